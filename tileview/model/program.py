@@ -1,0 +1,196 @@
+"""The lowered program: values with layouts and owners, and the steps that make them.
+
+This is what ``core.lowering`` builds from a recipe and what ``core.memory`` measures. Value ids are dense: ``values[i].id == i``.
+A value that no step mentions any more (after copy composition) keeps its number and holds no memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tileview.model.graph import InputKind
+from tileview.model.plan import Staging
+from tileview.model.tensor import Layout, Precision, Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Owners:
+    """Owner o sits at ordinal (o + rotation) mod D; its tile is that ordinal, or ``embedding[ordinal]``.
+
+    D is the embedding's length, or the program's tile count where there is none.
+    """
+
+    rotation: int = 0
+    embedding: tuple[int, ...] | None = None
+
+
+DIRECT_OWNERS = Owners()
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A lowered value. ``origin`` is the graph value it stems from, ``group`` the name its memory is counted under."""
+
+    id: int
+    origin: int
+    name: str
+    group: str
+    shape: Shape
+    precision: Precision
+    layout: Layout
+    storage_group: int
+    owners: Owners = DIRECT_OWNERS
+
+
+@dataclass(frozen=True, slots=True)
+class AxisView:
+    split_axis: int
+    merge_axis: int
+    factor: int
+    reversed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    """A copy's map from destination to source coordinates: add ``offsets`` (missing ones 0), then undo ``view``."""
+
+    offsets: tuple[int, ...] = ()
+    view: AxisView | None = None
+
+    @property
+    def is_identity(self) -> bool:
+        return self.view is None and not any(self.offsets)
+
+
+IDENTITY = Mapping()
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """``policy``: Automatic | DirectRetile | StageLogicalThenTransform. One input, one result."""
+
+    source: int | None
+    inputs: tuple[int, ...]
+    results: tuple[int, ...]
+    mapping: Mapping = IDENTITY
+    policy: str = "Automatic"
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A compute step on local shards. ``aliases``: (index of result, index of input) pairs that share memory.
+
+    Kernels: Cast, Add, Gelu, LayerNorm, LayerNormMoments, LayerNormApply, AttentionSoftmax, AttentionMerge,
+    FlashAttention. Aliased donors are the last inputs.
+    """
+
+    source: int | None
+    kernel: str
+    inputs: tuple[int, ...]
+    results: tuple[int, ...]
+    aliases: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """A matrix product: ``inputs`` are the physical left and right operand, then a donor where it accumulates."""
+
+    source: int | None
+    inputs: tuple[int, ...]
+    results: tuple[int, ...]
+    multiply: Precision
+    accumulate: Precision
+    aliases: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """Sum over dimension ``axis`` of the one input."""
+
+    source: int | None
+    inputs: tuple[int, ...]
+    results: tuple[int, ...]
+    axis: int
+    staging: Staging
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """An operation that the re-planner does not know: it reads, it writes, its temporaries are unknown."""
+
+    source: int | None
+    inputs: tuple[int, ...]
+    results: tuple[int, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """``count`` runs of ``body``; the Repeat's own step follows its body's steps.
+
+    ``inputs``: carried, then invariant. ``iterated``: one tuple of members per sequence. ``arguments``: carried,
+    invariant, one per sequence. ``yields``: one per carried input, as are ``results``.
+    """
+
+    source: int | None
+    count: int
+    inputs: tuple[int, ...]
+    results: tuple[int, ...]
+    carried: int
+    iterated: tuple[tuple[int, ...], ...]
+    arguments: tuple[int, ...]
+    body: tuple[Step, ...]
+    yields: tuple[int, ...]
+
+
+Step = Copy | Kernel | Product | Sum | Opaque | Repeat
+
+
+def step_word(step: Step) -> str:
+    """``Copy``, ``Product``, ``Sum``, ``Repeat``, ``Unknown``, or the kernel's name."""
+    if isinstance(step, Kernel):
+        return step.kernel
+    if isinstance(step, Opaque):
+        return "Unknown"
+    return type(step).__name__
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramInput:
+    name: str
+    kind: InputKind
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class FlatStep:
+    """One step of the flattened program; ``execution_count`` is the product of the Repeat counts around it."""
+
+    index: int
+    step: Step
+    execution_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A whole-device program. ``unknown``: (operation id, reason) of each operation that could not be modelled."""
+
+    tile_count: int
+    inputs: tuple[ProgramInput, ...]
+    outputs: tuple[int, ...]
+    values: tuple[Value, ...]
+    steps: tuple[Step, ...]
+    unknown: tuple[tuple[int, str], ...] = ()
+
+    def flatten(self) -> tuple[FlatStep, ...]:
+        """The steps in the order of the timeline: a Repeat's body, then the Repeat itself."""
+        flat: list[FlatStep] = []
+        _flatten(self.steps, 1, flat)
+        return tuple(flat)
+
+
+def _flatten(steps: tuple[Step, ...], count: int, into: list[FlatStep]) -> None:
+    for step in steps:
+        if isinstance(step, Repeat):
+            _flatten(step.body, count * step.count, into)
+        into.append(FlatStep(len(into), step, count))

@@ -1,0 +1,53 @@
+"""A recipe: the chosen plans, the alternatives the search kept, and the homes of the inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from tileview.model.config import PipelineConfig
+from tileview.model.graph import Graph
+from tileview.model.plan import Plan
+from tileview.model.tensor import Format
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A search state as the re-planner reads it; what a file holds beyond that stays in the file's own document.
+
+    ``plans``: operation id → plan in force. ``alternatives``: operation id → plans kept by the search, in file order.
+    ``inputs``: graph value id → home. ``requests`` names what the recipe asks of the compiler that TileView does not
+    model (field name, entries in words), for the estimate's notes.
+    """
+
+    graph: Graph
+    config: PipelineConfig
+    plans: Mapping[int, Plan]
+    alternatives: Mapping[int, tuple[Plan, ...]]
+    inputs: Mapping[int, Format]
+    open_boundaries: frozenset[int]
+    tile_mapping: str = "None"
+    """Line 3 of the context: Debug text."""
+    requests: tuple[tuple[str, str], ...] = ()
+    visited: int = 0
+    """How many recipes the search had tried (``visited``)."""
+    attempts: int = 0
+
+    def with_plan(self, operation: int, plan: Plan) -> Recipe:
+        return replace(self, plans={**self.plans, operation: plan})
+
+    def in_force(self, operation: int) -> int | None:
+        """Index of the first alternative equal to the plan in force, None where it is not among them."""
+        plan = self.plans.get(operation)
+        for index, alternative in enumerate(self.alternatives.get(operation, ())):
+            if alternative == plan:
+                return index
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Overrides:
+    """What-if values that are no part of a recipe; None leaves the configuration's in force."""
+
+    budget_bytes: int | None = None
+    reserve_bytes: int | None = None

@@ -1,0 +1,88 @@
+"""Byte counts, and the state "unavailable" that is not one.
+
+The compiler writes 2^64 − 1 where a size could not be computed. TileView never does arithmetic with that
+number: a :data:`Size` is a plain ``int`` or the singleton :data:`UNAVAILABLE`, and a sum that contains an unavailable
+term is unavailable itself (:func:`total`), with the known part still to be had from :func:`known_total`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final, final
+
+U64_MAX: Final = 2**64 - 1
+"""How the compiler writes "unavailable" (its saturated sums)."""
+
+
+@final
+class Unavailable:
+    """The state of a size that could not be computed; compare with ``is UNAVAILABLE``."""
+
+    _instance: Unavailable | None = None
+    __slots__ = ()
+
+    def __new__(cls) -> Unavailable:
+        if cls._instance is None:
+            cls._instance = super().__new__(cls)
+        return cls._instance
+
+    def __repr__(self) -> str:
+        return "UNAVAILABLE"
+
+    def __reduce__(self) -> str:
+        return "UNAVAILABLE"
+
+
+UNAVAILABLE: Final = Unavailable()
+
+Size = int | Unavailable
+"""A number of bytes (0 … 2^64 − 2), or unavailable."""
+
+
+def size_from_u64(number: int) -> Size:
+    """A size as the compiler wrote it: 2^64 − 1 becomes :data:`UNAVAILABLE`."""
+    return UNAVAILABLE if number == U64_MAX else number
+
+
+def size_to_u64(size: Size) -> int:
+    """A size as the compiler writes it: :data:`UNAVAILABLE` becomes 2^64 − 1, larger sums saturate there."""
+    return U64_MAX if isinstance(size, Unavailable) else min(size, U64_MAX)
+
+
+def size_to_json(size: Size) -> int | None:
+    """A size for ``--json`` output: :data:`UNAVAILABLE` becomes None."""
+    return None if isinstance(size, Unavailable) else size
+
+
+def total(sizes: Iterable[Size]) -> Size:
+    """The sum; unavailable as soon as one term is."""
+    result = 0
+    for size in sizes:
+        if isinstance(size, Unavailable):
+            return UNAVAILABLE
+        result += size
+    return result
+
+
+def known_total(sizes: Iterable[Size]) -> int:
+    """The sum of the terms that are known."""
+    return sum(size for size in sizes if not isinstance(size, Unavailable))
+
+
+def exact_text(size: Size) -> str:
+    """``23,040 B``, or ``unavailable``."""
+    return "unavailable" if isinstance(size, Unavailable) else f"{size:,} B"
+
+
+def kib_text(size: Size) -> str:
+    """``22.5 KiB``: binary units, one decimal, from integers only (half up); ``unavailable`` otherwise."""
+    if isinstance(size, Unavailable):
+        return "unavailable"
+    sign, magnitude = ("−", -size) if size < 0 else ("", size)
+    tenths = (magnitude * 10 + 512) // 1024
+    return f"{sign}{tenths // 10:,}.{tenths % 10} KiB"
+
+
+def size_text(size: Size) -> str:
+    """``22.5 KiB (23,040 B)``, or ``unavailable``."""
+    return "unavailable" if isinstance(size, Unavailable) else f"{kib_text(size)} ({exact_text(size)})"

@@ -1,0 +1,228 @@
+"""A memory timeline: which allocations are live at each step, and what each tile then holds.
+
+One class serves both origins: a timeline file, and the estimate that TileView makes from a recipe. Views read only this.
+Numbers per tile are numpy arrays that are made when they are looked at (:class:`TileNumbers`); nothing here turns them into
+Python objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from tileview.model.sizes import UNAVAILABLE, Size, Unavailable
+from tileview.model.tensor import Layout, MemoryClass, Precision, Shape
+
+ByteArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class ClassBytes:
+    """Bytes by memory class; each may be unavailable."""
+
+    standard: Size
+    interleaved: Size
+
+    @property
+    def total(self) -> Size:
+        if isinstance(self.standard, Unavailable) or isinstance(self.interleaved, Unavailable):
+            return UNAVAILABLE
+        return self.standard + self.interleaved
+
+
+@dataclass(frozen=True, slots=True)
+class Peak:
+    """Largest values over the initial state and all steps, over all tiles, without exchange rows.
+
+    ``exchange_rows`` is an estimate reported beside the peaks; nothing is decided by it.
+    """
+
+    standard: Size
+    interleaved: Size
+    total: Size
+    maximum_standard_allocation: Size
+    exchange_rows: Size
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineValue:
+    """A lowered value as a timeline lists it.
+
+    ``id`` is its own number, ``root`` the *index into values* of its allocation. ``layout`` is None where the text did not parse
+    (then ``layout_text`` still shows it). ``layout_error`` says why the layout does not resolve, None where it does.
+    ``shard_bytes`` is the largest shard, ``aligned_bytes`` the largest aligned size, ``bytes`` = aligned · copies.
+    """
+
+    id: int
+    origin: int | None
+    root: int
+    name: str
+    group: str
+    shape: Shape
+    precision: Precision
+    layout: Layout | None
+    layout_text: str
+    layout_error: str | None
+    memory_class: MemoryClass
+    storage_group: int
+    shard_bytes: Size
+    aligned_bytes: Size
+    copies: int
+    bytes: Size
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineStep:
+    """One step. ``live`` are roots (indices into values), ascending. ``source`` is the graph operation, if any.
+
+    ``kind`` is the first word of ``operation``. ``usage`` is the usage of the tile with the largest total (the last such tile);
+    ``coarse`` the sum of per-allocation maxima. In a version-1 file without per-tile numbers ``usage`` is what was re-derived, and
+    ``coarse`` what the file calls usage.
+    """
+
+    index: int
+    source: int | None
+    operation: str
+    kind: str
+    execution_count: int
+    live: tuple[int, ...]
+    scratch: ClassBytes
+    usage: ClassBytes
+    coarse: ClassBytes
+
+
+class TileNumbers(Protocol):
+    """Per-tile numbers of a timeline, made when asked for. All arrays are int64, read-only, in bytes.
+
+    Terms that are unavailable are left out of the arrays: whether a step has any is in ``unavailable_roots``.
+    """
+
+    def usage(self, step: int) -> ByteArray:
+        """(tiles, 2): standard and interleaved bytes on each tile at a step, scratch included; known part only."""
+        ...
+
+    def scratch(self, step: int) -> ByteArray:
+        """(tiles, 2): the step's scratch on each tile."""
+        ...
+
+    def shards(self, value: int) -> ByteArray:
+        """(tiles,): payload bytes of a value (by index) on each tile, before alignment and copies; 0 where it owns none."""
+        ...
+
+    def allocation(self, root: int) -> ByteArray:
+        """(tiles,): bytes of an allocation on each tile: the largest over its values, copies included."""
+        ...
+
+    def value_bytes(self, value: int) -> ByteArray:
+        """(tiles,): bytes of one value on each tile: shard + access tail, rounded up, times copies."""
+        ...
+
+    def worst(self) -> ByteArray:
+        """(steps, 4): per step the largest standard, the largest interleaved, the largest total over the tiles, and the (last) tile of the largest total."""
+        ...
+
+    def tile_curve(self, tile: int) -> ByteArray:
+        """(steps, 2): standard and interleaved bytes of one tile at every step."""
+        ...
+
+
+class Origin(StrEnum):
+    """Where a timeline comes from."""
+
+    FILE = "file"
+    ESTIMATE = "estimate"
+
+
+class Cause(StrEnum):
+    """Why a program fits or does not; the order is the order in which causes are named."""
+
+    FITS = "fits"
+    CANNOT_LOWER = "cannot_lower"
+    INVALID_LAYOUT = "invalid_layout"
+    UNAVAILABLE = "unavailable"
+    INTERLEAVED = "over_interleaved_budget"
+    TOTAL = "over_total_budget"
+    CONTIGUOUS = "standard_allocation_too_large"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Fits or not, and the figures behind it.
+
+    ``limit`` names what was exceeded ("total budget", "interleaved region", "contiguous standard memory", …).
+    ``needed_bytes`` (reserve included where the limit counts it) − ``available_bytes`` = ``short_bytes`` (negative: spare).
+    ``step``, ``tile`` and ``operation`` say where, None where there is no single place. ``text`` is one sentence.
+    """
+
+    fits: bool
+    cause: Cause
+    text: str
+    limit: str
+    needed_bytes: Size
+    available_bytes: Size
+    short_bytes: Size
+    step: int | None = None
+    tile: int | None = None
+    operation: int | None = None
+    at_least: bool = False
+    """True where unknown operations make every sum a lower bound."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A problem found in a file or estimate: where (field path or value name), what, and how grave.
+
+    ``severity``: ``error`` (part of the file is wrong), ``warning`` (disagrees with itself), ``note``.
+    """
+
+    severity: str
+    place: str
+    text: str
+    hint: str = ""
+    value: int | None = None
+    step: int | None = None
+    operation: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """Values, steps, peaks, budgets and per-tile numbers of one program.
+
+    ``peak`` follows version 3 (exchange rows not included) whatever the file's version; ``derived`` says that the per-tile
+    numbers were computed from shapes and layouts because the file has none. ``notes`` say what the estimate does not model.
+    """
+
+    origin: Origin
+    version: int
+    scope: str
+    model: str
+    tile_count: int
+    budget_bytes: int
+    interleaved_budget_bytes: int
+    reserve_bytes: int
+    peak: Peak
+    total_peak_step: int | None
+    standard_peak_step: int | None
+    interleaved_peak_step: int | None
+    values: tuple[TimelineValue, ...]
+    steps: tuple[TimelineStep, ...]
+    tiles: TileNumbers
+    unavailable_roots: frozenset[int]
+    """Roots with no known size; a step that has one live has an unavailable usage."""
+    aliases: Mapping[int, tuple[int, ...]]
+    """Root → indices of the values of that allocation, ascending."""
+    tails: Mapping[int, int]
+    """Root → access tail in bytes, where its group is the left operand of a matrix product."""
+    aligned_roots: frozenset[int]
+    """Roots whose sizes are rounded up to whole memory elements."""
+    verdict: Verdict
+    derived: bool = False
+    notes: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    parameters: frozenset[int] = frozenset()
+    """Roots that live to the end as resident parameters, where known."""
