@@ -1,0 +1,69 @@
+"""What is open: a file's content and the edits on it turned back into a recipe."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tileview.formats.search_state import SearchState
+from tileview.model.graph import Graph
+from tileview.model.recipe import Recipe
+from tileview.model.timeline import Problem
+from tileview.model.timeline_file import TimelineFile
+from tileview.session.state import EditState
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One opened file. ``source`` is immutable; every edit lives in an :class:`EditState` beside it."""
+
+    path: Path
+    source: SearchState | TimelineFile
+
+    @property
+    def name(self) -> str:
+        return self.path.name
+
+    @property
+    def is_recipe(self) -> bool:
+        return isinstance(self.source, SearchState)
+
+    @property
+    def recipe(self) -> Recipe | None:
+        """The recipe as the file has it; None for a timeline."""
+        return self.source.recipe if isinstance(self.source, SearchState) else None
+
+    @property
+    def graph(self) -> Graph | None:
+        recipe = self.recipe
+        return None if recipe is None else recipe.graph
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What the reader found wrong but could show."""
+        return tuple(self.source.problems)
+
+
+def edited_recipe(recipe: Recipe, state: EditState) -> Recipe:
+    """The recipe with the edits of a state in force.
+
+    Raises
+    ------
+    KeyError
+        Where the state names an operation or alternative that the recipe has not.
+    """
+    plans = dict(recipe.plans)
+    for operation, index in state.swaps.items():
+        alternatives = recipe.alternatives.get(operation, ())
+        if not 0 <= index < len(alternatives):
+            raise KeyError(f"operation {operation} has no alternative {index}")
+        plans[operation] = alternatives[index]
+    boundaries = set(recipe.open_boundaries)
+    for value, is_open in state.boundaries.items():
+        (boundaries.add if is_open else boundaries.discard)(value)
+    return replace(
+        recipe,
+        plans=plans,
+        inputs={**recipe.inputs, **state.homes},
+        open_boundaries=frozenset(boundaries),
+    )

@@ -1,0 +1,178 @@
+"""Edits: frozen, labelled, each knowing its inverse.
+
+An edit holds the old value beside the new one, so that applying it and then its inverse gives back the identical state. The
+factory functions (:func:`swap_plan` …) read the old value from the state the edit is made for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from tileview.model.recipe import Overrides
+from tileview.model.tensor import Format, Layout
+from tileview.session.state import EditState
+
+
+class Edit(Protocol):
+    """One undoable change."""
+
+    @property
+    def label(self) -> str:
+        """What the edit does, as a menu shows it: ``Swap operation 21 to alternative 3``."""
+        ...
+
+    def apply(self, state: EditState) -> EditState: ...
+
+    def inverse(self) -> Edit: ...
+
+
+@dataclass(frozen=True, slots=True)
+class SwapPlan:
+    """Put alternative ``new`` of an operation in force; None is the plan of the file."""
+
+    operation: int
+    new: int | None
+    old: int | None
+
+    @property
+    def label(self) -> str:
+        if self.new is None:
+            return f"Operation {self.operation}: back to the file's plan"
+        return f"Swap operation {self.operation} to alternative {self.new}"
+
+    def apply(self, state: EditState) -> EditState:
+        return state.with_swap(self.operation, self.new)
+
+    def inverse(self) -> SwapPlan:
+        return SwapPlan(self.operation, self.old, self.new)
+
+
+@dataclass(frozen=True, slots=True)
+class SetHome:
+    """Give a graph input another home; None is the file's."""
+
+    value: int
+    new: Format | None
+    old: Format | None
+
+    @property
+    def label(self) -> str:
+        return f"Home of input {self.value}" if self.new is not None else f"Input {self.value}: back to the file's home"
+
+    def apply(self, state: EditState) -> EditState:
+        return state.with_home(self.value, self.new)
+
+    def inverse(self) -> SetHome:
+        return SetHome(self.value, self.old, self.new)
+
+
+@dataclass(frozen=True, slots=True)
+class SetBoundary:
+    """Open (True) or close (False) a result's boundary; None is the file's choice."""
+
+    value: int
+    new: bool | None
+    old: bool | None
+
+    @property
+    def label(self) -> str:
+        if self.new is None:
+            return f"Boundary {self.value}: back to the file's choice"
+        return f"{'Open' if self.new else 'Close'} boundary {self.value}"
+
+    def apply(self, state: EditState) -> EditState:
+        return state.with_boundary(self.value, self.new)
+
+    def inverse(self) -> SetBoundary:
+        return SetBoundary(self.value, self.old, self.new)
+
+
+@dataclass(frozen=True, slots=True)
+class SetLayout:
+    """Give one value of a timeline another layout; None is the file's."""
+
+    value: int
+    new: Layout | None
+    old: Layout | None
+
+    @property
+    def label(self) -> str:
+        return f"Layout of value {self.value}" if self.new is not None else f"Value {self.value}: back to the file's layout"
+
+    def apply(self, state: EditState) -> EditState:
+        return state.with_layout(self.value, self.new)
+
+    def inverse(self) -> SetLayout:
+        return SetLayout(self.value, self.old, self.new)
+
+
+@dataclass(frozen=True, slots=True)
+class SetOverrides:
+    """What-if budget and reserve."""
+
+    new: Overrides
+    old: Overrides
+
+    @property
+    def label(self) -> str:
+        if self.new == Overrides():
+            return "Budget and reserve as configured"
+        parts = []
+        if self.new.budget_bytes is not None:
+            parts.append(f"budget {self.new.budget_bytes:,} B")
+        if self.new.reserve_bytes is not None:
+            parts.append(f"reserve {self.new.reserve_bytes:,} B")
+        return "What if " + ", ".join(parts)
+
+    def apply(self, state: EditState) -> EditState:
+        return state.with_overrides(self.new)
+
+    def inverse(self) -> SetOverrides:
+        return SetOverrides(self.old, self.new)
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Several edits as one step of undo."""
+
+    title: str
+    edits: tuple[Edit, ...]
+
+    @property
+    def label(self) -> str:
+        return self.title
+
+    def apply(self, state: EditState) -> EditState:
+        for edit in self.edits:
+            state = edit.apply(state)
+        return state
+
+    def inverse(self) -> Together:
+        return Together(self.title, tuple(edit.inverse() for edit in reversed(self.edits)))
+
+
+def swap_plan(state: EditState, operation: int, alternative: int | None) -> SwapPlan:
+    """The edit that puts an alternative in force, given the state it will be applied to."""
+    return SwapPlan(operation, alternative, state.swaps.get(operation))
+
+
+def set_home(state: EditState, value: int, home: Format | None) -> SetHome:
+    return SetHome(value, home, state.homes.get(value))
+
+
+def set_boundary(state: EditState, value: int, is_open: bool | None) -> SetBoundary:
+    return SetBoundary(value, is_open, state.boundaries.get(value))
+
+
+def set_layout(state: EditState, value: int, layout: Layout | None) -> SetLayout:
+    return SetLayout(value, layout, state.layouts.get(value))
+
+
+def set_layouts(state: EditState, title: str, layouts: dict[int, Layout]) -> Together:
+    """One edit for all values of a kind."""
+    return Together(title, tuple(set_layout(state, value, layout) for value, layout in layouts.items()))
+
+
+def set_overrides(state: EditState, overrides: Overrides) -> SetOverrides:
+    return SetOverrides(overrides, state.overrides)

@@ -1,0 +1,65 @@
+"""Estimates as jobs: everything a worker needs goes in, a frozen result with its revision comes out."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from tileview.core.estimate import Estimate, estimate, estimate_timeline
+from tileview.core.lowering.replanner import Replanner
+from tileview.model.timeline_file import TimelineFile
+from tileview.session.document import Document, edited_recipe
+from tileview.session.state import EditState
+
+
+@dataclass(frozen=True, slots=True)
+class EstimateJob:
+    """A request for the estimate of one state of one document. Holds all it needs: it may run on any thread."""
+
+    revision: int
+    document: Document
+    state: EditState
+
+    def run(self, replanner: Replanner | None = None) -> EstimateResult:
+        """Compute the estimate; ``replanner`` keeps what earlier jobs of the same document lowered (one thread at a time)."""
+        source = self.document.source
+        if isinstance(source, TimelineFile):
+            result = estimate_timeline(source, self.state.layouts, self.state.overrides)
+        else:
+            recipe = edited_recipe(source.recipe, self.state)
+            result = estimate(recipe, self.state.overrides, replanner, scope=self.document.path.stem)
+        return EstimateResult(self.revision, self.document, self.state, result)
+
+
+@dataclass(frozen=True, slots=True)
+class EstimateResult:
+    """What a job gave; ``revision`` is the job's."""
+
+    revision: int
+    document: Document
+    state: EditState
+    estimate: Estimate
+
+
+class EstimateCache:
+    """The estimates of the last states of one document, so that undo and redo show theirs at once."""
+
+    def __init__(self, size: int = 16) -> None:
+        self._size = size
+        self._entries: OrderedDict[tuple[object, ...], Estimate] = OrderedDict()
+
+    def get(self, state: EditState) -> Estimate | None:
+        key = state.key()
+        found = self._entries.get(key)
+        if found is not None:
+            self._entries.move_to_end(key)
+        return found
+
+    def put(self, state: EditState, result: Estimate) -> None:
+        self._entries[state.key()] = result
+        self._entries.move_to_end(state.key())
+        while len(self._entries) > self._size:
+            self._entries.popitem(last=False)
+
+    def clear(self) -> None:
+        self._entries.clear()

@@ -1,0 +1,362 @@
+"""The session: an open document, its edits, the estimate in force, the selection. No Qt.
+
+All views read this object and tell it what the user does; it tells its listeners which part changed. It never computes an
+estimate itself: :meth:`Session.job` says what has to be computed, whoever runs it hands the result to :meth:`Session.publish`, and a result
+for a state that is no longer in force is dropped there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from tileview.analysis.alternatives import AlternativeResult
+from tileview.core.estimate import Estimate
+from tileview.model.graph import Graph
+from tileview.model.recipe import Overrides, Recipe
+from tileview.model.timeline import Problem, Timeline, Verdict
+from tileview.session import edits
+from tileview.session.document import Document, edited_recipe
+from tileview.session.edits import Edit
+from tileview.session.estimate import EstimateCache, EstimateJob, EstimateResult
+from tileview.session.history import History
+from tileview.session.selection import Selection
+from tileview.session.state import EditState
+
+
+class Change(StrEnum):
+    """What a listener is told."""
+
+    DOCUMENT = "document"
+    """Another file is open (or none): reset everything."""
+    STATE = "state"
+    """An edit was done, undone or redone; the estimate of the new state may still be missing."""
+    ESTIMATE = "estimate"
+    """A new estimate is in force."""
+    SELECTION = "selection"
+    ALTERNATIVES = "alternatives"
+    """Results of single alternatives came in, or were discarded."""
+    PINS = "pins"
+    """The baseline or a pinned state changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """A state kept for comparison, with its estimate. ``document`` may be another file than the open one."""
+
+    name: str
+    document: Document
+    state: EditState
+    estimate: Estimate
+
+    @property
+    def timeline(self) -> Timeline | None:
+        return self.estimate.timeline
+
+
+Listener = Callable[[Change], None]
+
+
+class Session:
+    """See the module. Not thread-safe: all calls come from one thread, results of jobs included."""
+
+    def __init__(self) -> None:
+        self._document: Document | None = None
+        self._linked: Document | None = None
+        self._history = History()
+        self._revision = 0
+        self._estimate: Estimate | None = None
+        self._estimate_revision = -1
+        self._cache = EstimateCache()
+        self._selection = Selection()
+        self._results: dict[tuple[int, int], AlternativeResult] = {}
+        self._baseline: Pin | None = None
+        self._pins: tuple[Pin, ...] = ()
+        self._listeners: list[Listener] = []
+
+    # -- listeners ------------------------------------------------------------------------------------------------
+
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Call ``listener`` after every change; returns what ends that."""
+        self._listeners.append(listener)
+
+        def unsubscribe() -> None:
+            if listener in self._listeners:
+                self._listeners.remove(listener)
+
+        return unsubscribe
+
+    def _tell(self, *changes: Change) -> None:
+        for change in changes:
+            for listener in tuple(self._listeners):
+                listener(change)
+
+    # -- document -------------------------------------------------------------------------------------------------
+
+    def open(self, document: Document | None, state: EditState | None = None) -> None:
+        """Make a document the open one (None closes it), with edits already on it where ``state`` is given."""
+        self._document = document
+        self._linked = None
+        self._history = History()
+        if state is not None and state != EditState():
+            self._history = History(EditState())
+            self._history.do(edits.Together("Edits kept", _edits_to(state)))
+        self._revision += 1
+        self._estimate = None
+        self._cache.clear()
+        self._results.clear()
+        self._baseline = None
+        self._pins = ()
+        self._selection = Selection()
+        self._tell(Change.DOCUMENT)
+
+    def link(self, document: Document | None) -> None:
+        """Open a timeline beside a recipe (or the other way round); None takes it away."""
+        self._linked = document
+        self._tell(Change.PINS)
+
+    @property
+    def document(self) -> Document | None:
+        return self._document
+
+    @property
+    def linked(self) -> Document | None:
+        return self._linked
+
+    @property
+    def file_recipe(self) -> Recipe | None:
+        """The recipe as the file has it."""
+        return None if self._document is None else self._document.recipe
+
+    @property
+    def recipe(self) -> Recipe | None:
+        """The recipe with all edits in force."""
+        recipe = self.file_recipe
+        return None if recipe is None else edited_recipe(recipe, self.state)
+
+    @property
+    def graph(self) -> Graph | None:
+        return None if self._document is None else self._document.graph
+
+    # -- edits ----------------------------------------------------------------------------------------------------
+
+    @property
+    def state(self) -> EditState:
+        return self._history.state
+
+    @property
+    def history(self) -> History:
+        """For reading labels and the clean mark; edit through the session only."""
+        return self._history
+
+    def do(self, edit: Edit) -> bool:
+        """Apply an edit; False where it changes nothing."""
+        changed = self._history.do(edit)
+        if changed:
+            self._state_changed()
+        return changed
+
+    def undo(self) -> bool:
+        undone = self._history.undo() is not None
+        if undone:
+            self._state_changed()
+        return undone
+
+    def redo(self) -> bool:
+        redone = self._history.redo() is not None
+        if redone:
+            self._state_changed()
+        return redone
+
+    def swap(self, operation: int, alternative: int | None) -> bool:
+        """Put an alternative in force. The alternative that equals the file's plan means the file's plan (None)."""
+        recipe = self.file_recipe
+        if recipe is not None and alternative is not None and recipe.in_force(operation) == alternative:
+            alternative = None
+        return self.do(edits.swap_plan(self.state, operation, alternative))
+
+    def set_overrides(self, overrides: Overrides) -> bool:
+        return self.do(edits.set_overrides(self.state, overrides))
+
+    def mark_clean(self) -> None:
+        """After an export: nothing would be lost now."""
+        self._history.mark_clean()
+        self._tell(Change.STATE)
+
+    def alternative_in_force(self, operation: int) -> int | None:
+        """Index of the alternative in force, None where the plan is not among the alternatives."""
+        if operation in self.state.swaps:
+            return self.state.swaps[operation]
+        recipe = self.file_recipe
+        return None if recipe is None else recipe.in_force(operation)
+
+    def _state_changed(self) -> None:
+        self._revision += 1
+        self._results.clear()
+        cached = self._cache.get(self.state)
+        self._tell(Change.STATE, Change.ALTERNATIVES)
+        if cached is not None:
+            self._take(cached)
+
+    # -- estimates ------------------------------------------------------------------------------------------------
+
+    @property
+    def revision(self) -> int:
+        """Grows with every document and every edit."""
+        return self._revision
+
+    def job(self) -> EstimateJob | None:
+        """What has to be computed now; None where the estimate in force is current or nothing is open."""
+        if self._document is None or self.is_current:
+            return None
+        return EstimateJob(self._revision, self._document, self.state)
+
+    def publish(self, result: EstimateResult) -> bool:
+        """Take a result in force; False where it is stale (then it is dropped)."""
+        if result.revision != self._revision or result.document is not self._document:
+            return False
+        self._cache.put(result.state, result.estimate)
+        self._take(result.estimate)
+        return True
+
+    def _take(self, result: Estimate) -> None:
+        self._estimate = result
+        self._estimate_revision = self._revision
+        document = self._document
+        if self._baseline is None and document is not None:
+            self._baseline = Pin("as opened", document, self.state, result)
+        timeline = result.timeline
+        if timeline is not None:
+            roots = frozenset(timeline.aliases)
+            self._selection = self._selection.clipped(len(timeline.steps), timeline.tile_count, roots)
+            if self._selection.step is None and timeline.steps:
+                worst = timeline.total_peak_step
+                step = worst if worst is not None and worst < len(timeline.steps) else 0
+                self._selection = replace(self._selection, step=step)
+        self._tell(Change.ESTIMATE, Change.SELECTION)
+
+    @property
+    def estimate(self) -> Estimate | None:
+        """The last estimate in force; of an earlier state while :attr:`is_current` is False."""
+        return self._estimate
+
+    @property
+    def is_current(self) -> bool:
+        return self._estimate is not None and self._estimate_revision == self._revision
+
+    @property
+    def timeline(self) -> Timeline | None:
+        return None if self._estimate is None else self._estimate.timeline
+
+    @property
+    def verdict(self) -> Verdict | None:
+        return None if self._estimate is None else self._estimate.verdict
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Of the file, then of the estimate."""
+        found = () if self._document is None else self._document.problems
+        timeline = self.timeline
+        return (*found, *(timeline.problems if timeline is not None else ()))
+
+    # -- alternatives ---------------------------------------------------------------------------------------------
+
+    @property
+    def results(self) -> Mapping[tuple[int, int], AlternativeResult]:
+        """(operation, alternative) → what swapping it in alone would give, for the state in force; filled as results come in."""
+        return self._results
+
+    def add_results(self, revision: int, results: list[AlternativeResult]) -> bool:
+        """Take results of single alternatives; False where they are for another revision."""
+        if revision != self._revision:
+            return False
+        for result in results:
+            self._results[result.operation, result.alternative] = result
+        self._tell(Change.ALTERNATIVES)
+        return True
+
+    # -- comparison -----------------------------------------------------------------------------------------------
+
+    @property
+    def baseline(self) -> Pin | None:
+        """What differences are shown against; at first the document as opened."""
+        return self._baseline
+
+    @property
+    def pins(self) -> tuple[Pin, ...]:
+        return self._pins
+
+    def set_baseline(self, pin: Pin) -> None:
+        self._baseline = pin
+        self._tell(Change.PINS)
+
+    def pin_current(self, name: str) -> Pin | None:
+        """Keep the state in force, with its estimate, under a name."""
+        if self._document is None or self._estimate is None or not self.is_current:
+            return None
+        pin = Pin(name, self._document, self.state, self._estimate)
+        self.add_pin(pin)
+        return pin
+
+    def add_pin(self, pin: Pin) -> None:
+        self._pins = (*self._pins, pin)
+        self._tell(Change.PINS)
+
+    def remove_pin(self, index: int) -> None:
+        self._pins = self._pins[:index] + self._pins[index + 1 :]
+        self._tell(Change.PINS)
+
+    # -- selection ------------------------------------------------------------------------------------------------
+
+    @property
+    def selection(self) -> Selection:
+        return self._selection
+
+    def select(self, selection: Selection) -> None:
+        """Make this the selection; steps and tiles out of range are clipped."""
+        timeline = self.timeline
+        if timeline is not None:
+            selection = selection.clipped(len(timeline.steps), timeline.tile_count, frozenset(timeline.aliases))
+        if selection != self._selection:
+            self._selection = selection
+            self._tell(Change.SELECTION)
+
+    def select_step(self, step: int) -> None:
+        """Go to a step (clipped to the timeline); the other parts of the selection stay."""
+        self.select(replace(self._selection, step=max(0, step)))
+
+    def select_tiles(self, tiles: tuple[int, ...]) -> None:
+        self.select(replace(self._selection, tiles=tiles))
+
+    def select_operation(self, operation: int | None) -> None:
+        self.select(replace(self._selection, operation=operation))
+
+    def select_allocation(self, root: int | None) -> None:
+        """Select an allocation, and with it the operation that makes it, where known."""
+        operation = self._selection.operation
+        timeline = self.timeline
+        if root is not None and timeline is not None and self.graph is not None:
+            operation = self.producer_of_root(root)
+        self.select(replace(self._selection, allocation=root, operation=operation))
+
+    def producer_of_root(self, root: int) -> int | None:
+        """The graph operation whose step first has an allocation live; None for inputs."""
+        timeline = self.timeline
+        if timeline is None:
+            return None
+        for step in timeline.steps:
+            if root in step.live:
+                return step.source if step.index > 0 or root not in timeline.parameters else None
+        return None
+
+
+def _edits_to(state: EditState) -> tuple[Edit, ...]:
+    empty = EditState()
+    return (
+        *(edits.swap_plan(empty, operation, index) for operation, index in state.swaps.items()),
+        *(edits.set_home(empty, value, home) for value, home in state.homes.items()),
+        *(edits.set_boundary(empty, value, is_open) for value, is_open in state.boundaries.items()),
+        *(edits.set_layout(empty, value, layout) for value, layout in state.layouts.items()),
+        edits.set_overrides(empty, state.overrides),
+    )
