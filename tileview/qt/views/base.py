@@ -1,0 +1,75 @@
+"""What all views have in common."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QWidget
+
+from tileview.qt.bridge import Bridge
+from tileview.session.session import Session
+
+
+class View(QWidget):
+    """A pane of the main window: a function of the session, with no truth of its own.
+
+    Subclasses override the ``on_…`` slots they need; each is called after the session changed. ``title`` is the dock's title,
+    ``name`` its stable object name (used to save the layout, and by ``screenshot --view``).
+    """
+
+    title = ""
+    name = ""
+
+    def __init__(self, bridge: Bridge, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.bridge = bridge
+        self.setObjectName(self.name)
+        self.setAccessibleName(self.title)
+        bridge.document_changed.connect(self.on_document)
+        bridge.state_changed.connect(self.on_state)
+        bridge.estimate_changed.connect(self.on_estimate)
+        bridge.selection_changed.connect(self.on_selection)
+        bridge.alternatives_changed.connect(self.on_alternatives)
+        bridge.pins_changed.connect(self.on_pins)
+        bridge.theme_changed.connect(self.on_theme)
+
+    @property
+    def session(self) -> Session:
+        return self.bridge.session
+
+    def on_document(self) -> None:
+        """Another file is open, or none: show its state from scratch."""
+
+    def on_state(self) -> None:
+        """Edits changed; the estimate of the new state may follow."""
+
+    def on_estimate(self) -> None:
+        """A new estimate is in force: update what changed, keep scroll positions and selection."""
+
+    def on_selection(self) -> None:
+        """The selection changed."""
+
+    def on_alternatives(self) -> None:
+        """Results of single alternatives came in or were dropped."""
+
+    def on_pins(self) -> None:
+        """Baseline, pinned states or the linked file changed."""
+
+    def on_theme(self) -> None:
+        """Colours changed."""
+
+    def view_actions(self) -> list[QAction]:
+        """Actions for the View menu and the command palette that belong to this view."""
+        return []
+
+    def table_csv(self) -> str | None:
+        """What the view shows as CSV, None where it is no table."""
+        return None
+
+    def export_svg(self, path: Path) -> bool:
+        """Write the view as SVG; False where it can only be grabbed as an image."""
+        return False
+
+    def shut_down(self) -> None:
+        """End timers, threads and scenes before the window closes."""
