@@ -107,15 +107,7 @@ class RepeatKind:
 
 
 OperationKind = (
-    GemmKind
-    | AddKind
-    | GeluKind
-    | LayerNormKind
-    | AttentionKind
-    | SliceKind
-    | ViewKind
-    | RepeatKind
-    | UnknownKind
+    GemmKind | AddKind | GeluKind | LayerNormKind | AttentionKind | SliceKind | ViewKind | RepeatKind | UnknownKind
 )
 
 _KIND_NAMES = {

@@ -1,7 +1,8 @@
 """The lowered program: values with layouts and owners, and the steps that make them.
 
-This is what ``core.lowering`` builds from a recipe and what ``core.memory`` measures. Value ids are dense: ``values[i].id == i``.
-A value that no step mentions any more (after copy composition) keeps its number and holds no memory.
+This is what ``core.lowering`` builds from a recipe and what ``core.memory`` measures. Value ids are dense:
+``values[i].id == i``. A value that no step mentions any more (after copy composition) keeps its number and holds no
+memory.
 """
 
 from __future__ import annotations

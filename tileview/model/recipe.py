@@ -51,3 +51,7 @@ class Overrides:
 
     budget_bytes: int | None = None
     reserve_bytes: int | None = None
+
+
+NO_OVERRIDES = Overrides()
+"""Everything as the file configures it."""

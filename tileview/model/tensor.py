@@ -1,8 +1,8 @@
 """Precisions, element orders, layouts: what a tensor is and how a layout asks to divide it.
 
 These classes only say what a file says; whether a layout resolves against a shape is decided by
-``tileview.core.geometry``. All are immutable, hashable (the hash of a layout is computed once, as layouts are the keys of
-every cache) and compare by value.
+``tileview.core.geometry``. All are immutable, hashable (the hash of a layout is computed once, as layouts are the
+keys of every cache) and compare by value.
 """
 
 from __future__ import annotations
@@ -95,7 +95,8 @@ class Order:
     text: str = ""
 
     def __str__(self) -> str:
-        """The Rust Debug text: ``RowMajor``, ``Amp(Left)``, ``BlockMajor(Matrix { row_block: 96, column_block: 16 })``."""
+        """The Rust Debug text: ``RowMajor``, ``Amp(Left)``, ``BlockMajor(Matrix { row_block: 96, column_block: 16
+        })``."""
         if self.kind is OrderKind.UNKNOWN:
             return self.text
         if self.kind in AMP_ORDERS:

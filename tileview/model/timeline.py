@@ -1,8 +1,8 @@
 """A memory timeline: which allocations are live at each step, and what each tile then holds.
 
-One class serves both origins: a timeline file, and the estimate that TileView makes from a recipe. Views read only this.
-Numbers per tile are numpy arrays that are made when they are looked at (:class:`TileNumbers`); nothing here turns them into
-Python objects.
+One class serves both origins: a timeline file, and the estimate that TileView makes from a recipe. Views read only
+this. Numbers per tile are numpy arrays that are made when they are looked at (:class:`TileNumbers`); nothing here
+turns them into Python objects.
 """
 
 from __future__ import annotations
@@ -53,9 +53,10 @@ class Peak:
 class TimelineValue:
     """A lowered value as a timeline lists it.
 
-    ``id`` is its own number, ``root`` the *index into values* of its allocation. ``layout`` is None where the text did not parse
-    (then ``layout_text`` still shows it). ``layout_error`` says why the layout does not resolve, None where it does.
-    ``shard_bytes`` is the largest shard, ``aligned_bytes`` the largest aligned size, ``bytes`` = aligned · copies.
+    ``id`` is its own number, ``root`` the *index into values* of its allocation. ``layout`` is None where the text
+    did not parse (then ``layout_text`` still shows it). ``layout_error`` says why the layout does not resolve, None
+    where it does. ``shard_bytes`` is the largest shard, ``aligned_bytes`` the largest aligned size, ``bytes`` =
+    aligned · copies.
     """
 
     id: int
@@ -80,9 +81,9 @@ class TimelineValue:
 class TimelineStep:
     """One step. ``live`` are roots (indices into values), ascending. ``source`` is the graph operation, if any.
 
-    ``kind`` is the first word of ``operation``. ``usage`` is the usage of the tile with the largest total (the last such tile);
-    ``coarse`` the sum of per-allocation maxima. In a version-1 file without per-tile numbers ``usage`` is what was re-derived, and
-    ``coarse`` what the file calls usage.
+    ``kind`` is the first word of ``operation``. ``usage`` is the usage of the tile with the largest total (the last
+    such tile); ``coarse`` the sum of per-allocation maxima. In a version-1 file without per-tile numbers ``usage`` is
+    what was re-derived, and ``coarse`` what the file calls usage.
     """
 
     index: int
@@ -111,7 +112,8 @@ class TileNumbers(Protocol):
         ...
 
     def shards(self, value: int) -> ByteArray:
-        """(tiles,): payload bytes of a value (by index) on each tile, before alignment and copies; 0 where it owns none."""
+        """(tiles,): payload bytes of a value (by index) on each tile, before alignment and copies; 0 where it owns
+        none."""
         ...
 
     def allocation(self, root: int) -> ByteArray:
@@ -123,7 +125,8 @@ class TileNumbers(Protocol):
         ...
 
     def worst(self) -> ByteArray:
-        """(steps, 4): per step the largest standard, the largest interleaved, the largest total over the tiles, and the (last) tile of the largest total."""
+        """(steps, 4): per step the largest standard, the largest interleaved, the largest total over the tiles, and
+        the (last) tile of the largest total."""
         ...
 
     def tile_curve(self, tile: int) -> ByteArray:
@@ -155,8 +158,9 @@ class Verdict:
     """Fits or not, and the figures behind it.
 
     ``limit`` names what was exceeded ("total budget", "interleaved region", "contiguous standard memory", …).
-    ``needed_bytes`` (reserve included where the limit counts it) − ``available_bytes`` = ``short_bytes`` (negative: spare).
-    ``step``, ``tile`` and ``operation`` say where, None where there is no single place. ``text`` is one sentence.
+    ``needed_bytes`` (reserve included where the limit counts it) − ``available_bytes`` = ``short_bytes`` (negative:
+    spare). ``step``, ``tile`` and ``operation`` say where, None where there is no single place. ``text`` is one
+    sentence.
     """
 
     fits: bool
@@ -193,8 +197,9 @@ class Problem:
 class Timeline:
     """Values, steps, peaks, budgets and per-tile numbers of one program.
 
-    ``peak`` follows version 3 (exchange rows not included) whatever the file's version; ``derived`` says that the per-tile
-    numbers were computed from shapes and layouts because the file has none. ``notes`` say what the estimate does not model.
+    ``peak`` follows version 3 (exchange rows not included) whatever the file's version; ``derived`` says that the
+    per-tile numbers were computed from shapes and layouts because the file has none. ``notes`` say what the estimate
+    does not model.
     """
 
     origin: Origin

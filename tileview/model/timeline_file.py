@@ -1,8 +1,9 @@
 """What a timeline file says, word for word: fields as written, before anything is re-derived from them.
 
-``formats.timeline`` makes a :class:`TimelineFile`; ``core.memory`` turns it into a :class:`tileview.model.timeline.Timeline`. The
-classes stand here so that core can read them without knowing how files are read. Numbers keep the meaning of the file's own
-version: see :attr:`TimelineFile.peak` and :attr:`FileStep.usage`.
+``formats.timeline`` makes a :class:`TimelineFile`; ``core.memory`` turns it into a
+:class:`tileview.model.timeline.Timeline`. The classes stand here so that core can read them without knowing how files
+are read. Numbers keep the meaning of the file's own version: see :attr:`TimelineFile.peak` and
+:attr:`FileStep.usage`.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ TILE_UNAVAILABLE = -1
 class FileValue:
     """An entry of ``timeline.values``.
 
-    ``root`` is an index into ``values``; it names a value that exists (a dangling one is reported as a problem and replaced by
-    the value's own index). ``layout`` is None where ``layout_text`` does not parse. ``memory_class`` is None where the file names a
-    class that TileView does not know (``class_text``).
+    ``root`` is an index into ``values``; it names a value that exists (a dangling one is reported as a problem and
+    replaced by the value's own index). ``layout`` is None where ``layout_text`` does not parse. ``memory_class`` is
+    None where the file names a class that TileView does not know (``class_text``).
     """
 
     id: int
@@ -50,10 +51,10 @@ class FileValue:
 class FileStep:
     """An entry of ``timeline.steps``.
 
-    ``live``: roots as indices into ``values``, ascending, each of them existing (dangling ones are reported and left out).
-    ``usage`` of a version-1 file is the coarse one (a sum of per-allocation maxima); from version 2 on it is the usage of the
-    tile with the largest total, and ``coarse`` holds ``coarse_usage`` (None where the file lacks it; None in version 1).
-    ``kind`` is the first word of ``operation``.
+    ``live``: roots as indices into ``values``, ascending, each of them existing (dangling ones are reported and left
+    out). ``usage`` of a version-1 file is the coarse one (a sum of per-allocation maxima); from version 2 on it is
+    the usage of the tile with the largest total, and ``coarse`` holds ``coarse_usage`` (None where the file lacks it;
+    None in version 1). ``kind`` is the first word of ``operation``.
     """
 
     index: int
@@ -70,9 +71,10 @@ class FileStep:
 class FileTiles(Protocol):
     """The ``tile_…`` arrays of a file, decoded when they are looked at; nothing is kept decoded but a small cache.
 
-    Steps and values are given by position in the file (``TimelineFile.steps[i]``, ``TimelineFile.values[i]``). Every method returns
-    None where the file has no such array or where it is malformed (wrong length, not numbers, file shrunk meanwhile): it never
-    raises. Arrays are int64, read-only, bytes; :data:`TILE_UNAVAILABLE` where the file says 2^64 − 1.
+    Steps and values are given by position in the file (``TimelineFile.steps[i]``, ``TimelineFile.values[i]``). Every
+    method returns None where the file has no such array or where it is malformed (wrong length, not numbers, file
+    shrunk meanwhile): it never raises. Arrays are int64, read-only, bytes; :data:`TILE_UNAVAILABLE` where the file
+    says 2^64 − 1.
     """
 
     @property
@@ -105,9 +107,9 @@ class FileTiles(Protocol):
 class TimelineFile:
     """A timeline file of version 1, 2 or 3.
 
-    ``scope`` and ``model`` as written. ``fits_budget`` and the four derived figures are the file's own claims. ``options`` are fields
-    that only some files have (``gemm_output_packing``, ``attention_products``), as (name, text). ``problems`` lists what is
-    wrong with the file though it can be shown.
+    ``scope`` and ``model`` as written. ``fits_budget`` and the four derived figures are the file's own claims.
+    ``options`` are fields that only some files have (``gemm_output_packing``, ``attention_products``), as (name,
+    text). ``problems`` lists what is wrong with the file though it can be shown.
     """
 
     path: str
@@ -136,7 +138,8 @@ class TimelineFile:
 
     @property
     def peak_includes_exchange_rows(self) -> bool:
-        """True for versions 1 and 2: subtract ``peak.exchange_rows`` from standard and total before a test against the budget."""
+        """True for versions 1 and 2: subtract ``peak.exchange_rows`` from standard and total before a test against
+        the budget."""
         return self.version < 3
 
     @property

@@ -11,9 +11,9 @@ from tileview.session.session import Change, Session
 class Bridge(QObject):
     """Owns the session's signals and the theme; lives in the GUI thread.
 
-    The signals carry nothing: a view that is told reads the session. ``hovered`` is transient (an operation id, a root, a tile; any
-    may be None) and never changes a table. ``message`` goes to the status bar. ``requested`` asks the main window to run a command by name
-    (see ``actions.py``), with an argument.
+    The signals carry nothing: a view that is told reads the session. ``hovered`` is transient (an operation id, a
+    root, a tile; any may be None) and never changes a table. ``message`` goes to the status bar. ``requested`` asks
+    the main window to run a command by name (see ``actions.py``), with an argument.
     """
 
     document_changed = Signal()

@@ -13,10 +13,11 @@ from tileview.resources import resource
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """Named colours as ``#rrggbb``; ``categories`` are eight distinguishable ones (Okabe–Ito, adapted to the background).
+    """Named colours as ``#rrggbb``; ``categories`` are eight distinguishable ones (Okabe–Ito, adapted to the
+    background).
 
-    Text tokens (``text``, ``muted``, ``ok``, ``over``, ``warning``, ``unavailable``, ``accent``) have a contrast of at least 4.5:1 on
-    ``background`` and ``surface``.
+    Text tokens (``text``, ``muted``, ``ok``, ``over``, ``warning``, ``unavailable``, ``accent``) have a contrast of
+    at least 4.5:1 on ``background`` and ``surface``.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """Edits: frozen, labelled, each knowing its inverse.
 
-An edit holds the old value beside the new one, so that applying it and then its inverse gives back the identical state. The
-factory functions (:func:`swap_plan` …) read the old value from the state the edit is made for.
+An edit holds the old value beside the new one, so that applying it and then its inverse gives back the identical
+state. The factory functions (:func:`swap_plan` …) read the old value from the state the edit is made for.
 """
 
 from __future__ import annotations
@@ -98,7 +98,11 @@ class SetLayout:
 
     @property
     def label(self) -> str:
-        return f"Layout of value {self.value}" if self.new is not None else f"Value {self.value}: back to the file's layout"
+        return (
+            f"Layout of value {self.value}"
+            if self.new is not None
+            else f"Value {self.value}: back to the file's layout"
+        )
 
     def apply(self, state: EditState) -> EditState:
         return state.with_layout(self.value, self.new)

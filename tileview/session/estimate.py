@@ -21,7 +21,8 @@ class EstimateJob:
     state: EditState
 
     def run(self, replanner: Replanner | None = None) -> EstimateResult:
-        """Compute the estimate; ``replanner`` keeps what earlier jobs of the same document lowered (one thread at a time)."""
+        """Compute the estimate; ``replanner`` keeps what earlier jobs of the same document lowered (one thread at a
+        time)."""
         source = self.document.source
         if isinstance(source, TimelineFile):
             result = estimate_timeline(source, self.state.layouts, self.state.overrides)

@@ -9,8 +9,8 @@ from tileview.session.state import EditState
 class History:
     """The edits done and undone, and the state they lead to.
 
-    The clean mark is the state last exported (at first the unedited one); :attr:`is_clean` compares states, not counts, so that undoing
-    back to it, or editing back to it, is clean again.
+    The clean mark is the state last exported (at first the unedited one); :attr:`is_clean` compares states, not
+    counts, so that undoing back to it, or editing back to it, is clean again.
     """
 
     def __init__(self, state: EditState | None = None) -> None:

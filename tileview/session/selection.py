@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 class Selection:
     """What is selected; None (or an empty tuple) where nothing is.
 
-    ``operation`` is a graph operation id, ``allocation`` a root (index into the timeline's values), ``step`` an index into its steps,
-    ``tiles`` logical tile numbers in the order they were picked: the last one is the current tile. ``value`` is the graph value whose home or
-    boundary is looked at. ``span`` is a half-open range of steps that tables are filtered to.
+    ``operation`` is a graph operation id, ``allocation`` a root (index into the timeline's values), ``step`` an index
+    into its steps, ``tiles`` logical tile numbers in the order they were picked: the last one is the current tile.
+    ``value`` is the graph value whose home or boundary is looked at. ``span`` is a half-open range of steps that
+    tables are filtered to.
     """
 
     operation: int | None = None

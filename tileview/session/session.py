@@ -1,8 +1,8 @@
 """The session: an open document, its edits, the estimate in force, the selection. No Qt.
 
-All views read this object and tell it what the user does; it tells its listeners which part changed. It never computes an
-estimate itself: :meth:`Session.job` says what has to be computed, whoever runs it hands the result to :meth:`Session.publish`, and a result
-for a state that is no longer in force is dropped there.
+All views read this object and tell it what the user does; it tells its listeners which part changed. It never
+computes an estimate itself: :meth:`Session.job` says what has to be computed, whoever runs it hands the result to
+:meth:`Session.publish`, and a result for a state that is no longer in force is dropped there.
 """
 
 from __future__ import annotations
@@ -264,7 +264,8 @@ class Session:
 
     @property
     def results(self) -> Mapping[tuple[int, int], AlternativeResult]:
-        """(operation, alternative) → what swapping it in alone would give, for the state in force; filled as results come in."""
+        """(operation, alternative) → what swapping it in alone would give, for the state in force; filled as results
+        come in."""
         return self._results
 
     def add_results(self, revision: int, results: list[AlternativeResult]) -> bool:

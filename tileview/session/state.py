@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TypeVar
 
-from tileview.model.recipe import Overrides
+from tileview.model.recipe import NO_OVERRIDES, Overrides
 from tileview.model.tensor import Format, Layout
 
 K = TypeVar("K")
@@ -30,16 +30,17 @@ def with_entry(mapping: Mapping[K, V], key: K, value: V | None) -> Mapping[K, V]
 class EditState:
     """The sum of all edits in force, as differences from the file. The default is the unedited document.
 
-    ``swaps``: operation id → index of the alternative swapped in. ``homes``: graph value id → home. ``boundaries``: value id → open (True) or
-    closed (False), where that differs from the file. ``layouts``: index of a timeline's value → layout (timelines without a recipe).
-    ``overrides``: what-if budget and reserve, never exported. Compare with ``==``: equal states give equal estimates.
+    ``swaps``: operation id → index of the alternative swapped in. ``homes``: graph value id → home. ``boundaries``:
+    value id → open (True) or closed (False), where that differs from the file. ``layouts``: index of a timeline's
+    value → layout (timelines without a recipe). ``overrides``: what-if budget and reserve, never exported. Compare
+    with ``==``: equal states give equal estimates.
     """
 
     swaps: Mapping[int, int] = _EMPTY
     homes: Mapping[int, Format] = MappingProxyType({})
     boundaries: Mapping[int, bool] = MappingProxyType({})
     layouts: Mapping[int, Layout] = MappingProxyType({})
-    overrides: Overrides = Overrides()
+    overrides: Overrides = NO_OVERRIDES
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, EditState):

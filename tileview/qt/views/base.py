@@ -14,8 +14,8 @@ from tileview.session.session import Session
 class View(QWidget):
     """A pane of the main window: a function of the session, with no truth of its own.
 
-    Subclasses override the ``on_…`` slots they need; each is called after the session changed. ``title`` is the dock's title,
-    ``name`` its stable object name (used to save the layout, and by ``screenshot --view``).
+    Subclasses override the ``on_…`` slots they need; each is called after the session changed. ``title`` is the
+    dock's title, ``name`` its stable object name (used to save the layout, and by ``screenshot --view``).
     """
 
     title = ""
