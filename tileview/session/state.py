@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from types import MappingProxyType
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from tileview.model.recipe import NO_OVERRIDES, Overrides
@@ -12,8 +11,6 @@ from tileview.model.tensor import Format, Layout
 
 K = TypeVar("K")
 V = TypeVar("V")
-
-_EMPTY: Mapping[int, int] = MappingProxyType({})
 
 
 def with_entry(mapping: Mapping[K, V], key: K, value: V | None) -> Mapping[K, V]:
@@ -23,7 +20,7 @@ def with_entry(mapping: Mapping[K, V], key: K, value: V | None) -> Mapping[K, V]
         changed.pop(key, None)
     else:
         changed[key] = value
-    return MappingProxyType(changed)
+    return changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +33,10 @@ class EditState:
     with ``==``: equal states give equal estimates.
     """
 
-    swaps: Mapping[int, int] = _EMPTY
-    homes: Mapping[int, Format] = MappingProxyType({})
-    boundaries: Mapping[int, bool] = MappingProxyType({})
-    layouts: Mapping[int, Layout] = MappingProxyType({})
+    swaps: Mapping[int, int] = field(default_factory=dict)
+    homes: Mapping[int, Format] = field(default_factory=dict)
+    boundaries: Mapping[int, bool] = field(default_factory=dict)
+    layouts: Mapping[int, Layout] = field(default_factory=dict)
     overrides: Overrides = NO_OVERRIDES
 
     def __eq__(self, other: object) -> bool:
