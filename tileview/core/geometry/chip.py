@@ -26,8 +26,8 @@ IndexArray = npt.NDArray[np.int64]
 def chip_position(logical: int) -> tuple[int, int]:
     """Row and column of a logical tile of the 1472-tile chip.
 
-    With pair p = L div 2 and lane l = L mod 2, block b = p div 23 and r = p mod 23: odd blocks run backwards, so the row
-    is 22 − r there and r elsewhere; the column is (b div 2) · 4 + (b mod 2) + 2 · l.
+    With pair p = L div 2 and lane l = L mod 2, block b = p div 23 and r = p mod 23: odd blocks run backwards, so the
+    row is 22 − r there and r elsewhere; the column is (b div 2) · 4 + (b mod 2) + 2 · l.
 
     Raises
     ------
@@ -55,8 +55,9 @@ def exchange_partner(physical: int) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grid:
-    """A picture's grid. ``row`` and ``column`` are (tiles,) by logical number; ``tile`` is (rows, columns), −1 for no tile.
+    """A picture's grid. ``row`` and ``column`` are (tiles,); ``tile`` is (rows, columns), −1 for no tile.
 
+    The first two are indexed by logical number.
     ``is_chip``: positions are physical ones; otherwise tiles stand in logical order, row by row. Arrays are read-only.
     """
 

@@ -1,7 +1,7 @@
 """From owners to tiles, and what each owner holds.
 
-A layout speaks of owners 0 … n − 1; a value's owner map places them: owner o sits at ordinal (o + rotation) mod D, where D
-is the embedding's length or the device's tile count, and its tile is that ordinal or the embedding's entry.
+A layout speaks of owners 0 … n − 1; a value's owner map places them: owner o sits at ordinal (o + rotation) mod D,
+where D is the embedding's length or the device's tile count, and its tile is that ordinal or the embedding's entry.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def owner_tiles(owners: Owners, owner_count: int, tile_count: int) -> OwnerArray
     places = tile_count if owners.embedding is None else len(owners.embedding)
     if places == 0:
         return np.zeros(0, dtype=np.int64)
-    ordinals = (np.arange(owner_count, dtype=np.int64) + owners.rotation) % places
+    ordinals = (np.arange(owner_count, dtype=np.int64) + owners.rotation % places) % places
     if owners.embedding is None:
         return ordinals
     return np.array(owners.embedding, dtype=np.int64)[ordinals]
@@ -107,7 +107,7 @@ def owner_box(resolved: Resolved, owner: int) -> tuple[Extent, ...]:
 
 @lru_cache(maxsize=256)
 def owner_parts(resolved: Resolved) -> OwnerArray:
-    """(owners, dimensions): which partition of each dimension an owner holds; for a linear layout (owners, 1), the owner itself.
+    """(owners, dimensions): the partition an owner holds; for a linear layout (owners, 1): the owner.
 
     Replicas are the owners whose rows are equal.
     """
