@@ -1,0 +1,114 @@
+"""Commands: every action of the window by name, with its text, keys and the condition under which it can run.
+
+Menus, the command palette, the key sheet and :attr:`Bridge.requested` all read the same list, so a command is written
+down once. Views ask for a command with ``bridge.requested.emit(name, argument)``; the names are those given to
+:class:`Command`, among them
+
+=====================  ============================================================================================
+``open``               a file dialog, or the path given as argument
+``compare_with``       the same, for a file to stand beside the open one
+``export_recipe``      write the recipe with the edits in force
+``find_fix``           search the fewest swaps that make the program fit
+``evaluate``           evaluate the alternatives in the background: None for all, else a tuple of operation ids
+``stop``               end background work
+``show_view``          bring the view with the name given as argument to the front
+``pin``                keep the state in force for comparison
+``go_to``              ask for an operation, a step or a tile
+``undo``, ``redo``     take an edit back, do it again
+=====================  ============================================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QAction, QKeySequence
+
+Slot = Callable[[object], object]
+Condition = Callable[[], bool]
+
+MENUS = ("File", "Edit", "View", "Go", "Plan", "Help")
+"""The menus from left to right; every command names one of them."""
+
+
+def always() -> bool:
+    """The condition of a command that can run at any time."""
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One thing that the window can do.
+
+    ``slot`` takes the argument of :attr:`Bridge.requested`, None where the command comes from a menu or a key. ``keys``
+    are portable key sequences, the first one is shown in the menu. ``tip`` is the sentence in the status bar, the
+    palette and the key sheet. ``in_menu`` False keeps a command out of the menu bar (submenus place theirs by hand).
+    ``repeats`` lets a held key repeat it.
+    """
+
+    name: str
+    text: str
+    menu: str
+    slot: Slot
+    keys: tuple[str, ...] = ()
+    tip: str = ""
+    condition: Condition = always
+    in_menu: bool = True
+    separator_before: bool = False
+    repeats: bool = False
+    icon: str = ""
+
+
+class Actions(QObject):
+    """All commands of one window, as QActions."""
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._commands: dict[str, Command] = {}
+        self._actions: dict[str, QAction] = {}
+
+    def add(self, commands: Iterable[Command]) -> None:
+        """Make the actions of some commands; a name can be taken only once."""
+        for command in commands:
+            if command.name in self._commands:
+                raise ValueError(f"command {command.name} is there twice")
+            action = QAction(command.text, self)
+            action.setObjectName(f"command.{command.name}")
+            action.setShortcuts([QKeySequence(key) for key in command.keys])
+            action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
+            action.setAutoRepeat(command.repeats)
+            action.setStatusTip(command.tip)
+            action.setProperty("command", command.name)
+            action.triggered.connect(self._triggered)
+            self._commands[command.name] = command
+            self._actions[command.name] = action
+
+    def _triggered(self) -> None:
+        sender = self.sender()
+        if isinstance(sender, QAction):
+            self.run(str(sender.property("command")), None)
+
+    def run(self, name: str, argument: object = None) -> bool:
+        """Run a command; False where it is unknown or its condition does not hold."""
+        command = self._commands.get(name)
+        if command is None or not command.condition():
+            return False
+        command.slot(argument)
+        return True
+
+    def refresh(self) -> None:
+        """Enable what can run now."""
+        for name, command in self._commands.items():
+            self._actions[name].setEnabled(command.condition())
+
+    def action(self, name: str) -> QAction:
+        return self._actions[name]
+
+    def command(self, name: str) -> Command:
+        return self._commands[name]
+
+    def commands(self) -> tuple[Command, ...]:
+        """All commands, in the order in which they were added."""
+        return tuple(self._commands.values())

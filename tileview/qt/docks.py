@@ -1,0 +1,183 @@
+"""The views as docks: which there are, where they stand at first, how the arrangement is kept."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Final
+
+from PySide6.QtCore import QByteArray, QSize, Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabWidget, QWidget
+
+from tileview.qt.bridge import Bridge
+from tileview.qt.settings import LAYOUT_VERSION
+from tileview.qt.views.base import View
+
+VIEW_CLASSES: Final = (
+    ("operations", "OperationsView"),
+    ("problems", "ProblemsView"),
+    ("graph", "GraphView"),
+    ("tiles", "TilesView"),
+    ("alternatives", "AlternativesView"),
+    ("timeline", "TimelineView"),
+    ("allocations", "AllocationsView"),
+    ("compare", "CompareView"),
+    ("details", "DetailsView"),
+    ("whatif", "WhatIfView"),
+)
+"""Module under ``tileview.qt.views`` and class, in the order of the View menu."""
+
+
+def view_class(name: str) -> type[View] | None:
+    """The class of a view; None while its module is not there."""
+    module_name = f"tileview.qt.views.{name}"
+    try:
+        module = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name != module_name:
+            raise
+        return None
+    found = getattr(module, dict(VIEW_CLASSES)[name])
+    assert issubclass(found, View)
+    return found
+
+
+class DockArea(QMainWindow):
+    """All views, each in a dock that can be moved, tabbed, floated and closed.
+
+    A window inside the window, so that the welcome page can stand in its place while nothing is open without
+    disturbing the arrangement of the docks.
+    """
+
+    def __init__(self, bridge: Bridge, parent: QWidget | None = None) -> None:
+        super().__init__(parent, Qt.WindowType.Widget)
+        self.setObjectName("docks")
+        self.setDockNestingEnabled(True)
+        self.setDockOptions(
+            QMainWindow.DockOption.AnimatedDocks
+            | QMainWindow.DockOption.AllowNestedDocks
+            | QMainWindow.DockOption.AllowTabbedDocks
+        )
+        self.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
+        self.views: dict[str, View] = {}
+        self._docks: dict[str, QDockWidget] = {}
+        for name, _ in VIEW_CLASSES:
+            kind = view_class(name)
+            if kind is not None:
+                self._add(name, kind(bridge))
+        self.reset()
+
+    def _add(self, name: str, view: View) -> None:
+        dock = QDockWidget(view.title, self)
+        dock.setObjectName(f"dock.{name}")
+        dock.setAccessibleName(view.title)
+        dock.setWidget(view)
+        view.setMinimumSize(QSize(120, 60))
+        self.views[name] = view
+        self._docks[name] = dock
+
+    def dock(self, name: str) -> QDockWidget | None:
+        return self._docks.get(name)
+
+    def toggle_actions(self) -> list[QAction]:
+        """One checkable action a dock, for the View menu."""
+        return [dock.toggleViewAction() for dock in self._docks.values()]
+
+    def show_view(self, name: str) -> View | None:
+        """Bring a view to the front and give it the focus; None where there is no such view."""
+        dock = self._docks.get(name)
+        if dock is None:
+            return None
+        dock.show()
+        dock.raise_()
+        self.views[name].setFocus(Qt.FocusReason.ShortcutFocusReason)
+        return self.views[name]
+
+    def focused_view(self) -> View | None:
+        """The view that holds the keyboard focus."""
+        widget: QWidget | None = self.focusWidget() if self.window() is None else self.window().focusWidget()
+        while widget is not None:
+            if isinstance(widget, View):
+                return widget
+            widget = widget.parentWidget()
+        return None
+
+    # -- arrangement ----------------------------------------------------------------------------------------------
+
+    def reset(self) -> None:
+        """The arrangement of a first start."""
+        for dock in self._docks.values():
+            self.removeDockWidget(dock)
+            dock.setFloating(False)
+        columns = self._place_columns()
+        self._place("alternatives", columns[0], Qt.Orientation.Vertical)
+        lower = self._place("timeline", columns[1], Qt.Orientation.Vertical)
+        tables = self._place("allocations", lower, Qt.Orientation.Vertical)
+        self._place("tiles", columns[1], Qt.Orientation.Horizontal)
+        side = self._place("details", tables, Qt.Orientation.Horizontal)
+        self._tab("problems", columns[0])
+        self._tab("compare", tables)
+        self._tab("whatif", side)
+        for name in ("operations", "graph", "tiles", "alternatives", "timeline", "allocations", "details"):
+            if name in self._docks:
+                self._docks[name].raise_()
+        self.share_space()
+
+    def _place_columns(self) -> tuple[str | None, str | None]:
+        left = self._first("operations", "problems", "alternatives")
+        right = self._first("graph", "tiles", "timeline", "allocations", "details")
+        if left is not None:
+            self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self._docks[left])
+            self._docks[left].show()
+        if right is not None:
+            if left is None:
+                self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self._docks[right])
+            else:
+                self.splitDockWidget(self._docks[left], self._docks[right], Qt.Orientation.Horizontal)
+            self._docks[right].show()
+        return left, right
+
+    def _first(self, *names: str) -> str | None:
+        return next((name for name in names if name in self._docks), None)
+
+    def _place(self, name: str, beside: str | None, orientation: Qt.Orientation) -> str | None:
+        """Put a dock below or right of another; returns the dock that later ones are placed by."""
+        if name not in self._docks or name == beside:
+            return beside
+        if beside is None:
+            self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self._docks[name])
+        else:
+            self.splitDockWidget(self._docks[beside], self._docks[name], orientation)
+        self._docks[name].show()
+        return name
+
+    def _tab(self, name: str, onto: str | None) -> None:
+        if name not in self._docks or onto is None or name == onto:
+            return
+        self.tabifyDockWidget(self._docks[onto], self._docks[name])
+        self._docks[name].show()
+
+    def share_space(self) -> None:
+        """Give every dock its part of the window: a quarter to the left column, the rest to what is looked at."""
+        width, height = max(self.width(), 1), max(self.height(), 1)
+        self._resize({"operations": 0.22, "graph": 0.38, "tiles": 0.40}, width, Qt.Orientation.Horizontal)
+        self._resize({"allocations": 0.5, "details": 0.28}, width, Qt.Orientation.Horizontal)
+        self._resize({"operations": 0.55, "alternatives": 0.45}, height, Qt.Orientation.Vertical)
+        self._resize({"graph": 0.42, "timeline": 0.26, "allocations": 0.32}, height, Qt.Orientation.Vertical)
+
+    def _resize(self, parts: dict[str, float], length: int, orientation: Qt.Orientation) -> None:
+        here = [(self._docks[name], part) for name, part in parts.items() if name in self._docks]
+        self.resizeDocks([dock for dock, _ in here], [max(1, int(part * length)) for _, part in here], orientation)
+
+    def keep(self) -> QByteArray:
+        """The arrangement, to be stored."""
+        return self.saveState(LAYOUT_VERSION)
+
+    def restore(self, kept: QByteArray) -> bool:
+        """Take a stored arrangement; False where it does not fit this version (then nothing changes)."""
+        return not kept.isEmpty() and self.restoreState(kept, LAYOUT_VERSION)
+
+    def shut_down(self) -> None:
+        for view in self.views.values():
+            view.shut_down()

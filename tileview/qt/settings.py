@@ -1,0 +1,106 @@
+"""What the window remembers between runs, in one place."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from PySide6.QtCore import QByteArray, QSettings, QStandardPaths
+
+FOLDER_VARIABLE = "TILEVIEW_STATE_DIR"
+"""Names a folder that holds settings, log and recovery files instead of the user's own (tests, portable use)."""
+
+LAYOUT_VERSION = 1
+"""Raised when docks are added or renamed, so that an old layout is not restored into a new window."""
+
+RECENT_LIMIT = 12
+
+
+def state_folder() -> Path:
+    """The folder for the log and the recovery files; made where it does not exist."""
+    named = os.environ.get(FOLDER_VARIABLE)
+    location = QStandardPaths.StandardLocation.AppDataLocation
+    folder = Path(named) if named else Path(QStandardPaths.writableLocation(location))
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+class Settings:
+    """Typed access to the stored settings.
+
+    Stored texts may come from an older version or a broken file, so every getter checks what it read and falls back
+    to the default instead of raising.
+    """
+
+    def __init__(self, store: QSettings | None = None) -> None:
+        if store is None:
+            named = os.environ.get(FOLDER_VARIABLE)
+            if named:
+                store = QSettings(str(Path(named) / "settings.ini"), QSettings.Format.IniFormat)
+            else:
+                store = QSettings(QSettings.Format.IniFormat, QSettings.Scope.UserScope, "TileView", "TileView")
+        self._store = store
+
+    # -- look -----------------------------------------------------------------------------------------------------
+
+    @property
+    def theme(self) -> str:
+        """``light``, ``dark`` or ``system``."""
+        name = str(self._store.value("theme", "system"))
+        return name if name in ("light", "dark", "system") else "system"
+
+    @theme.setter
+    def theme(self, name: str) -> None:
+        self._store.setValue("theme", name)
+
+    # -- window ---------------------------------------------------------------------------------------------------
+
+    def _bytes(self, key: str) -> QByteArray:
+        value = self._store.value(key)
+        return value if isinstance(value, QByteArray) else QByteArray()
+
+    @property
+    def geometry(self) -> QByteArray:
+        return self._bytes("window/geometry")
+
+    @property
+    def layout(self) -> QByteArray:
+        return self._bytes("window/layout")
+
+    def keep_window(self, geometry: QByteArray, layout: QByteArray) -> None:
+        self._store.setValue("window/geometry", geometry)
+        self._store.setValue("window/layout", layout)
+
+    def forget_layout(self) -> None:
+        self._store.remove("window/layout")
+
+    # -- files ----------------------------------------------------------------------------------------------------
+
+    @property
+    def recent(self) -> list[Path]:
+        """Opened files, newest first; some may be gone by now."""
+        stored = self._store.value("files/recent", [])
+        entries = [stored] if isinstance(stored, str) else stored
+        if not isinstance(entries, list):
+            return []
+        return [Path(entry) for entry in entries if isinstance(entry, str) and entry][:RECENT_LIMIT]
+
+    def add_recent(self, path: Path) -> None:
+        path = path.absolute()
+        kept = [path, *(other for other in self.recent if other != path)][:RECENT_LIMIT]
+        self._store.setValue("files/recent", [str(entry) for entry in kept])
+
+    def clear_recent(self) -> None:
+        self._store.remove("files/recent")
+
+    @property
+    def folder(self) -> str:
+        """Where the last file dialog was."""
+        return str(self._store.value("files/folder", ""))
+
+    @folder.setter
+    def folder(self, folder: str) -> None:
+        self._store.setValue("files/folder", folder)
+
+    def sync(self) -> None:
+        self._store.sync()
