@@ -1,0 +1,212 @@
+"""What all tables share: columns, cells, and sorting and filtering of rows; plain data, still no Qt.
+
+A table is a :class:`TableSpec`: its columns, and for a row and a column a :class:`Cell`, made when it is asked for.
+The item models in ``qt`` do nothing but hand cells on, so that everything a table says is tested here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Generic, TypeVar
+
+from tileview.model.sizes import Size, Unavailable, exact_text, kib_text
+from tileview.present.csvtext import Field, csv_text, tsv_text
+
+R = TypeVar("R")
+
+
+class Tone(StrEnum):
+    """The role of a text; each is a token of the theme. A tone only underlines what the words say already."""
+
+    TEXT = "text"
+    MUTED = "muted"
+    OK = "ok"
+    OVER = "over"
+    WARNING = "warning"
+    UNAVAILABLE = "unavailable"
+    ACCENT = "accent"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell: ``text`` is shown, ``tip`` explains it, ``value`` is what sorting and CSV use (None: nothing there)."""
+
+    text: str
+    value: Field = None
+    tip: str = ""
+    tone: Tone = Tone.TEXT
+    bold: bool = False
+
+
+EMPTY_CELL = Cell("")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: ``numeric`` ones are right-aligned and at first sorted from the largest down."""
+
+    title: str
+    numeric: bool = False
+    tip: str = ""
+    unit: str = ""
+    """Of the values in CSV: ``bytes`` where the cells show KiB."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node(Generic[R]):
+    """A row of a tree. ``key`` identifies it across updates (unique among its siblings)."""
+
+    key: Hashable
+    row: R
+    children: tuple[Node[R], ...] = ()
+
+
+class TableSpec(Generic[R]):
+    """A kind of table: override :attr:`columns` and :meth:`cell`."""
+
+    columns: Sequence[Column] = ()
+
+    def cell(self, row: R, column: int) -> Cell:
+        raise NotImplementedError
+
+    def sort_value(self, row: R, column: int) -> Field:
+        """What a column sorts a row by."""
+        return self.cell(row, column).value
+
+    def sorted_nodes(self, nodes: Sequence[Node[R]], column: int, descending: bool) -> tuple[Node[R], ...]:
+        """Nodes and their children in the order of a column; see :func:`sort_order`."""
+        order = sort_order([self.sort_value(node.row, column) for node in nodes], descending)
+        result = []
+        for position in order:
+            node = nodes[position]
+            if node.children:
+                node = Node(node.key, node.row, self.sorted_nodes(node.children, column, descending))
+            result.append(node)
+        return tuple(result)
+
+    def header(self) -> list[str]:
+        """Titles for CSV, with the unit in brackets where the values have one."""
+        return [f"{column.title} ({column.unit})" if column.unit else column.title for column in self.columns]
+
+    def fields(self, row: R) -> list[Field]:
+        """A row's values for CSV and the clipboard; the text where a cell has no value of its own."""
+        cells = [self.cell(row, column) for column in range(len(self.columns))]
+        return [cell.text if cell.value is None and cell.text else cell.value for cell in cells]
+
+    def csv(self, nodes: Iterable[Node[R]]) -> str:
+        return csv_text(self.header(), (self.fields(row) for row in flat_rows(nodes)))
+
+    def tsv(self, rows: Iterable[R]) -> str:
+        return tsv_text((self.fields(row) for row in rows), self.header())
+
+
+def flat_rows(nodes: Iterable[Node[R]]) -> Iterable[R]:
+    """Rows in the order shown, each followed by its children's."""
+    for node in nodes:
+        yield node.row
+        yield from flat_rows(node.children)
+
+
+def sort_order(values: Sequence[Field], descending: bool = False) -> list[int]:
+    """Positions in sorted order: stable, numbers before text, unavailable after them, empty ones last.
+
+    Whether ascending or descending, what has no value stays at the end, where it does not hide the rows one sorts
+    for. Text sorts case-insensitively, with runs of digits as numbers (``layer 9`` before ``layer 10``).
+    """
+    numbers = [i for i, value in enumerate(values) if isinstance(value, int | float)]
+    texts = [i for i, value in enumerate(values) if isinstance(value, str)]
+    unknown = [i for i, value in enumerate(values) if isinstance(value, Unavailable)]
+    empty = [i for i, value in enumerate(values) if value is None]
+    numbers.sort(key=lambda i: values[i], reverse=descending)  # type: ignore[arg-type, return-value]
+    texts.sort(key=lambda i: natural_key(values[i]), reverse=descending)  # type: ignore[arg-type]
+    return [*numbers, *texts, *unknown, *empty]
+
+
+def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
+    """A key under which numbers inside a text compare as numbers."""
+    parts: list[tuple[int, int, str]] = []
+    digits, letters = "", ""
+    for character in text.casefold():
+        if character.isascii() and character.isdigit():
+            if letters:
+                parts.append((1, 0, letters))
+                letters = ""
+            digits += character
+        else:
+            if digits:
+                parts.append((0, int(digits), ""))
+                digits = ""
+            letters += character
+    if digits:
+        parts.append((0, int(digits), ""))
+    if letters:
+        parts.append((1, 0, letters))
+    return tuple(parts)
+
+
+def matches(query: str, *texts: str) -> bool:
+    """Whether every word of a query occurs in one of the texts, in any case; an empty query matches all."""
+    words = query.casefold().split()
+    lowered = [text.casefold() for text in texts]
+    return all(any(word in text for text in lowered) for word in words)
+
+
+# -- numbers as text ------------------------------------------------------------------------------------------------
+
+
+def signed_exact(difference: Size) -> str:
+    """A difference of bytes with its sign: ``+1,024 B``, ``−16 B``, ``0 B``."""
+    if isinstance(difference, Unavailable):
+        return exact_text(difference)
+    sign = "+" if difference > 0 else "−" if difference < 0 else ""
+    return f"{sign}{abs(difference):,} B"
+
+
+def signed_kib(difference: Size) -> str:
+    """A difference in KiB with its sign, ``0 KiB`` for none; below half a tenth in bytes rather than as 0.0."""
+    if isinstance(difference, Unavailable):
+        return kib_text(difference)
+    if difference == 0:
+        return "0 KiB"
+    if abs(difference) < 52:
+        return signed_exact(difference)
+    return ("+" if difference > 0 else "−") + kib_text(abs(difference))
+
+
+def percent_text(part: int, whole: int, signed: bool = False) -> str:
+    """part / whole as per cent with one decimal (half up, from integers); empty where ``whole`` is 0."""
+    if whole == 0:
+        return ""
+    sign = "−" if (part < 0) != (whole < 0) and part else "+" if signed and part else ""
+    tenths = (abs(part) * 2000 + abs(whole)) // (2 * abs(whole))
+    return f"{sign}{tenths // 10:,}.{tenths % 10} %"
+
+
+def bytes_cell(size: Size | None, tip: str = "", bold: bool = False) -> Cell:
+    """Exact bytes, with KiB in the tip; empty for None."""
+    if size is None:
+        return EMPTY_CELL
+    if isinstance(size, Unavailable):
+        return Cell("unavailable", size, tip or "This size could not be computed.", Tone.UNAVAILABLE, bold)
+    return Cell(exact_text(size), size, f"{kib_text(size)}. {tip}".rstrip(" ."), Tone.TEXT, bold)
+
+
+def kib_cell(size: Size | None, tip: str = "", bold: bool = False) -> Cell:
+    """KiB with one decimal, exact bytes in the tip; empty for None."""
+    if size is None:
+        return EMPTY_CELL
+    if isinstance(size, Unavailable):
+        return Cell("unavailable", size, tip or "This size could not be computed.", Tone.UNAVAILABLE, bold)
+    return Cell(kib_text(size), size, f"{exact_text(size)}. {tip}".rstrip(" ."), Tone.TEXT, bold)
+
+
+def delta_cell(difference: Size | None, tip: str = "") -> Cell:
+    """A signed difference in KiB: more is ``over``, less is ``ok``; exact bytes in the tip."""
+    if difference is None:
+        return EMPTY_CELL
+    if isinstance(difference, Unavailable):
+        return Cell("unavailable", difference, tip, Tone.UNAVAILABLE)
+    tone = Tone.OVER if difference > 0 else Tone.OK if difference < 0 else Tone.MUTED
+    return Cell(signed_kib(difference), difference, f"{signed_exact(difference)}. {tip}".rstrip(" ."), tone)
