@@ -1,0 +1,205 @@
+"""Checked access to parsed JSON: every wrong field becomes one sentence with its place.
+
+Readers below a file's own reader do not know the file's name, so they raise :class:`FieldError` with the place relative
+to what they were given; callers add the places above (:meth:`FieldError.under`), and the reader that knows the file
+turns it into a :class:`~tileview.errors.LoadError` (:meth:`FieldError.at`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from tileview.errors import LoadError
+from tileview.model.sizes import U64_MAX, Size, size_from_u64
+
+MAXIMUM_TILES: Final = 1_048_576
+"""The largest ``tile_count`` that is believed: 700 chips; more is a damaged file, and would only ask for memory."""
+
+RANGE_HINT: Final = "Counts and bytes are whole numbers from 0 to 2^64 − 1."
+
+
+class FieldError(LoadError):
+    """A :class:`LoadError` that does not know its file yet; ``place`` is relative to the document or a part of it."""
+
+    def __init__(self, place: str, expected: str, found: str, hint: str = "") -> None:
+        super().__init__("", place, expected, found, hint)
+
+    def text(self) -> str:
+        """The sentence without a file."""
+        sentence = f"expected {self.expected}, found {self.found}."
+        sentence = f"{self.place}: {sentence}" if self.place else sentence[0].upper() + sentence[1:]
+        return f"{sentence} {self.hint}" if self.hint else sentence
+
+    def __reduce__(self) -> tuple[type[LoadError], tuple[str, str, str, str, str]]:
+        return LoadError, ("", self.place, self.expected, self.found, self.hint)
+
+    def under(self, prefix: str) -> FieldError:
+        """The same, with the place seen from one level further up."""
+        return FieldError(join(prefix, self.place), self.expected, self.found, self.hint)
+
+    def at(self, path: str) -> LoadError:
+        """The error for the user."""
+        return LoadError(path, self.place, self.expected, self.found, self.hint)
+
+
+def join(prefix: str, place: str) -> str:
+    """``recipe`` and ``plans`` → ``recipe.plans``; ``values`` and ``[3]`` → ``values[3]``; empty parts vanish."""
+    if not prefix or not place:
+        return prefix or place
+    return f"{prefix}{place}" if place.startswith("[") else f"{prefix}.{place}"
+
+
+def shorten(text: str, limit: int = 60) -> str:
+    """``text`` in at most ``limit`` characters, in one line, without control characters."""
+    plain = "".join(char if char.isprintable() else " " for char in text[: limit + 1])
+    return plain if len(plain) <= limit else plain[: limit - 1] + "…"
+
+
+def described(value: object) -> str:
+    """What stands there, in words fit for "found …"."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return f'the text "{shorten(value)}"'
+    if isinstance(value, int):
+        return f"the number {value}"
+    if isinstance(value, float):
+        return f"{value!r}, a number with a fraction, an exponent, or above 2^64 − 1"
+    if isinstance(value, list):
+        return f"a list of {len(value)}"
+    if isinstance(value, dict):
+        return f"an object with {len(value)} keys"
+    return shorten(str(type(value).__name__))
+
+
+def is_u64(value: object) -> bool:
+    """Whether a parsed number is an integer from 0 to 2^64 − 1 (a bool is none)."""
+    return type(value) is int and 0 <= value <= U64_MAX
+
+
+def u64(value: object, place: str) -> int:
+    """``value`` as an unsigned 64-bit integer."""
+    if type(value) is int and 0 <= value <= U64_MAX:
+        return value
+    raise FieldError(place, "a whole number from 0 to 2^64 − 1", described(value), RANGE_HINT)
+
+
+def signed(value: object, place: str) -> int:
+    """``value`` as a signed 64-bit integer."""
+    if type(value) is int and -(2**63) <= value < 2**63:
+        return value
+    raise FieldError(place, "a whole number", described(value))
+
+
+def text_of(value: object, place: str) -> str:
+    """``value`` as a string."""
+    if isinstance(value, str):
+        return value
+    raise FieldError(place, "a text", described(value))
+
+
+def flag(value: object, place: str) -> bool:
+    """``value`` as true or false."""
+    if isinstance(value, bool):
+        return value
+    raise FieldError(place, "true or false", described(value))
+
+
+def list_of(value: object, place: str) -> list[Any]:
+    """``value`` as a list."""
+    if isinstance(value, list):
+        return value
+    raise FieldError(place, "a list", described(value))
+
+
+def object_of(value: object, place: str) -> dict[str, Any]:
+    """``value`` as an object."""
+    if isinstance(value, dict):
+        return value
+    raise FieldError(place, "an object", described(value))
+
+
+def numbers(value: object, place: str) -> tuple[int, ...]:
+    """``value`` as a list of unsigned 64-bit integers."""
+    items = list_of(value, place)
+    for index, item in enumerate(items):
+        if type(item) is not int or not 0 <= item <= U64_MAX:
+            u64(item, f"{place}[{index}]")
+    return tuple(items)
+
+
+def key_number(key: str, place: str) -> int:
+    """An object key as the id it stands for: decimal digits, no sign, no leading zero, at most 2^64 − 1."""
+    if key.isascii() and key.isdigit() and len(key) <= 20 and (key[0] != "0" or key == "0"):
+        number = int(key)
+        if number <= U64_MAX:
+            return number
+    raise FieldError(place, "keys that are ids (decimal numbers without leading zeros)", f'the key "{shorten(key)}"')
+
+
+class Fields:
+    """The fields of one object, each checked as it is taken.
+
+    A field that is missing where it is needed is reported as such ("found nothing"); fields nobody asks for stay
+    unknown and unharmed.
+    """
+
+    __slots__ = ("place", "values")
+
+    def __init__(self, value: object, place: str = "") -> None:
+        self.values = object_of(value, place)
+        self.place = place
+
+    def has(self, name: str) -> bool:
+        """Whether the field is there and not null."""
+        return self.values.get(name) is not None
+
+    def where(self, name: str) -> str:
+        return join(self.place, name)
+
+    def raw(self, name: str, expected: str) -> Any:
+        """The field as parsed; a missing one is an error that names what was expected."""
+        try:
+            return self.values[name]
+        except KeyError:
+            raise FieldError(self.where(name), expected, "nothing: the field is missing") from None
+
+    def u64(self, name: str) -> int:
+        return u64(self.raw(name, "a whole number"), self.where(name))
+
+    def optional_u64(self, name: str) -> int | None:
+        """A number, or None for null."""
+        value = self.raw(name, "a whole number or null")
+        return None if value is None else u64(value, self.where(name))
+
+    def size(self, name: str) -> Size:
+        """A byte count; 2^64 − 1 is the unavailable state."""
+        return size_from_u64(self.u64(name))
+
+    def text(self, name: str) -> str:
+        return text_of(self.raw(name, "a text"), self.where(name))
+
+    def flag(self, name: str) -> bool:
+        return flag(self.raw(name, "true or false"), self.where(name))
+
+    def list(self, name: str) -> list[Any]:
+        return list_of(self.raw(name, "a list"), self.where(name))
+
+    def object(self, name: str) -> dict[str, Any]:
+        return object_of(self.raw(name, "an object"), self.where(name))
+
+    def fields(self, name: str) -> Fields:
+        return Fields(self.raw(name, "an object"), self.where(name))
+
+    def numbers(self, name: str) -> tuple[int, ...]:
+        return numbers(self.raw(name, "a list of whole numbers"), self.where(name))
+
+
+def tile_count(fields: Fields) -> int:
+    """The field ``tile_count``: at least one tile, at most :data:`MAXIMUM_TILES`."""
+    count = fields.u64("tile_count")
+    if not 1 <= count <= MAXIMUM_TILES:
+        raise FieldError(fields.where("tile_count"), f"a number of tiles from 1 to {MAXIMUM_TILES:,}", f"{count:,}")
+    return count
