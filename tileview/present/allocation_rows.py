@@ -1,0 +1,452 @@
+"""The allocations of one tile at one step, as rows that add up to the usage shown.
+
+An allocation's bytes on a tile are the largest over its values, each (payload + access tail + alignment) · copies; a
+row shows the split of the value that decides. Beside the rows stands the step's scratch. Whatever the usage of a file
+holds beyond them (a file may disagree with itself) is a row of its own, so that the sum is exact in every case and
+the disagreement is seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import IntEnum, StrEnum
+
+from tileview.model.sizes import UNAVAILABLE, Size, Unavailable, exact_text
+from tileview.model.tensor import MemoryClass
+from tileview.model.timeline import Timeline
+from tileview.present.csvtext import Field
+from tileview.present.tables import (
+    EMPTY_CELL,
+    Cell,
+    Column,
+    Node,
+    TableSpec,
+    Tone,
+    bytes_cell,
+    kib_cell,
+    matches,
+    percent_text,
+)
+from tileview.present.words import class_words, counted
+
+
+class RowKind(StrEnum):
+    ALLOCATION = "allocation"
+    SCRATCH = "scratch"
+    GROUP = "group"
+    UNEXPLAINED = "unexplained"
+    """Usage that a file states beyond its allocations and scratch."""
+
+
+@dataclass(frozen=True, slots=True)
+class AllocationRow:
+    """One row. All sizes are bytes on the tile; (payload + tail + align) · copies = bytes where ``split`` is True.
+
+    ``root`` is None for scratch and groups. ``tail`` and ``payload`` are of the value that decides; ``align`` is what
+    rounding up to memory elements adds. ``usage`` is the tile's known total, which ``share`` refers to.
+    """
+
+    kind: RowKind
+    root: int | None
+    name: str
+    group: str
+    memory_class: MemoryClass
+    payload: Size | None
+    align: Size | None
+    tail: Size | None
+    copies: int | None
+    bytes: Size
+    usage: int
+    members: int = 1
+    value: int | None = None
+    """Index of the value that decides."""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ClassTotals:
+    """Sums by class of what is known, equal to the tile's usage; ``unavailable`` counts the rows left out."""
+
+    standard: int
+    interleaved: int
+    unavailable: int
+
+    @property
+    def total(self) -> int:
+        return self.standard + self.interleaved
+
+
+@dataclass(frozen=True, slots=True)
+class AllocationTable:
+    """Rows and sums. ``tile`` is None where figures are the largest on any tile (a span without a tile).
+
+    ``span`` is the half-open range of steps that the rows are gathered from; one step where ``is_span`` is False.
+    """
+
+    rows: tuple[AllocationRow, ...]
+    totals: ClassTotals
+    step: int
+    tile: int | None
+    tile_is_worst: bool
+    span: tuple[int, int]
+    is_span: bool
+    budget_bytes: int
+    reserve_bytes: int
+
+
+EMPTY_TABLE = AllocationTable((), ClassTotals(0, 0, 0), 0, None, True, (0, 0), False, 0, 0)
+
+
+class AllocationFigures:
+    """Figures of one timeline's allocations, kept while one scrubs through its steps.
+
+    What an allocation takes on a tile does not depend on the step, so a row is computed once per tile.
+    """
+
+    def __init__(self, timeline: Timeline) -> None:
+        self.timeline = timeline
+        self._tile: int | None = -1
+        self._figures: dict[int, AllocationRow | None] = {}
+
+    def table(
+        self, step: int, tile: int | None = None, span: tuple[int, int] | None = None, names: str = ""
+    ) -> AllocationTable:
+        """The rows at (step, tile), or over a span of steps.
+
+        Parameters
+        ----------
+        step : int
+            Index into the steps; clipped.
+        tile : int or None
+            None is the tile with the largest total at the step; over a span each row's largest tile.
+        span : (start, stop) or None
+            Half-open range of steps: every allocation live anywhere in it.
+        names : str
+            Words that a row's name or group must contain; sums are of what is shown.
+        """
+        timeline = self.timeline
+        steps = len(timeline.steps)
+        if not steps:
+            return EMPTY_TABLE
+        step = min(max(step, 0), steps - 1)
+        is_worst = tile is None
+        if span is None:
+            if tile is None:
+                tile = int(timeline.tiles.worst()[step, 3])
+            start, stop = step, step + 1
+        else:
+            start, stop = max(span[0], 0), min(span[1], steps)
+        self._turn_to(tile)
+        roots: set[int] = set()
+        for index in range(start, stop):
+            roots.update(timeline.steps[index].live)
+        rows = [row for root in sorted(roots) if (row := self._row(root, tile)) is not None]
+        rows.extend(self._scratch_rows(start, stop, tile))
+        if span is None and tile is not None:
+            rows.extend(self._unexplained(step, tile, rows))
+        if names.strip():
+            rows = [row for row in rows if matches(names, row.name, row.group)]
+        totals = _totals(rows)
+        usage = totals.total
+        rows = [replace(row, usage=usage) for row in rows]
+        return AllocationTable(
+            tuple(rows),
+            totals,
+            step,
+            tile,
+            is_worst,
+            (start, stop),
+            span is not None,
+            timeline.budget_bytes,
+            timeline.reserve_bytes,
+        )
+
+    def _turn_to(self, tile: int | None) -> None:
+        if tile != self._tile:
+            self._tile = tile
+            self._figures.clear()
+
+    def _row(self, root: int, tile: int | None) -> AllocationRow | None:
+        if root not in self._figures:
+            self._figures[root] = allocation_row(self.timeline, root, tile)
+        return self._figures[root]
+
+    def _scratch_rows(self, start: int, stop: int, tile: int | None) -> list[AllocationRow]:
+        """Scratch at a step; over a span the largest of it, by class."""
+        largest: list[int] = [0, 0]
+        unavailable = False
+        for index in range(start, stop):
+            coarse = self.timeline.steps[index].scratch
+            if isinstance(coarse.total, Unavailable):
+                unavailable = True
+            elif coarse.total == 0:
+                continue
+            scratch = self.timeline.tiles.scratch(index)
+            for column in (0, 1):
+                size = scratch[:, column].max(initial=0) if tile is None else scratch[tile, column]
+                largest[column] = max(largest[column], int(size))
+        rows = [
+            AllocationRow(RowKind.SCRATCH, None, "scratch", "", memory_class, size, 0, 0, 1, size, 0)
+            for memory_class, size in zip((MemoryClass.STANDARD, MemoryClass.INTERLEAVED), largest, strict=True)
+            if size
+        ]
+        if unavailable:
+            rows.append(
+                AllocationRow(
+                    RowKind.SCRATCH, None, "scratch", "", MemoryClass.STANDARD, None, None, None, 1, UNAVAILABLE, 0
+                )
+            )
+        return rows
+
+    def _unexplained(self, step: int, tile: int, rows: Sequence[AllocationRow]) -> list[AllocationRow]:
+        """What the usage of a tile holds beyond its rows: nothing, unless a file is inconsistent."""
+        usage = self.timeline.tiles.usage(step)[tile]
+        sums = _totals(rows)
+        found = []
+        pairs = (
+            (MemoryClass.STANDARD, int(usage[0]) - sums.standard),
+            (MemoryClass.INTERLEAVED, int(usage[1]) - sums.interleaved),
+        )
+        for memory_class, difference in pairs:
+            if difference:
+                note = "The file's usage of this tile differs from the sum of its allocations and scratch by this much."
+                found.append(
+                    AllocationRow(
+                        RowKind.UNEXPLAINED,
+                        None,
+                        "not accounted for by the file",
+                        "",
+                        memory_class,
+                        None,
+                        None,
+                        None,
+                        None,
+                        difference,
+                        0,
+                        note=note,
+                    )
+                )
+        return found
+
+
+def allocation_row(timeline: Timeline, root: int, tile: int | None) -> AllocationRow | None:
+    """The row of one allocation on a tile (None: its largest tile); None where it holds nothing there."""
+    value = timeline.values[root]
+    members = timeline.aliases.get(root, (root,))
+    memory_class = timeline.values[members[-1]].memory_class
+    if root in timeline.unavailable_roots:
+        reasons = [timeline.values[i].layout_error for i in members if timeline.values[i].layout_error]
+        return AllocationRow(
+            RowKind.ALLOCATION, root, value.name, value.group, memory_class, None, None, None, value.copies,
+            UNAVAILABLE, 0, len(members), root, reasons[0] or "" if reasons else "",
+        )  # fmt: skip
+    sizes = timeline.tiles.allocation(root)
+    at = int(sizes.argmax()) if tile is None else tile
+    size = int(sizes[at])
+    if size == 0:
+        return None
+    decides = next((i for i in members if int(timeline.tiles.value_bytes(i)[at]) == size), members[0])
+    copies = timeline.values[decides].copies
+    payload: Size | None = int(timeline.tiles.shards(decides)[at])
+    tail: Size | None = timeline.tails.get(root, 0)
+    align: Size | None = None
+    note = ""
+    if copies > 0 and size % copies == 0:
+        assert isinstance(payload, int)
+        assert isinstance(tail, int)
+        align = size // copies - payload - tail
+    if align is None or (isinstance(align, int) and align < 0):
+        payload, tail, align = payload, None, None
+        note = "The file's size of this allocation is not what its payload, tail and alignment give."
+    return AllocationRow(
+        RowKind.ALLOCATION, root, value.name, value.group, memory_class, payload, align, tail, copies, size, 0,
+        len(members), decides, note,
+    )  # fmt: skip
+
+
+def _totals(rows: Sequence[AllocationRow]) -> ClassTotals:
+    sums = {MemoryClass.STANDARD: 0, MemoryClass.INTERLEAVED: 0}
+    unavailable = 0
+    for row in rows:
+        if isinstance(row.bytes, Unavailable):
+            unavailable += 1
+        else:
+            sums[row.memory_class] += row.bytes
+    return ClassTotals(sums[MemoryClass.STANDARD], sums[MemoryClass.INTERLEAVED], unavailable)
+
+
+# -- nodes ----------------------------------------------------------------------------------------------------------
+
+
+def flat_nodes(table: AllocationTable) -> tuple[Node[AllocationRow], ...]:
+    """One node a row; an allocation's key is its root."""
+    return tuple(Node(_key(row), row) for row in table.rows)
+
+
+def grouped_nodes(table: AllocationTable) -> tuple[Node[AllocationRow], ...]:
+    """Rows of the same group (the tensors of a parameter sequence) under one node with their sums, by class."""
+    groups: dict[tuple[str, MemoryClass], list[AllocationRow]] = {}
+    order: list[tuple[str, MemoryClass] | AllocationRow] = []
+    for row in table.rows:
+        if row.kind is not RowKind.ALLOCATION:
+            order.append(row)
+            continue
+        key = (row.group, row.memory_class)
+        if key not in groups:
+            order.append(key)
+        groups.setdefault(key, []).append(row)
+    nodes: list[Node[AllocationRow]] = []
+    for entry in order:
+        if isinstance(entry, AllocationRow):
+            nodes.append(Node(_key(entry), entry))
+            continue
+        members = groups[entry]
+        if len(members) == 1:
+            nodes.append(Node(_key(members[0]), members[0]))
+        else:
+            children = tuple(Node(_key(row), row) for row in members)
+            nodes.append(Node(("group", *entry), _group_row(entry[0], members), children))
+    return tuple(nodes)
+
+
+def _key(row: AllocationRow) -> object:
+    return row.root if row.root is not None else (row.kind, row.memory_class, isinstance(row.bytes, Unavailable))
+
+
+def _group_row(group: str, members: Sequence[AllocationRow]) -> AllocationRow:
+    """Sums over a group; unavailable members are left out and named in the note."""
+    known = [row for row in members if not isinstance(row.bytes, Unavailable)]
+    unknown = len(members) - len(known)
+    note = f"{counted(unknown, 'member')} unavailable, not in the sum" if unknown else ""
+
+    def summed(sizes: list[Size | None]) -> Size | None:
+        return sum(size for size in sizes if isinstance(size, int))
+
+    copies = {row.copies for row in known}
+    return AllocationRow(
+        RowKind.GROUP,
+        None,
+        group,
+        group,
+        members[0].memory_class,
+        summed([row.payload for row in known]) if copies <= {1} else None,
+        summed([row.align for row in known]) if copies <= {1} else None,
+        summed([row.tail for row in known]) if copies <= {1} else None,
+        None,
+        sum(row.bytes for row in known if isinstance(row.bytes, int)) if known else UNAVAILABLE,
+        members[0].usage,
+        len(members),
+        None,
+        note,
+    )
+
+
+# -- the table ------------------------------------------------------------------------------------------------------
+
+
+class AllocationColumn(IntEnum):
+    NAME = 0
+    CLASS = 1
+    PAYLOAD = 2
+    ALIGN = 3
+    TAIL = 4
+    COPIES = 5
+    BYTES = 6
+    KIB = 7
+    SHARE = 8
+
+
+class AllocationSpec(TableSpec[AllocationRow]):
+    """name · class · payload · align · tail · copies · bytes · KiB · share."""
+
+    columns = (
+        Column("Name", tip="The tensor that the allocation is named after"),
+        Column("Class", tip="Standard memory, or memory of the interleaved region"),
+        Column("Payload", True, "The largest shard on the tile, without tail and alignment", "bytes"),
+        Column("Align", True, "Added by rounding up to whole memory elements", "bytes"),
+        Column("Tail", True, "Bytes that a matrix product may read past the end of its left operand", "bytes"),
+        Column("Copies", True, "Bytes = (payload + align + tail) × copies"),
+        Column("Bytes", True, "What the allocation takes on the tile", "bytes"),
+        Column("KiB", True, "The same in KiB", "bytes"),
+        Column("Share", True, "Of the known usage of the tile", "per cent"),
+    )
+
+    def cell(self, row: AllocationRow, column: int) -> Cell:
+        match AllocationColumn(column):
+            case AllocationColumn.NAME:
+                return self._name(row)
+            case AllocationColumn.CLASS:
+                return Cell(class_words(row.memory_class), class_words(row.memory_class))
+            case AllocationColumn.PAYLOAD:
+                return self._part(row, row.payload)
+            case AllocationColumn.ALIGN:
+                return self._part(row, row.align)
+            case AllocationColumn.TAIL:
+                return self._part(row, row.tail)
+            case AllocationColumn.COPIES:
+                return EMPTY_CELL if row.copies is None else Cell(f"{row.copies:,}", row.copies)
+            case AllocationColumn.BYTES:
+                return bytes_cell(row.bytes, row.note, row.kind is RowKind.GROUP)
+            case AllocationColumn.KIB:
+                return kib_cell(row.bytes, row.note, row.kind is RowKind.GROUP)
+            case AllocationColumn.SHARE:
+                return self._share(row)
+
+    def sort_value(self, row: AllocationRow, column: int) -> Field:
+        if column in (AllocationColumn.BYTES, AllocationColumn.KIB, AllocationColumn.SHARE):
+            return row.bytes
+        return self.cell(row, column).value
+
+    def _name(self, row: AllocationRow) -> Cell:
+        if row.kind is RowKind.GROUP:
+            return Cell(f"{row.name} ({row.members})", row.name, row.note or "A parameter sequence", bold=True)
+        if row.kind is RowKind.UNEXPLAINED:
+            return Cell(f"! {row.name}", row.name, row.note, Tone.WARNING)
+        if row.kind is RowKind.SCRATCH:
+            return Cell(row.name, row.name, "Temporary memory of the step itself", Tone.MUTED)
+        tip = row.name if row.members == 1 else f"{row.name}: {row.members} values share this memory"
+        if row.note:
+            tip += f"\n{row.note}"
+        tone = Tone.UNAVAILABLE if isinstance(row.bytes, Unavailable) else Tone.TEXT
+        return Cell(row.name, row.name, tip, tone)
+
+    def _part(self, row: AllocationRow, size: Size | None) -> Cell:
+        if size is None:
+            return EMPTY_CELL
+        if size == 0:
+            return Cell("0 B", 0, tone=Tone.MUTED)
+        return bytes_cell(size)
+
+    def _share(self, row: AllocationRow) -> Cell:
+        if isinstance(row.bytes, Unavailable) or not row.usage:
+            return EMPTY_CELL
+        text = percent_text(row.bytes, row.usage)
+        return Cell(text, round(100 * row.bytes / row.usage, 3), f"{exact_text(row.bytes)} of {exact_text(row.usage)}")
+
+
+def headline(table: AllocationTable, timeline: Timeline | None) -> str:
+    """Where the table looks: step, tile, and which rule chose the tile."""
+    if timeline is None or not timeline.steps:
+        return "No steps"
+    if table.is_span:
+        where = f"steps {table.span[0]} … {table.span[1] - 1}"
+        on = "largest on any tile" if table.tile is None else f"on tile {table.tile}"
+        return f"Live anywhere in {where}, {on}"
+    step = timeline.steps[table.step]
+    rule = " (the tile with the largest total)" if table.tile_is_worst else ""
+    return f"Step {table.step} of {len(timeline.steps) - 1}, {step.kind}, tile {table.tile}{rule}"
+
+
+def footer(table: AllocationTable) -> str:
+    """Sums by class, in words; they equal the usage of the tile at the step."""
+    totals = table.totals
+    words = (
+        f"{counted(len(table.rows), 'row')}: standard {exact_text(totals.standard)} + interleaved "
+        f"{exact_text(totals.interleaved)} = {exact_text(totals.total)}"
+    )
+    if table.is_span:
+        words += " (not live all at once)"
+    if totals.unavailable:
+        words += f"; {counted(totals.unavailable, 'row')} unavailable, not in the sum"
+    return words

@@ -1,0 +1,195 @@
+"""How an allocation's bytes arise, in sentences whose figures add up.
+
+A shard's size follows from shape, layout and precision; the allocation's from the shard, the access tail, rounding up
+to memory elements and the copies. The sentences carry every factor, so that a reader can check them by hand. Where a
+file states another number than its own shape and layout give, both are said.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from tileview.core.geometry.resolve import LayoutError, Resolved, resolve
+from tileview.model.config import INTERLEAVED_ELEMENT_BYTES, STANDARD_ELEMENT_BYTES
+from tileview.model.sizes import Size, Unavailable, exact_text, kib_text
+from tileview.model.tensor import MemoryClass
+from tileview.model.timeline import Timeline, TimelineStep, TimelineValue
+from tileview.present.allocation_rows import allocation_row
+from tileview.present.lifetimes import Life
+from tileview.present.words import class_words, counted, precision_short, shape_text
+
+
+def element_bytes(memory_class: MemoryClass) -> int:
+    """Bytes of a memory element: 16,384 in standard memory, 32,768 in interleaved memory."""
+    return STANDARD_ELEMENT_BYTES if memory_class is MemoryClass.STANDARD else INTERLEAVED_ELEMENT_BYTES
+
+
+def cut_words(resolved: Resolved) -> list[str]:
+    """How each dimension is cut: ``588 padded to 640, in 4 parts of 160``; undivided ones are left out."""
+    if resolved.splits is None:
+        elements = prod(resolved.shape)
+        grains = -(-elements // resolved.grain)
+        short, long = divmod(grains, resolved.owner_count)
+        each = f"{short:,} or {short + 1:,}" if long else f"{short:,}"
+        return [
+            f"{elements:,} elements make {grains:,} grains of {resolved.grain}, {each} for each of "
+            f"{counted(resolved.owner_count, 'owner')}"
+        ]
+    words = []
+    for extent, padded, split in zip(resolved.shape, resolved.padded_shape, resolved.splits, strict=True):
+        padding = "" if padded == extent else f" padded to {padded}"
+        if split is None:
+            if padding:
+                words.append(f"{extent}{padding}")
+            continue
+        if split.partitions == 1 and not padding:
+            continue
+        width = f"{split.wide}" if split.narrow == split.wide else f"{split.wide} or {split.narrow}"
+        words.append(f"{extent}{padding}, in {counted(split.partitions, 'part')} of {width}")
+    return words
+
+
+def shard_factors(resolved: Resolved) -> list[int]:
+    """The largest shard's extents, whose product is its elements: one a dimension, or grains and their elements."""
+    if resolved.splits is None:
+        grains = -(-prod(resolved.shape) // resolved.grain)
+        return [-(-grains // resolved.owner_count), resolved.grain]
+    return [
+        padded if split is None else split.wide
+        for padded, split in zip(resolved.padded_shape, resolved.splits, strict=True)
+    ]
+
+
+def value_sentence(timeline: Timeline, index: int) -> str:
+    """How the largest size of a value on any tile arises, from its shape to its bytes."""
+    value = timeline.values[index]
+    head = f"{shape_text(value.shape)} {precision_short(value.precision)}: "
+    if value.layout is None:
+        return head + f"the layout could not be read: {value.layout_text}"
+    try:
+        resolved = resolve(value.shape, value.layout)
+    except LayoutError as error:
+        return head + f"no valid layout: {error.text}; its size is unavailable"
+    width = value.precision.element_bytes
+    if width is None:
+        return head + f"precision {value.precision} is not known; its size is unavailable"
+    cuts = "; ".join(cut_words(resolved))
+    factors = shard_factors(resolved)
+    product = " × ".join(f"{factor:,}" for factor in factors)
+    payload = resolved.maximum_elements * width
+    text = head + (f"{cuts}. Largest shard: " if cuts else "not divided: ")
+    text += f"{product} elements × {width} B = {exact_text(payload)}"
+    if value.shard_bytes != payload:
+        return f"{text}; the file says {exact_text(value.shard_bytes)}"
+    return text + _to_allocation(timeline, value, payload)
+
+
+def _to_allocation(timeline: Timeline, value: TimelineValue, payload: int) -> str:
+    """From a shard to the allocated bytes: tail, rounding, copies."""
+    tail = timeline.tails.get(value.root, 0)
+    size = payload + tail
+    text = f", + {exact_text(tail)} access tail" if tail else ""
+    if value.root in timeline.aligned_roots:
+        unit = element_bytes(value.memory_class)
+        elements = -(-size // unit)
+        size = elements * unit
+        text += f", rounded up to {counted(elements, 'memory element')} of {exact_text(unit)} = {exact_text(size)}"
+    elif tail:
+        text += f" = {exact_text(size)}"
+    if value.copies != 1:
+        size *= value.copies
+        text += f", × {counted(value.copies, 'copy', 'copies')} = {exact_text(size)}"
+    if value.bytes != size:
+        text += f"; the file says {exact_text(value.bytes)}"
+    return text
+
+
+def tile_sentence(timeline: Timeline, root: int, tile: int) -> str:
+    """What an allocation takes on one tile, split into payload, tail, alignment and copies."""
+    row = allocation_row(timeline, root, tile)
+    if row is None:
+        return f"Tile {tile} holds no part of it."
+    if isinstance(row.bytes, Unavailable):
+        return f"On tile {tile}: unavailable."
+    if row.align is None or row.payload is None or row.tail is None:
+        return f"On tile {tile}: {exact_text(row.bytes)}. {row.note}"
+    parts = [f"{exact_text(row.payload)} payload"]
+    if row.tail:
+        parts.append(f"{exact_text(row.tail)} access tail")
+    if row.align:
+        parts.append(f"{exact_text(row.align)} alignment")
+    text = " + ".join(parts)
+    if row.copies != 1:
+        text = f"({text}) × {row.copies} copies"
+    return (
+        f"On tile {tile}: {text} = {exact_text(row.bytes)}."
+        if len(parts) > 1 or row.copies != 1
+        else (f"On tile {tile}: {text}.")
+    )
+
+
+def owners_sentence(timeline: Timeline, root: int) -> str:
+    """Which tiles hold an allocation, and between which sizes."""
+    if root in timeline.unavailable_roots:
+        return "Which tiles hold it is not known: its layout does not resolve."
+    sizes = timeline.tiles.allocation(root)
+    held = sizes[sizes > 0]
+    if not len(held):
+        return "No tile holds a part of it."
+    least, most = int(held.min()), int(held.max())
+    each = exact_text(most) if least == most else f"{exact_text(least)} to {exact_text(most)}"
+    where = "all" if len(held) == timeline.tile_count else f"{len(held):,} of {timeline.tile_count:,}"
+    total = int(sizes.sum())
+    return f"On {where} tiles, {each} each, {kib_text(total)} ({exact_text(total)}) in all."
+
+
+def alias_sentence(timeline: Timeline, root: int) -> str:
+    """Which values share an allocation, and which one decides its class."""
+    members = timeline.aliases.get(root, (root,))
+    last = timeline.values[members[-1]]
+    if len(members) == 1:
+        return f"One value, in {class_words(last.memory_class)} memory."
+    names = ", ".join(f"{timeline.values[i].name} (value {timeline.values[i].id})" for i in members[:8])
+    more = f" and {len(members) - 8} more" if len(members) > 8 else ""
+    return (
+        f"{len(members)} values share this memory: {names}{more}. Its size on a tile is the largest of theirs; its "
+        f"class is that of the last, {class_words(last.memory_class)}."
+    )
+
+
+def step_words(step: TimelineStep) -> str:
+    """``step 12 (Product of operation 3)``."""
+    source = f" of operation {step.source}" if step.source is not None else ""
+    return f"step {step.index} ({step.kind}{source})"
+
+
+def life_sentences(timeline: Timeline, life: Life | None) -> list[str]:
+    """First and last step, producer, last consumer."""
+    if life is None:
+        return ["Never live at a step."]
+    count = life.last - life.first + 1
+    steps = timeline.steps
+    until = f"step {life.first}" if count == 1 else f"steps {life.first} to {life.last}"
+    sentences = [f"Live at {until} ({counted(count, 'step')} of {len(steps)})."]
+    if life.producer is not None:
+        sentences.append(f"Produced by {step_words(steps[life.producer])}.")
+    elif life.first == 0:
+        sentences.append("There from the start: an input.")
+    if life.exact:
+        sentences.append(f"Last used by {step_words(steps[life.last_use])}.")
+        if life.last > life.last_use:
+            sentences.append("Kept to the end: a resident parameter or an output of the program.")
+    else:
+        sentences.append(f"Last live at {step_words(steps[life.last])}.")
+    return sentences
+
+
+def budget_sentence(size: Size, timeline: Timeline) -> str:
+    """A size against the budget that remains beside the reserve."""
+    if isinstance(size, Unavailable):
+        return "Its share of the budget is unavailable."
+    available = timeline.budget_bytes - timeline.reserve_bytes
+    if available <= 0:
+        return f"The reserve of {exact_text(timeline.reserve_bytes)} leaves nothing of the budget."
+    tenths = (size * 2000 + available) // (2 * available)
+    return f"{tenths // 10}.{tenths % 10} % of the {exact_text(available)} that the reserve leaves of the budget."
