@@ -15,7 +15,7 @@ from tileview.model.sizes import Size, Unavailable, exact_text, kib_text
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Timeline, TimelineStep, TimelineValue
 from tileview.present.allocation_rows import allocation_row
-from tileview.present.lifetimes import Life
+from tileview.present.lives import Life
 from tileview.present.words import class_words, counted, precision_short, shape_text
 
 

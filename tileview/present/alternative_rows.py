@@ -1,0 +1,230 @@
+"""The alternatives of one operation, ranked by the peak they give when swapped in alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+from tileview.analysis.alternatives import AlternativeResult
+from tileview.model.plan import Plan
+from tileview.model.recipe import Recipe
+from tileview.model.sizes import Size, Unavailable, exact_text
+from tileview.present.tables import EMPTY_CELL, Cell, Column, Node, TableSpec, Tone, delta_cell, kib_cell
+from tileview.present.words import plan_differences, plan_words, short_differences
+
+NOT_COMPUTED = "not yet computed"
+
+
+@dataclass(frozen=True, slots=True)
+class AlternativeRow:
+    """One alternative. ``index`` is None for a plan in force that is not among the alternatives of the file.
+
+    ``result`` is None until it was evaluated. ``rank`` counts from 1, None while the result is missing or the
+    alternative cannot be lowered.
+    """
+
+    operation: int
+    index: int | None
+    plan: Plan
+    words: str
+    differences: str
+    all_differences: tuple[str, ...]
+    in_force: bool
+    is_file_plan: bool
+    result: AlternativeResult | None
+    rank: int | None = None
+
+    @property
+    def peak_total(self) -> Size | None:
+        if self.result is None or self.result.peak is None:
+            return None
+        return self.result.peak.total
+
+
+def alternative_rows(
+    recipe: Recipe,
+    operation: int,
+    in_force: int | None,
+    file_plan: Plan | None,
+    results: Mapping[tuple[int, int], AlternativeResult],
+) -> tuple[AlternativeRow, ...]:
+    """The rows of an operation, ranked.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        With the edits in force: its plan for the operation is what differences refer to.
+    in_force : int or None
+        Which alternative that is, None where it is none of them.
+    file_plan : Plan or None
+        The plan that the file has in force.
+    results : mapping
+        (operation, alternative) → result, as far as they are computed.
+    """
+    current = recipe.plans.get(operation)
+    rows = []
+    for index, plan in enumerate(recipe.alternatives.get(operation, ())):
+        is_current = index == in_force
+        rows.append(
+            _row(operation, index, plan, current, is_current, plan == file_plan, results.get((operation, index)))
+        )
+    if in_force is None and current is not None:
+        rows.append(_row(operation, None, current, current, True, current == file_plan, None))
+    return _ranked(rows)
+
+
+def _row(
+    operation: int,
+    index: int | None,
+    plan: Plan,
+    current: Plan | None,
+    in_force: bool,
+    is_file_plan: bool,
+    result: AlternativeResult | None,
+) -> AlternativeRow:
+    if current is None:
+        short, every = "there is no plan in force", ()
+    else:
+        short, every = short_differences(current, plan), plan_differences(current, plan)
+    if in_force:
+        short = "in force"
+    elif not every:
+        short = "same as the plan in force"
+    return AlternativeRow(operation, index, plan, plan_words(plan), short, every, in_force, is_file_plan, result)
+
+
+def rank_key(row: AlternativeRow) -> tuple[int, int, int]:
+    """Order of rank: what fits, by its total peak; what does not fit, by how little; not computed; cannot be lowered."""
+    index = -1 if row.index is None else row.index
+    if row.result is None:
+        return (3, 0, index)
+    if not row.result.ok:
+        return (4, 0, index)
+    total = row.peak_total
+    if total is None or isinstance(total, Unavailable):
+        return (2, 0, index)
+    return (0 if row.result.fits else 1, total, index)
+
+
+def _ranked(rows: Sequence[AlternativeRow]) -> tuple[AlternativeRow, ...]:
+    ordered = sorted(rows, key=rank_key)
+    ranked = []
+    for position, row in enumerate(ordered, start=1):
+        rank = position if rank_key(row)[0] <= 2 else None
+        ranked.append(
+            AlternativeRow(
+                row.operation,
+                row.index,
+                row.plan,
+                row.words,
+                row.differences,
+                row.all_differences,
+                row.in_force,
+                row.is_file_plan,
+                row.result,
+                rank,
+            )  # fmt: skip
+        )
+    return tuple(ranked)
+
+
+def alternative_nodes(rows: Sequence[AlternativeRow]) -> tuple[Node[AlternativeRow], ...]:
+    """One node a row; the key is the alternative's index."""
+    return tuple(Node(row.index, row) for row in rows)
+
+
+def progress_words(rows: Sequence[AlternativeRow]) -> str:
+    """How many are evaluated and how many of them fit."""
+    countable = [row for row in rows if row.index is not None]
+    if not countable:
+        return "No alternatives were kept for this operation"
+    done = [row for row in countable if row.result is not None]
+    fitting = sum(row.result.fits for row in done if row.result is not None)
+    refused = sum(not row.result.ok for row in done if row.result is not None)
+    words = f"{len(done)} of {len(countable)} evaluated"
+    if done:
+        words += f", {fitting} {'fits' if fitting == 1 else 'fit'}"
+    if refused:
+        words += f", {refused} cannot be lowered"
+    return words
+
+
+class AlternativeColumn(IntEnum):
+    RANK = 0
+    ALTERNATIVE = 1
+    STATE = 2
+    PLAN = 3
+    DIFFERS = 4
+    PEAK = 5
+    DELTA = 6
+    VERDICT = 7
+
+
+class AlternativeSpec(TableSpec[AlternativeRow]):
+    """rank · alternative · in force · plan in words · what differs · peak · Δ · fits or why not."""
+
+    columns = (
+        Column("Rank", True, "1 is the lowest total peak among those that fit, then those that do not"),
+        Column("Alt", True, "Number in the file, from 0"),
+        Column("State"),
+        Column("Plan"),
+        Column("Differs from the plan in force by"),
+        Column("Peak if swapped in", True, "Total peak of the worst tile, without the reserve", "bytes"),
+        Column("Δ peak", True, "Against the recipe in force", "bytes"),
+        Column("Verdict"),
+    )
+
+    def cell(self, row: AlternativeRow, column: int) -> Cell:
+        match AlternativeColumn(column):
+            case AlternativeColumn.RANK:
+                return EMPTY_CELL if row.rank is None else Cell(f"{row.rank}", row.rank)
+            case AlternativeColumn.ALTERNATIVE:
+                if row.index is None:
+                    return Cell("–", None, "The plan in force is not among the alternatives of the file")
+                return Cell(f"{row.index}", row.index)
+            case AlternativeColumn.STATE:
+                return self._state(row)
+            case AlternativeColumn.PLAN:
+                return Cell(row.words, row.words, row.words, bold=row.in_force)
+            case AlternativeColumn.DIFFERS:
+                tip = "\n".join(row.all_differences)
+                return Cell(row.differences, row.differences, tip, Tone.MUTED if row.in_force else Tone.TEXT)
+            case AlternativeColumn.PEAK:
+                return self._peak(row)
+            case AlternativeColumn.DELTA:
+                return EMPTY_CELL if row.result is None else delta_cell(row.result.delta_total)
+            case AlternativeColumn.VERDICT:
+                return self._verdict(row)
+
+    def _state(self, row: AlternativeRow) -> Cell:
+        if row.in_force:
+            text = "▶ in force" if not row.is_file_plan else "▶ in force, file's"
+            return Cell(text, text, "This plan is in force", Tone.ACCENT, True)
+        return (
+            Cell("file's plan", "file's plan", "The plan that the file has in force")
+            if row.is_file_plan
+            else EMPTY_CELL
+        )
+
+    def _peak(self, row: AlternativeRow) -> Cell:
+        if row.result is None:
+            return Cell(NOT_COMPUTED, None, "Evaluate computes it", Tone.MUTED) if row.index is not None else EMPTY_CELL
+        peak = row.result.peak
+        if peak is None:
+            return EMPTY_CELL
+        tip = f"standard {exact_text(peak.standard)}, interleaved {exact_text(peak.interleaved)}"
+        return kib_cell(peak.total, tip)
+
+    def _verdict(self, row: AlternativeRow) -> Cell:
+        result = row.result
+        if result is None:
+            return EMPTY_CELL
+        if not result.ok:
+            text = f"! cannot be lowered: {result.error or 'no reason given'}"
+            return Cell(text, text, text, Tone.WARNING)
+        reason = result.verdict.text if result.verdict is not None else ""
+        if result.fits:
+            return Cell("✓ fits", "fits", reason, Tone.OK)
+        text = f"✗ does not fit: {reason}" if reason else "✗ does not fit"
+        return Cell(text, text, reason, Tone.OVER)

@@ -1,0 +1,316 @@
+"""The operations of a recipe as a tree of regions, with what each holds of the selected peak.
+
+Every allocation is counted under the operation whose result its values stem from (temporaries of a plan stem from the
+plan's result), scratch under the operation whose step needs it, and what stems from the graph's inputs under a row of
+its own: the rows of the outermost region add up to the usage of the tile. A timeline without a recipe has no graph:
+there the operations named by its steps stand, each with its steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+
+from tileview.model.graph import Graph, Operation, RepeatKind, UnknownKind
+from tileview.model.recipe import Recipe
+from tileview.model.sizes import Unavailable, exact_text
+from tileview.model.timeline import Timeline
+from tileview.present.allocation_rows import AllocationTable, RowKind
+from tileview.present.tables import (
+    EMPTY_CELL,
+    Cell,
+    Column,
+    Node,
+    TableSpec,
+    Tone,
+    kib_cell,
+    matches,
+    percent_text,
+)
+from tileview.present.words import counted, kind_words, plan_is_known, plan_words
+
+INPUTS = "inputs"
+"""Key of the row for what stems from the graph's inputs."""
+
+
+@dataclass(frozen=True, slots=True)
+class OperationRow:
+    """One operation (or a step of a timeline that has no graph).
+
+    ``bytes``: what it holds at the selected step and tile, bodies included for a Repeat; ``usage`` is the whole.
+    ``unavailable`` counts its allocations without a size. ``alternatives`` is None where the plan is not open to
+    choice.
+    """
+
+    operation: int | None
+    step: int | None
+    kind: str
+    plan: str
+    alternatives: int | None
+    bytes: int
+    usage: int
+    unavailable: int
+    first_step: int | None
+    is_known: bool = True
+    is_edited: bool = False
+    remark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """Bytes at one step and tile by operation; None stands for the graph's inputs and whatever has no operation."""
+
+    bytes: Mapping[int | None, int]
+    unavailable: Mapping[int | None, int]
+    usage: int
+
+
+NO_SHARES = Shares({}, {}, 0)
+
+
+def owners_of_values(graph: Graph) -> dict[int, int]:
+    """Graph value → operation that it is a result of; arguments of a body belong to its Repeat."""
+    owners: dict[int, int] = {}
+    for operation, _ in graph.walk():
+        for result in operation.results:
+            owners[result] = operation.id
+        if isinstance(operation.kind, RepeatKind):
+            for argument in operation.kind.body.arguments:
+                owners[argument] = operation.id
+    return owners
+
+
+def shares(table: AllocationTable, timeline: Timeline, owners: Mapping[int, int] | None) -> Shares:
+    """What each operation holds in a table of allocations.
+
+    ``owners`` is None for a timeline without a graph: then an allocation belongs to the operation of the step where
+    it is first live, if the timeline does not start with it.
+    """
+    bytes_of: dict[int | None, int] = {}
+    unavailable: dict[int | None, int] = {}
+    firsts = _first_sources(timeline) if owners is None else {}
+    source = timeline.steps[table.step].source if timeline.steps else None
+    for row in table.rows:
+        if row.kind is RowKind.SCRATCH:
+            operation = source
+        elif row.root is None:
+            operation = None
+        elif owners is None:
+            operation = firsts.get(row.root)
+        else:
+            origin = timeline.values[row.root].origin
+            operation = None if origin is None else owners.get(origin)
+        if isinstance(row.bytes, Unavailable):
+            unavailable[operation] = unavailable.get(operation, 0) + 1
+        else:
+            bytes_of[operation] = bytes_of.get(operation, 0) + row.bytes
+    return Shares(bytes_of, unavailable, table.totals.total)
+
+
+def _first_sources(timeline: Timeline) -> dict[int, int | None]:
+    firsts: dict[int, int | None] = {}
+    for step in timeline.steps:
+        for root in step.live:
+            if root not in firsts:
+                firsts[root] = step.source if step.index else None
+    return firsts
+
+
+def first_steps(timeline: Timeline | None) -> dict[int, int]:
+    """Operation → index of its first step."""
+    found: dict[int, int] = {}
+    for step in timeline.steps if timeline is not None else ():
+        if step.source is not None:
+            found.setdefault(step.source, step.index)
+    return found
+
+
+def recipe_nodes(
+    recipe: Recipe,
+    share: Shares,
+    firsts: Mapping[int, int],
+    *,
+    edited: Iterable[int] = (),
+    unknown: Mapping[int, str] | None = None,
+    query: str = "",
+) -> tuple[Node[OperationRow], ...]:
+    """Operations in graph order, bodies under their Repeat; first what stems from the inputs.
+
+    Parameters
+    ----------
+    edited : iterable of int
+        Operations whose plan is not the file's.
+    unknown : mapping
+        Operation → why the estimate does not model it.
+    query : str
+        Words that an operation (or one in its body) must contain.
+    """
+    changed = frozenset(edited)
+    reasons = unknown or {}
+
+    def row(operation: Operation, inner: tuple[Node[OperationRow], ...]) -> OperationRow:
+        plan = recipe.plans.get(operation.id)
+        known = not isinstance(operation.kind, UnknownKind) and operation.id not in reasons
+        if plan is not None and not plan_is_known(plan):
+            known = False
+        if plan is not None:
+            words = plan_words(plan)
+        elif isinstance(operation.kind, RepeatKind):
+            words = f"{counted(len(operation.kind.body.operations), 'operation')} a round"
+        else:
+            words = "no plan"
+        own = share.bytes.get(operation.id, 0)
+        unsized = share.unavailable.get(operation.id, 0)
+        alternatives = recipe.alternatives.get(operation.id)
+        return OperationRow(
+            operation.id,
+            None,
+            kind_words(operation.kind),
+            words,
+            None if alternatives is None else len(alternatives),
+            own + sum(child.row.bytes for child in inner),
+            share.usage,
+            unsized + sum(child.row.unavailable for child in inner),
+            firsts.get(operation.id),
+            known,
+            operation.id in changed,
+            reasons.get(operation.id, "" if known else "TileView does not know this operation or its plan"),
+        )
+
+    nodes = _region_nodes(recipe.graph.operations, row, query)
+    outside = share.bytes.get(None, 0), share.unavailable.get(None, 0)
+    if any(outside) and matches(query, "inputs"):
+        inputs = OperationRow(None, None, "Inputs", "and their copies", None, outside[0], share.usage, outside[1], None)
+        nodes = (Node(INPUTS, inputs), *nodes)
+    return nodes
+
+
+def _region_nodes(
+    operations: tuple[Operation, ...],
+    row: Callable[[Operation, tuple[Node[OperationRow], ...]], OperationRow],
+    query: str,
+) -> tuple[Node[OperationRow], ...]:
+    nodes = []
+    for operation in operations:
+        body = operation.kind.body.operations if isinstance(operation.kind, RepeatKind) else ()
+        inner = _region_nodes(body, row, "")
+        made = row(operation, inner)
+        if not _matches(made, query):
+            found = _region_nodes(body, row, query)
+            if not found:
+                continue
+            inner = found
+        nodes.append(Node(operation.id, made, inner))
+    return tuple(nodes)
+
+
+def _matches(row: OperationRow, query: str) -> bool:
+    return matches(query, f"op {row.operation}", str(row.operation), row.kind, row.plan)
+
+
+def timeline_nodes(timeline: Timeline, share: Shares, query: str = "") -> tuple[Node[OperationRow], ...]:
+    """The operations that a timeline's steps name, in order of their first step, with those steps as children."""
+    grouped: dict[int | None, list[int]] = {}
+    for step in timeline.steps:
+        grouped.setdefault(step.source, []).append(step.index)
+    nodes = []
+    for source, indices in grouped.items():
+        children = tuple(Node(("step", index), _step_row(timeline, index)) for index in indices)
+        kinds = list(dict.fromkeys(timeline.steps[index].kind for index in indices))
+        row = OperationRow(
+            source,
+            None if source is not None else indices[0],
+            "Operation" if source is not None else "No operation",
+            ", ".join(kinds),
+            None,
+            share.bytes.get(source, 0),
+            share.usage,
+            share.unavailable.get(source, 0),
+            indices[0],
+        )
+        if _matches(row, query):
+            nodes.append(Node(("source", source), row, children))
+        else:
+            kept = tuple(node for node in children if matches(query, node.row.kind, node.row.plan))
+            if kept:
+                nodes.append(Node(("source", source), row, kept))
+    return tuple(nodes)
+
+
+def _step_row(timeline: Timeline, index: int) -> OperationRow:
+    step = timeline.steps[index]
+    runs = "" if step.execution_count == 1 else f", runs {step.execution_count:,} times"
+    return OperationRow(None, index, f"Step {index}", step.kind + runs, None, 0, 0, 0, index)
+
+
+def ancestors(graph: Graph, operation: int) -> tuple[int, ...]:
+    """The Repeats around an operation, outermost first."""
+    for found, around in graph.walk():
+        if found.id == operation:
+            return around
+    return ()
+
+
+class OperationColumn(IntEnum):
+    OPERATION = 0
+    KIND = 1
+    PLAN = 2
+    ALTERNATIVES = 3
+    BYTES = 4
+    SHARE = 5
+    FIRST_STEP = 6
+
+
+class OperationSpec(TableSpec[OperationRow]):
+    """op · kind · plan in words · alternatives · bytes and share of the selected peak · first step."""
+
+    columns = (
+        Column("Op", tip="Operation of the graph"),
+        Column("Kind"),
+        Column("Plan in force", tip="The plan in words; a star marks one that is not the file's"),
+        Column("Alternatives", True, "Plans that the search kept for this operation"),
+        Column(
+            "At peak",
+            True,
+            "What the operation holds at the selected step on the selected (else the worst) tile",
+            "bytes",
+        ),
+        Column("Share", True, "Of the known usage there", "per cent"),
+        Column("First step", True),
+    )
+
+    def cell(self, row: OperationRow, column: int) -> Cell:
+        match OperationColumn(column):
+            case OperationColumn.OPERATION:
+                return self._name(row)
+            case OperationColumn.KIND:
+                return Cell(row.kind, row.kind, row.remark, Tone.TEXT if row.is_known else Tone.WARNING)
+            case OperationColumn.PLAN:
+                text = f"* {row.plan}" if row.is_edited else row.plan
+                tip = f"{row.plan} (not the file's plan)" if row.is_edited else row.plan
+                return Cell(text, row.plan, tip, Tone.TEXT, row.is_edited)
+            case OperationColumn.ALTERNATIVES:
+                return EMPTY_CELL if row.alternatives is None else Cell(f"{row.alternatives:,}", row.alternatives)
+            case OperationColumn.BYTES:
+                return self._bytes(row)
+            case OperationColumn.SHARE:
+                if not row.bytes or not row.usage:
+                    return EMPTY_CELL
+                tip = f"{exact_text(row.bytes)} of {exact_text(row.usage)}"
+                return Cell(percent_text(row.bytes, row.usage), round(100 * row.bytes / row.usage, 3), tip)
+            case OperationColumn.FIRST_STEP:
+                return EMPTY_CELL if row.first_step is None else Cell(f"{row.first_step:,}", row.first_step)
+
+    def _name(self, row: OperationRow) -> Cell:
+        if row.operation is None:
+            return Cell("" if row.step is not None else "–", -1)
+        if not row.is_known:
+            return Cell(f"? {row.operation}", row.operation, f"Unknown: {row.remark}", Tone.WARNING)
+        return Cell(str(row.operation), row.operation, row.kind)
+
+    def _bytes(self, row: OperationRow) -> Cell:
+        if row.unavailable:
+            tip = f"{exact_text(row.bytes)} known; {counted(row.unavailable, 'allocation')} unavailable"
+            return Cell(f"≥ {kib_cell(row.bytes).text}", row.bytes, tip, Tone.UNAVAILABLE)
+        return kib_cell(row.bytes) if row.bytes else EMPTY_CELL
