@@ -1,76 +1,142 @@
-"""When allocations live, and which steps make and use them."""
+"""Lifetimes of allocations as bars: what is live from which step to which, in what order, and in words."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import StrEnum
 
-from tileview.model.program import Program, Repeat
-from tileview.model.timeline import Timeline
+from tileview.model.sizes import UNAVAILABLE, Size, Unavailable, size_text
+from tileview.model.tensor import MemoryClass
+from tileview.model.timeline import Timeline, TimelineStep
+from tileview.present.curves import live_spans
 
 
 @dataclass(frozen=True, slots=True)
-class Life:
-    """One allocation's life: live at steps ``first`` … ``last``, both included.
+class Lifetime:
+    """One allocation. ``spans`` are half-open ranges of steps, ascending; never empty.
 
-    ``producer`` is the first step that writes a value of it (None: an input, or not known); ``first_use`` and
-    ``last_use`` are the first and the last step that read or write one. ``exact`` is True where they come from the
-    program's steps; without a program (a timeline file alone) they are the ends of the live range.
+    ``size`` is its largest bytes on any tile, copies included. ``resident``: a parameter, which lives to the end of the
+    program whether it is used there or not.
     """
 
-    first: int
-    last: int
-    producer: int | None
-    first_use: int
-    last_use: int
-    exact: bool
+    root: int
+    name: str
+    group: str
+    memory_class: MemoryClass
+    size: Size
+    spans: tuple[tuple[int, int], ...]
+    resident: bool
+
+    @property
+    def first(self) -> int:
+        """The first step at which it is live."""
+        return self.spans[0][0]
+
+    @property
+    def last(self) -> int:
+        """The last step at which it is live."""
+        return self.spans[-1][1] - 1
+
+    def live_at(self, step: int) -> bool:
+        return any(start <= step < stop for start, stop in self.spans)
+
+    def meets(self, start: int, stop: int) -> bool:
+        """Whether it is live at some step of a half-open range."""
+        return any(a < stop and start < b for a, b in self.spans)
 
 
-class Lifetimes:
-    """The lives of all allocations of a timeline, from its live sets and, where it is at hand, its program."""
+class LifetimeOrder(StrEnum):
+    """How the rows are sorted."""
 
-    def __init__(self, timeline: Timeline, program: Program | None = None) -> None:
-        self._timeline = timeline
-        self._ends: dict[int, tuple[int, int]] = {}
-        for step in timeline.steps:
-            for root in step.live:
-                found = self._ends.get(root)
-                self._ends[root] = (step.index, step.index) if found is None else (found[0], step.index)
-        self._uses: dict[int, list[int]] = {}
-        self._producers: dict[int, int] = {}
-        self._exact = False
-        if program is not None and self._fits(program):
-            self._exact = True
-            self._read(program)
+    BYTES = "bytes"
+    """Unavailable sizes first, then the largest; equal ones by first step."""
+    START = "start"
+    """The earliest first step first; equal ones by bytes."""
 
-    def _fits(self, program: Program) -> bool:
-        return len(program.flatten()) == len(self._timeline.steps)
 
-    def _read(self, program: Program) -> None:
-        """Note which steps touch which allocation; a Repeat also uses its sequences' members and its body's yields."""
-        roots = {value.id: value.root for value in self._timeline.values}
-        for flat in program.flatten():
-            step = flat.step
-            touched = [*step.inputs, *step.results]
-            if isinstance(step, Repeat):
-                touched.extend(step.yields)
-                touched.extend(member for members in step.iterated for member in members)
-            for value in touched:
-                root = roots.get(value)
-                if root is not None:
-                    self._uses.setdefault(root, []).append(flat.index)
-            for value in step.results:
-                root = roots.get(value)
-                if root is not None:
-                    self._producers.setdefault(root, flat.index)
+def largest_bytes(timeline: Timeline, root: int) -> Size:
+    """The largest bytes of an allocation on any tile: the largest over its values; unavailable where one of them is."""
+    if root in timeline.unavailable_roots:
+        return UNAVAILABLE
+    largest = 0
+    for member in timeline.aliases.get(root, (root,)):
+        size = timeline.values[member].bytes
+        if isinstance(size, Unavailable):
+            return UNAVAILABLE
+        largest = max(largest, size)
+    return largest
 
-    def of(self, root: int) -> Life | None:
-        """The life of an allocation; None for one that is never live."""
-        ends = self._ends.get(root)
-        if ends is None:
-            return None
-        first, last = ends
-        uses = self._uses.get(root)
-        if not uses:
-            producer = None if first == 0 or self._exact else first
-            return Life(first, last, producer, first, last, False)
-        return Life(first, last, self._producers.get(root), uses[0], uses[-1], True)
+
+def lifetimes(timeline: Timeline) -> tuple[Lifetime, ...]:
+    """All allocations that are live at some step, by first step, then number."""
+    rows = []
+    for root, spans in live_spans(timeline).items():
+        members = timeline.aliases.get(root, (root,))
+        shown, last = timeline.values[root], timeline.values[members[-1]]
+        rows.append(
+            Lifetime(
+                root,
+                shown.name,
+                shown.group,
+                last.memory_class,
+                largest_bytes(timeline, root),
+                tuple(spans),
+                root in timeline.parameters,
+            )
+        )
+    return tuple(rows)
+
+
+def ordered(rows: Iterable[Lifetime], order: LifetimeOrder) -> tuple[Lifetime, ...]:
+    """The rows sorted; see :class:`LifetimeOrder`. The number decides last, so that the order never wavers."""
+    if order is LifetimeOrder.BYTES:
+        return tuple(sorted(rows, key=lambda row: (_descending(row.size), row.first, row.root)))
+    return tuple(sorted(rows, key=lambda row: (row.first, _descending(row.size), row.root)))
+
+
+def _descending(size: Size) -> tuple[int, int]:
+    return (0, 0) if isinstance(size, Unavailable) else (1, -size)
+
+
+def filtered(
+    rows: Iterable[Lifetime], step: int | None = None, span: tuple[int, int] | None = None
+) -> tuple[Lifetime, ...]:
+    """The rows live at a step, or at some step of a half-open range; all where neither is given."""
+    return tuple(
+        row for row in rows if (step is None or row.live_at(step)) and (span is None or row.meets(span[0], span[1]))
+    )
+
+
+def step_text(step: TimelineStep) -> str:
+    """``step 69: operation 21, Product``."""
+    source = "" if step.source is None else f"operation {step.source}, "
+    return f"step {step.index}: {source}{step.operation}"
+
+
+def lifetime_lines(timeline: Timeline, row: Lifetime, tile: int | None = None) -> tuple[str, ...]:
+    """What a tooltip says of an allocation: name, class, bytes, first and last use, producer and last consumer.
+
+    The producer is the step at which it becomes live, the last consumer the one after which it is dropped: that is what
+    the lifetime rule makes of first and last mention. What is live at step 0 was there from the start or made there,
+    which live sets do not tell apart, and what is live at the last step may be a result; both are said as such.
+    """
+    members = len(timeline.aliases.get(row.root, (row.root,)))
+    kind = "interleaved" if row.memory_class is MemoryClass.INTERLEAVED else "standard"
+    lines = [row.name if members == 1 else f"{row.name} ({members} values in one allocation)"]
+    lines.append(f"{kind}, largest on a tile {size_text(row.size)}")
+    if tile is not None and not isinstance(row.size, Unavailable):
+        lines.append(f"on tile L{tile} {size_text(int(timeline.tiles.allocation(row.root)[tile]))}")
+    length = sum(stop - start for start, stop in row.spans)
+    lines.append(f"live at steps {row.first} … {row.last}, {length:,} of {len(timeline.steps):,}")
+    first, last = timeline.steps[row.first], timeline.steps[row.last]
+    if row.resident:
+        lines.append("parameter: resident from the start to the end")
+        return tuple(lines)
+    start_text = (
+        f"first use {step_text(first)}" if row.first else f"there from the start, or made in {step_text(first)}"
+    )
+    at_end = row.last == len(timeline.steps) - 1
+    lines.append(start_text)
+    lines.append(f"live to the end ({step_text(last)})" if at_end else f"last use {step_text(last)}")
+    return tuple(lines)

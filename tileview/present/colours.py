@@ -1,0 +1,129 @@
+"""Colour tables: perceptual ramps for sizes, blue–white–orange for differences, reserved slots for what is no size.
+
+A heatmap is drawn as one byte a pixel through a table of 256 colours. The first :data:`LEVELS` slots are the ramp; the
+slots of :class:`Slot` stand above them, so that an unavailable tile or a hatch can never take a colour that also means
+a number of bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import IntEnum, StrEnum
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from tileview.model.tensor import MemoryClass
+
+Rgb = tuple[int, int, int]
+RgbArray = npt.NDArray[np.uint8]
+
+LEVELS: Final = 240
+"""Slots 0 … 239 of a colour table belong to the ramp."""
+
+
+class Slot(IntEnum):
+    """Slots of a colour table that are no level of the ramp."""
+
+    BACKGROUND = 240
+    """No tile, and the gaps between tiles."""
+    ABSENT = 241
+    """The tile holds nothing of what is shown."""
+    UNAVAILABLE = 242
+    UNAVAILABLE_MARK = 243
+    """The crossed lines over an unavailable tile."""
+    HATCH_DARK = 244
+    """Hatch over a tile that is over a budget: a dark line beside a light one shows on every colour below."""
+    HATCH_LIGHT = 245
+    OVER_MARK = 246
+    """The corner of a tile that is over a budget."""
+
+
+class Ramp(StrEnum):
+    """Ramps by name."""
+
+    VIRIDIS = "viridis"
+    CIVIDIS = "cividis"
+    DIFFERENCE = "difference"
+
+
+_ANCHORS = {
+    Ramp.VIRIDIS: (
+        "440154 470d60 48186a 482374 472d7b 453781 424086 3e4989 3b528b 375b8d 33638d "
+        "2f6b8e 2c728e 297a8e 26828e 23898e 21918c 1f978b 1f9f88 21a685 27ad81 31b57b "
+        "3dbc74 4cc26c 5cc863 6ece58 81d34d 95d840 aadc32 c0df25 d5e21a eae51a fde725"
+    ),
+    Ramp.CIVIDIS: (
+        "00204d 00265a 002c69 00306f 06366e 1f3c6d 2d426c 38486b 414d6b 4a536b 52596c "
+        "595f6d 61646f 686a71 6f7073 767676 7d7c78 848179 8b8779 938e78 9b9477 a39a76 "
+        "aca174 b4a872 bcaf6f c5b56c cebc68 d7c463 e0cb5e e9d358 f2da50 fbe248 ffea46"
+    ),
+    Ramp.DIFFERENCE: "08306b 0b5aa5 3f86c4 7fb2dc c0d9ee f7f7f7 fbdcb8 f5b567 e08a1e b35d00 6b3500",
+}
+
+
+def parse_rgb(text: str) -> Rgb:
+    """``#1f77b4`` or ``1f77b4`` as three numbers of 0 … 255."""
+    digits = text.removeprefix("#")
+    return int(digits[0:2], 16), int(digits[2:4], 16), int(digits[4:6], 16)
+
+
+@lru_cache(maxsize=16)
+def ramp_table(ramp: Ramp, entries: int = LEVELS) -> RgbArray:
+    """(entries, 3): the colours of a ramp, low to high; read-only.
+
+    Viridis and Cividis grow evenly in lightness, so that twice the bytes look twice as bright also to people who do not
+    tell red from green. The difference ramp is white in the middle; blue is less, orange is more, both darker the
+    further from 0.
+    """
+    anchors = np.array([parse_rgb(text) for text in _ANCHORS[ramp].split()], dtype=np.float64)
+    places = np.linspace(0.0, len(anchors) - 1.0, entries)
+    channels = [np.interp(places, np.arange(len(anchors)), anchors[:, channel]) for channel in range(3)]
+    table = np.rint(np.stack(channels, axis=1)).astype(np.uint8)
+    table.flags.writeable = False
+    return table
+
+
+def colour_table(ramp: Ramp, slots: Mapping[Slot, Rgb]) -> list[int]:
+    """The 256 colours of an indexed image as 0xAARRGGBB; slots that are not given are black."""
+    table = np.zeros((256, 3), dtype=np.uint8)
+    table[:LEVELS] = ramp_table(ramp)
+    for slot, rgb in slots.items():
+        table[slot] = rgb
+    red, green, blue = (table[:, channel].astype(np.uint32) for channel in range(3))
+    packed: list[int] = (np.uint32(0xFF000000) | red << 16 | green << 8 | blue).tolist()
+    return packed
+
+
+def relative_luminance(rgb: Rgb) -> float:
+    """Luminance of an sRGB colour, 0 (black) … 1 (white)."""
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (part / 255 for part in rgb)]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(first: Rgb, second: Rgb) -> float:
+    """Contrast ratio of two colours, 1 … 21; text needs 4.5."""
+    low, high = sorted((relative_luminance(first), relative_luminance(second)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def ink_on(background: Rgb) -> Rgb:
+    """Black or white, whichever is easier to read on a colour."""
+    black, white = (0, 0, 0), (255, 255, 255)
+    return black if contrast(black, background) >= contrast(white, background) else white
+
+
+def class_token(memory_class: MemoryClass) -> str:
+    """The theme token of a memory class."""
+    return "interleaved" if memory_class is MemoryClass.INTERLEAVED else "standard"
+
+
+def category(index: int, colours: Sequence[str]) -> tuple[str, int]:
+    """Colour and pattern of the ``index``-th category.
+
+    The pattern number grows each time the colours start again, so that no two categories look the same; pattern 0 is
+    plain.
+    """
+    return colours[index % len(colours)], index // len(colours)

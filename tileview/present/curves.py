@@ -1,0 +1,400 @@
+"""Curves over the steps of a timeline: which tile they follow, what is marked on them, how they are down-sampled.
+
+Every number is the core's: a curve is read from :class:`tileview.model.timeline.TileNumbers`, stacks are those numbers
+grouped. Steps whose usage is unavailable keep the known part in the arrays and are flagged, so that a view can draw
+them as a band of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from tileview.model.sizes import Size, Unavailable
+from tileview.model.timeline import ByteArray, ClassBytes, Timeline
+
+BoolArray = npt.NDArray[np.bool_]
+IndexArray = npt.NDArray[np.int64]
+
+
+class CurveMode(StrEnum):
+    """Which tile the curves follow."""
+
+    WORST = "worst"
+    """At each step the tile with the largest total; its two classes add up to it."""
+    LARGEST = "largest"
+    """At each step the largest of each class, whichever tile has it; the classes need not add up."""
+    TILE = "tile"
+    """One tile."""
+
+
+@dataclass(frozen=True, slots=True)
+class Curves:
+    """Bytes at every step, arrays of (steps,): known parts only, ``unavailable`` where something is missing.
+
+    ``tiles`` holds the tile that ``total`` is read from at each step. In every mode but LARGEST total = standard +
+    interleaved.
+    """
+
+    mode: CurveMode
+    total: ByteArray
+    standard: ByteArray
+    interleaved: ByteArray
+    tiles: IndexArray
+    unavailable: BoolArray
+
+    def __len__(self) -> int:
+        return len(self.total)
+
+
+def _is_unavailable(part: ClassBytes) -> bool:
+    return isinstance(part.standard, Unavailable) or isinstance(part.interleaved, Unavailable)
+
+
+def unavailable_steps(timeline: Timeline) -> BoolArray:
+    """(steps,): whether the usage of a step has a term that could not be computed."""
+    missing = timeline.unavailable_roots
+    return np.fromiter(
+        (
+            _is_unavailable(step.usage)
+            or _is_unavailable(step.scratch)
+            or (bool(missing) and not missing.isdisjoint(step.live))
+            for step in timeline.steps
+        ),
+        dtype=np.bool_,
+        count=len(timeline.steps),
+    )
+
+
+def curves(timeline: Timeline, mode: CurveMode, tile: int | None = None) -> Curves:
+    """The curves of a timeline; ``tile`` is needed for :attr:`CurveMode.TILE`.
+
+    Raises
+    ------
+    ValueError
+        Where the mode is TILE and there is no such tile.
+    """
+    unavailable = unavailable_steps(timeline)
+    steps = len(timeline.steps)
+    if mode is CurveMode.TILE:
+        if tile is None or not 0 <= tile < timeline.tile_count:
+            raise ValueError(f"no tile {tile}: the program has {timeline.tile_count}")
+        own = timeline.tiles.tile_curve(tile)
+        tiles = np.full(steps, tile, dtype=np.int64)
+        return Curves(mode, own[:, 0] + own[:, 1], own[:, 0], own[:, 1], tiles, unavailable)
+    worst = timeline.tiles.worst()
+    if mode is CurveMode.LARGEST:
+        return Curves(mode, worst[:, 2], worst[:, 0], worst[:, 1], worst[:, 3], unavailable)
+    classes = np.empty((steps, 2), dtype=np.int64)
+    for index, step in enumerate(timeline.steps):
+        standard, interleaved = step.usage.standard, step.usage.interleaved
+        if unavailable[index] or isinstance(standard, Unavailable) or isinstance(interleaved, Unavailable):
+            classes[index] = timeline.tiles.usage(index)[int(worst[index, 3])]
+        else:
+            classes[index] = standard, interleaved
+    return Curves(mode, classes[:, 0] + classes[:, 1], classes[:, 0], classes[:, 1], worst[:, 3], unavailable)
+
+
+# -- what is marked ------------------------------------------------------------------------------------------------
+
+
+def over_steps(timeline: Timeline) -> BoolArray:
+    """(steps,): whether some tile is over a budget: total + reserve over the budget, or interleaved over its own.
+
+    A step with an unavailable term counts when what is known of it is over already.
+    """
+    if not timeline.steps:
+        return np.zeros(0, dtype=np.bool_)
+    worst = timeline.tiles.worst()
+    total_limit = timeline.budget_bytes - timeline.reserve_bytes
+    return (worst[:, 2] > total_limit) | (worst[:, 1] > timeline.interleaved_budget_bytes)
+
+
+def next_marked(marked: BoolArray, step: int | None, forward: bool) -> int | None:
+    """The next marked step after (or before) ``step``, None where there is none; from an end where ``step`` is None."""
+    places = np.flatnonzero(marked)
+    if step is None:
+        step = -1 if forward else len(marked)
+    if forward:
+        index = int(np.searchsorted(places, step, side="right"))
+        return int(places[index]) if index < len(places) else None
+    index = int(np.searchsorted(places, step, side="left")) - 1
+    return int(places[index]) if index >= 0 else None
+
+
+@dataclass(frozen=True, slots=True)
+class PeakMark:
+    """A peak: its letter on the plot and on the keyboard, what it is, where and how much."""
+
+    letter: str
+    name: str
+    step: int
+    size: Size
+
+
+def peak_marks(timeline: Timeline) -> tuple[PeakMark, ...]:
+    """Total (P), standard (S) and interleaved (I) peak, as far as the timeline has a step for them."""
+    peaks = (
+        ("P", "total peak", timeline.total_peak_step, timeline.peak.total),
+        ("S", "standard peak", timeline.standard_peak_step, timeline.peak.standard),
+        ("I", "interleaved peak", timeline.interleaved_peak_step, timeline.peak.interleaved),
+    )
+    return tuple(
+        PeakMark(letter, name, step, size)
+        for letter, name, step, size in peaks
+        if step is not None and 0 <= step < len(timeline.steps)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatSpan:
+    """The steps of a Repeat's body, ``start`` … ``stop`` (half-open), run ``count`` times; ``depth`` 0 is outermost."""
+
+    start: int
+    stop: int
+    count: int
+    depth: int
+
+
+def repeat_spans(timeline: Timeline) -> tuple[RepeatSpan, ...]:
+    """The bodies of all Repeats, found from kinds and execution counts.
+
+    A body's steps stand right before the Repeat's own step and have a larger execution count than it; the body ends,
+    going backwards, at the first step that has not. A Repeat that runs once cannot be told from its surroundings and
+    has no span: there is nothing to say about it. The count is that of the body's own steps (those of nested bodies run
+    more often).
+    """
+    found: list[tuple[int, int, int]] = []
+    steps = timeline.steps
+    for index, step in enumerate(steps):
+        if step.kind != "Repeat":
+            continue
+        start = index
+        while start > 0 and steps[start - 1].execution_count > step.execution_count:
+            start -= 1
+        if start < index:
+            own = min(inner.execution_count for inner in steps[start:index])
+            found.append((start, index, own // max(step.execution_count, 1)))
+    return tuple(
+        RepeatSpan(start, stop, count, sum(1 for a, b, _ in found if a <= start and stop < b))
+        for start, stop, count in sorted(found)
+    )
+
+
+# -- stacks --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One layer of a stack: (steps,) bytes. ``kind`` is ``parameters``, ``group``, ``rest``, ``scratch`` or
+    ``other``."""
+
+    name: str
+    kind: str
+    sizes: ByteArray
+
+
+PARAMETERS = "parameters"
+THROUGHOUT = "live throughout"
+SCRATCH = "scratch"
+REST = "other groups"
+UNEXPLAINED = "not explained by the allocations"
+
+
+def stack(timeline: Timeline, shown: Curves, top: int = 6) -> tuple[Series, ...]:
+    """The layers that add up to ``shown.total`` at every step, from the bottom.
+
+    Parameters (where the timeline names none: what is live at every step) come first, then the ``top`` groups of other
+    allocations by their largest bytes, the rest in one layer, then scratch. Where a file disagrees with itself, so that
+    the allocations do not add up to its usage, the difference is a layer of its own: the sum always is the curve. In
+    LARGEST mode the layers are those of the tile with the largest total.
+    """
+    count = len(timeline.steps)
+    resident, name = _resident(timeline)
+    groups: dict[str, ByteArray] = {}
+    base = np.zeros(count, dtype=np.int64)
+    for root, spans in live_spans(timeline).items():
+        if root in resident:
+            sizes = base
+        else:
+            sizes = groups.setdefault(timeline.values[root].group, np.zeros(count, dtype=np.int64))
+        on_tiles = timeline.tiles.allocation(root)
+        for start, stop in spans:
+            sizes[start:stop] += on_tiles[shown.tiles[start:stop]]
+    scratch = np.fromiter(
+        (int(timeline.tiles.scratch(step)[tile].sum()) for step, tile in enumerate(shown.tiles.tolist())),
+        dtype=np.int64,
+        count=count,
+    )
+    ranked = sorted(groups, key=lambda group: (-int(groups[group].max(initial=0)), group))
+    layers = [Series(name, "parameters", base)] if resident else []
+    layers += [Series(group, "group", groups[group]) for group in ranked[:top]]
+    if len(ranked) > top:
+        rest = _added(count, [groups[group] for group in ranked[top:]])
+        layers.append(Series(f"{REST} ({len(ranked) - top:,})", "rest", rest))
+    layers.append(Series(SCRATCH, "scratch", scratch))
+    missing = shown.total - _added(count, [layer.sizes for layer in layers])
+    if bool(missing.any()):
+        layers.append(Series(UNEXPLAINED, "other", missing))
+    return tuple(layers)
+
+
+def _added(count: int, arrays: Sequence[ByteArray]) -> ByteArray:
+    result = np.zeros(count, dtype=np.int64)
+    for array in arrays:
+        result += array
+    return result
+
+
+def _resident(timeline: Timeline) -> tuple[frozenset[int], str]:
+    if timeline.parameters:
+        return timeline.parameters, PARAMETERS
+    if not timeline.steps:
+        return frozenset(), THROUGHOUT
+    always = frozenset(timeline.steps[0].live)
+    for step in timeline.steps[1:]:
+        if not always:
+            break
+        always = always.intersection(step.live)
+    return always, THROUGHOUT
+
+
+def live_spans(timeline: Timeline) -> Mapping[int, Sequence[tuple[int, int]]]:
+    """Root → the half-open ranges of steps in which it is live, ascending; roots by first step, then number.
+
+    One range in every program the compiler makes; a file may say otherwise, and is shown as it is. Live sets change
+    little from step to step: only the changes are walked.
+    """
+    spans: dict[int, list[tuple[int, int]]] = {}
+    began: dict[int, int] = {}
+    here = np.zeros(len(timeline.values), dtype=np.bool_)
+    before: tuple[int, ...] = ()
+    for index, step in enumerate(timeline.steps):
+        if step.live == before:
+            continue
+        row = np.zeros(len(timeline.values), dtype=np.bool_)
+        row[np.array(step.live, dtype=np.int64)] = True
+        for root in np.flatnonzero(row != here).tolist():
+            if row[root]:
+                began[root] = index
+                spans.setdefault(root, [])
+            else:
+                spans[root].append((began.pop(root), index))
+        here, before = row, step.live
+    for root, start in began.items():
+        spans[root].append((start, len(timeline.steps)))
+    return spans
+
+
+# -- down-sampling -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Which steps fall into each column of a picture: column c shows steps ``starts[c]`` … ``stops[c]`` (half-open, not
+    empty)."""
+
+    starts: IndexArray
+    stops: IndexArray
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+
+def columns(first: float, last: float, count: int, steps: int) -> Columns:
+    """``count`` columns over the steps ``first`` … ``last`` (step i occupies i … i + 1).
+
+    Every step that a column touches belongs to it, so that no step falls between two columns; where a step is wider
+    than a column, several columns show it.
+    """
+    edges = np.linspace(first, last, count + 1)
+    starts = np.clip(np.floor(edges[:-1] + 1e-9).astype(np.int64), 0, max(steps - 1, 0))
+    stops = np.clip(np.ceil(edges[1:] - 1e-9).astype(np.int64), starts + 1, max(steps, 1))
+    return Columns(starts, stops)
+
+
+def column_max(values: ByteArray, where: Columns) -> ByteArray:
+    """(columns,): the largest value of each column, so that a peak of one step is seen however many share its
+    column."""
+    if len(values) == 0:
+        return np.zeros(len(where), dtype=np.int64)
+    padded = np.append(values, values[-1])
+    bounds = np.column_stack([where.starts, where.stops]).reshape(-1)
+    reduced: ByteArray = np.maximum.reduceat(padded, bounds)[::2]
+    return reduced
+
+
+def column_any(flags: BoolArray, where: Columns) -> BoolArray:
+    """(columns,): whether a flag is set anywhere in the column."""
+    sums = np.concatenate([[0], np.cumsum(flags, dtype=np.int64)])
+    return np.asarray(sums[where.stops] > sums[where.starts], dtype=np.bool_)
+
+
+def column_steps(values: ByteArray, where: Columns) -> IndexArray:
+    """(columns,): the earliest step with the largest value of each column.
+
+    A stack is down-sampled by choosing one step a column: maxima of each layer taken alone would not add up to the
+    curve.
+    """
+    highest = column_max(values, where)
+    result = where.starts.copy()
+    for index in np.flatnonzero(where.stops - where.starts > 1).tolist():
+        start, stop = int(where.starts[index]), int(where.stops[index])
+        result[index] = start + int(np.argmax(values[start:stop] == highest[index]))
+    return result
+
+
+# -- baseline ------------------------------------------------------------------------------------------------------
+
+
+def matching_steps(current: Timeline, baseline: Timeline) -> IndexArray:
+    """(steps, 2): for each step of ``current`` the half-open range of ``baseline``'s steps that correspond to it.
+
+    Steps of one operation correspond in proportion: where an operation took 3 steps and takes 6 now, each old step
+    stands for two new ones. Steps of an operation that the baseline has not have an empty range. Where less than half
+    of the steps find theirs (another program), steps correspond by number.
+    """
+    own, other = _runs(current), _runs(baseline)
+    ranges = np.zeros((len(current.steps), 2), dtype=np.int64)
+    found = 0
+    for key, (start, stop) in own.items():
+        if key not in other:
+            continue
+        first, last = other[key]
+        places = np.arange(stop - start, dtype=np.int64)
+        ranges[start:stop, 0] = first + places * (last - first) // (stop - start)
+        ranges[start:stop, 1] = first - (-(places + 1) * (last - first) // (stop - start))
+        found += stop - start
+    if 2 * found < len(current.steps):
+        numbers = np.arange(len(current.steps), dtype=np.int64)
+        return np.minimum(np.column_stack([numbers, numbers + 1]), len(baseline.steps))
+    return ranges
+
+
+def _runs(timeline: Timeline) -> dict[tuple[int | None, int], tuple[int, int]]:
+    """(operation, how many runs of it before) → its run of steps in a row."""
+    runs: dict[tuple[int | None, int], tuple[int, int]] = {}
+    seen: dict[int | None, int] = {}
+    start = 0
+    for index in range(1, len(timeline.steps) + 1):
+        if index < len(timeline.steps) and timeline.steps[index].source == timeline.steps[start].source:
+            continue
+        source = timeline.steps[start].source
+        number = seen.get(source, 0)
+        seen[source] = number + 1
+        runs[source, number] = (start, index)
+        start = index
+    return runs
+
+
+def matched_max(values: ByteArray, ranges: IndexArray) -> tuple[ByteArray, BoolArray]:
+    """Baseline bytes on the current steps: the largest of each range, and whether there is one."""
+    present = ranges[:, 1] > ranges[:, 0]
+    result = np.zeros(len(ranges), dtype=np.int64)
+    if len(values) and bool(present.any()):
+        result[present] = column_max(values, Columns(ranges[present, 0], ranges[present, 1]))
+    return result, present

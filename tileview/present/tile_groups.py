@@ -1,0 +1,122 @@
+"""Tiles that are alike: groups of tiles with the same memory use, at one step or over all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tileview.model.timeline import ByteArray, Timeline
+
+LabelArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class TileGroup:
+    """Tiles with the same use; logical numbers, ascending, never empty."""
+
+    tiles: tuple[int, ...]
+
+    @property
+    def first(self) -> int:
+        return self.tiles[0]
+
+    def __len__(self) -> int:
+        return len(self.tiles)
+
+
+def refine(labels: LabelArray, usage: ByteArray) -> LabelArray:
+    """Split groups whose tiles differ in ``usage``; the same array where none does.
+
+    Parameters
+    ----------
+    labels : (tiles,)
+        Group of each tile, 0 … groups − 1, numbered by their first tile.
+    usage : (tiles, n)
+        Bytes of each tile.
+
+    Notes
+    -----
+    Every tile is first compared with the first of its group, which costs one pass; only where one differs are the rows
+    sorted. There are fewer splits than tiles, so that following thousands of steps stays cheap, and nothing rests on
+    hashes.
+    """
+    if len(labels) == 0:
+        return labels
+    _, firsts = np.unique(labels, return_index=True)
+    if bool((usage == usage[firsts[labels]]).all()):
+        return labels
+    keys = np.column_stack([labels, usage])
+    _, first_places, inverse = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    rank = np.empty(len(first_places), dtype=np.int64)
+    rank[np.argsort(first_places, kind="stable")] = np.arange(len(first_places))
+    return rank[inverse.reshape(-1)]
+
+
+def groups_of(labels: LabelArray) -> tuple[TileGroup, ...]:
+    """The groups of a labelling, the largest first, equal ones by their first tile."""
+    order = np.argsort(labels, kind="stable")
+    bounds = np.flatnonzero(np.diff(labels[order])) + 1
+    groups = [TileGroup(tuple(part.tolist())) for part in np.split(order, bounds) if len(part)]
+    return tuple(sorted(groups, key=lambda group: (-len(group), group.first)))
+
+
+def groups_at(timeline: Timeline, step: int) -> tuple[TileGroup, ...]:
+    """Tiles that hold the same standard and the same interleaved bytes at a step."""
+    usage = timeline.tiles.usage(step)
+    return groups_of(refine(np.zeros(timeline.tile_count, dtype=np.int64), usage))
+
+
+class GroupScan:
+    """Groups of tiles whose standard and interleaved bytes agree at every step, found a few steps at a time.
+
+    A window calls :meth:`advance` between events, so that a timeline of thousands of steps does not hold it up. The
+    result is there when :attr:`done`; before that :meth:`groups` says how the steps looked at so far divide the tiles
+    (later ones only split further).
+    """
+
+    def __init__(self, timeline: Timeline) -> None:
+        self.timeline = timeline
+        self._labels: LabelArray = np.zeros(timeline.tile_count, dtype=np.int64)
+        self._next = 0
+
+    @property
+    def done(self) -> bool:
+        return self._next >= len(self.timeline.steps)
+
+    def advance(self, steps: int = 1) -> bool:
+        """Look at the next ``steps`` steps; True when all have been looked at."""
+        for step in range(self._next, min(self._next + steps, len(self.timeline.steps))):
+            self._labels = refine(self._labels, self.timeline.tiles.usage(step))
+            self._next = step + 1
+        return self.done
+
+    def groups(self) -> tuple[TileGroup, ...]:
+        return groups_of(self._labels)
+
+
+def group_text(count: int) -> str:
+    """``1,408 tiles alike``, ``1 tile alone``."""
+    return "1 tile alone" if count == 1 else f"{count:,} tiles alike"
+
+
+def groups_sentence(groups: Sequence[TileGroup], most: int = 4) -> str:
+    """``1,408 tiles alike, 63 alike, 1 alone``; at most ``most`` groups are named, the others counted.
+
+    Tiles that are alone are named together, because that there are some counts more than which.
+    """
+    sizes = [len(group) for group in groups if len(group) > 1]
+    alone = len(groups) - len(sizes)
+    words = [f"{size:,} alike" for size in sizes[:most]]
+    if len(sizes) > most:
+        rest = sizes[most:]
+        words.append(f"{sum(rest):,} in {len(rest):,} smaller group{'s' if len(rest) > 1 else ''}")
+    if alone:
+        words.append(f"{alone:,} alone")
+    if not words:
+        return "no tiles"
+    number, _, rest_of_first = words[0].partition(" ")
+    words[0] = f"{number} {'tile' if number == '1' else 'tiles'} {rest_of_first}"
+    return ", ".join(words)
