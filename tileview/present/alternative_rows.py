@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from tileview.analysis.alternatives import AlternativeResult
@@ -83,19 +83,19 @@ def _row(
     is_file_plan: bool,
     result: AlternativeResult | None,
 ) -> AlternativeRow:
-    if current is None:
-        short, every = "there is no plan in force", ()
-    else:
+    every: tuple[str, ...] = ()
+    short = "there is no plan in force"
+    if current is not None:
         short, every = short_differences(current, plan), plan_differences(current, plan)
     if in_force:
         short = "in force"
-    elif not every:
+    elif current is not None and not every:
         short = "same as the plan in force"
     return AlternativeRow(operation, index, plan, plan_words(plan), short, every, in_force, is_file_plan, result)
 
 
 def rank_key(row: AlternativeRow) -> tuple[int, int, int]:
-    """Order of rank: what fits, by its total peak; what does not fit, by how little; not computed; cannot be lowered."""
+    """Order of rank: what fits, by total peak; what does not, likewise; not computed; cannot be lowered."""
     index = -1 if row.index is None else row.index
     if row.result is None:
         return (3, 0, index)
@@ -112,20 +112,7 @@ def _ranked(rows: Sequence[AlternativeRow]) -> tuple[AlternativeRow, ...]:
     ranked = []
     for position, row in enumerate(ordered, start=1):
         rank = position if rank_key(row)[0] <= 2 else None
-        ranked.append(
-            AlternativeRow(
-                row.operation,
-                row.index,
-                row.plan,
-                row.words,
-                row.differences,
-                row.all_differences,
-                row.in_force,
-                row.is_file_plan,
-                row.result,
-                rank,
-            )  # fmt: skip
-        )
+        ranked.append(replace(row, rank=rank))
     return tuple(ranked)
 
 
