@@ -1,9 +1,59 @@
-"""Headless commands (contract in the README; implementation follows)."""
+"""The command line: takes the arguments apart, runs one command, turns every failure into one line and an exit code.
+
+The commands themselves live in :mod:`tileview.commands`. Exit codes: 0 fits / nothing wrong, 1 does not fit / differs,
+2 bad input or usage; 130 after Ctrl+C. Nothing but ``open`` and ``screenshot`` needs Qt or a display.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+
+from tileview.commands.base import CONSOLE, EXIT_BAD, EXIT_INTERRUPTED, complain
+from tileview.commands.crashlog import write_crash_log
+from tileview.commands.parser import parse_arguments
+from tileview.errors import TileViewError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    raise NotImplementedError
+    """Run one command.
+
+    Parameters
+    ----------
+    argv : sequence of str or None
+        Arguments without the program's name; None takes the process's own.
+
+    Returns
+    -------
+    int
+        The exit code. No exception leaves this function: bad input becomes one line on standard error, a fault of
+        TileView itself one line that names a log file.
+    """
+    CONSOLE.reset()
+    _any_text_can_be_written()
+    try:
+        code = parse_arguments(sys.argv[1:] if argv is None else list(argv)).run()
+    except TileViewError as error:
+        complain(str(error))
+        code = EXIT_BAD
+    except KeyboardInterrupt:
+        complain("interrupted")
+        code = EXIT_INTERRUPTED
+    except SystemExit as request:
+        code = request.code if isinstance(request.code, int) else EXIT_BAD
+    except MemoryError:
+        complain("there is not enough memory for this file")
+        code = EXIT_BAD
+    except Exception as error:  # the last line of defence: a user never sees a traceback
+        complain(f"a fault in TileView itself ({type(error).__name__}); details are in {write_crash_log(error)}")
+        code = EXIT_BAD
+    CONSOLE.flush()
+    return code
+
+
+def _any_text_can_be_written() -> None:
+    """Let names be written that the terminal's encoding lacks (lone surrogates too): as escapes, not as an exception."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")

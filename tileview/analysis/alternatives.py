@@ -11,8 +11,9 @@ from tileview.model.timeline import Peak, Verdict
 class AlternativeResult:
     """One alternative of one operation, evaluated against the recipe in force.
 
-    ``ok`` False means that it cannot be lowered, ``error`` says why; then ``peak`` and ``delta_total`` are None. ``delta_total`` is the
-    change of the total peak in bytes against the recipe in force (negative: better), None where either is unavailable.
+    ``ok`` False means that it cannot be lowered, ``error`` says why; then ``peak`` and ``delta_total`` are None.
+    ``delta_total`` is the change of the total peak in bytes against the recipe in force (negative: better), None
+    where either is unavailable.
     """
 
     operation: int

@@ -1,0 +1,139 @@
+"""What all commands share: usage errors, output that survives a closed pipe, exit codes, JSON, tables, safe names."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from tileview.errors import TileViewError
+
+EXIT_OK: Final = 0
+"""Fits, nothing wrong, nothing differs."""
+EXIT_NO: Final = 1
+"""Does not fit, differs, nothing found."""
+EXIT_BAD: Final = 2
+"""Bad input or usage."""
+EXIT_INTERRUPTED: Final = 130
+"""Ended by Ctrl+C, as shells report it."""
+
+
+class UsageError(TileViewError):
+    """A command line that cannot be carried out; its text is one sentence for stderr."""
+
+
+class Console:
+    """Standard output that stops quietly when its reader goes away (``tileview … | head``).
+
+    Commands write through :func:`emit`; ``closed`` tells a long-running one that nobody listens any more.
+    """
+
+    def __init__(self) -> None:
+        self.closed = False
+
+    def reset(self) -> None:
+        self.closed = False
+
+    def write(self, text: str) -> None:
+        if self.closed:
+            return
+        try:
+            sys.stdout.write(text)
+        except BrokenPipeError:
+            self._close()
+
+    def flush(self) -> None:
+        if self.closed:
+            return
+        try:
+            sys.stdout.flush()
+        except BrokenPipeError:
+            self._close()
+
+    def _close(self) -> None:
+        """Point the descriptor at nothing, so that the interpreter's own flush at exit does not complain."""
+        self.closed = True
+        try:
+            nothing = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nothing, sys.stdout.fileno())
+            os.close(nothing)
+        except (OSError, ValueError):
+            return
+
+
+CONSOLE: Final = Console()
+
+
+def emit(text: str) -> None:
+    """Write a line (or several) to standard output."""
+    CONSOLE.write(text + "\n")
+
+
+def emit_json(value: object) -> None:
+    """Write one JSON value on one line; pure ASCII, so that any terminal and any name can be written."""
+    emit(json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":")))
+
+
+def complain(text: str) -> None:
+    """Write one line to standard error."""
+    line = " ".join(text.split())
+    try:
+        print(f"tileview: {line}", file=sys.stderr)
+        sys.stderr.flush()
+    except (BrokenPipeError, ValueError):
+        return
+
+
+def clean(text: str, limit: int = 200) -> str:
+    """A name as a terminal may show it: no control characters, no marks that reorder text, not endlessly long.
+
+    Names come from files and may hold anything; an escape sequence in one must not reach the terminal.
+    """
+    shown = "".join(
+        char if char == " " or unicodedata.category(char)[0] not in "CZ" else f"\\u{{{ord(char):x}}}"
+        for char in text[: limit + 1]
+    )
+    return shown if len(shown) <= limit else shown[: limit - 1] + "…"
+
+
+def width(text: str) -> int:
+    """Columns that a text takes in a terminal: wide East Asian characters two, combining marks none."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
+    )
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]], numbers: Iterable[int] = (), indent: int = 0) -> str:
+    """Text in aligned columns.
+
+    Parameters
+    ----------
+    header : sequence of str
+        Titles; an empty sequence leaves the title line out.
+    rows : iterable of sequences of str
+        Cells; each row is as long as the others.
+    numbers : iterable of int
+        Columns that are aligned at the right.
+    indent : int
+        Spaces before each line.
+    """
+    lines = [*([list(header)] if header else []), *(list(row) for row in rows)]
+    if not lines:
+        return ""
+    widths = [max(width(line[column]) for line in lines) for column in range(len(lines[0]))]
+    right = frozenset(numbers)
+    text = []
+    for line in lines:
+        cells = [
+            " " * (widths[column] - width(cell)) + cell
+            if column in right
+            else cell + " " * (widths[column] - width(cell))
+            for column, cell in enumerate(line)
+        ]
+        text.append((" " * indent + "  ".join(cells)).rstrip())
+    return "\n".join(text)

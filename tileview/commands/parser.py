@@ -1,0 +1,328 @@
+"""The grammar of the command line. A command's module is imported only when that command runs."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, NoReturn
+
+from tileview import __version__
+from tileview.commands.base import UsageError
+from tileview.model.sizes import U64_MAX
+
+Arguments = argparse.Namespace
+
+_UNITS: Final = {"": 1, "b": 1, "kib": 1024, "mib": 1024**2}
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """A command with its arguments, ready to run; ``run`` returns the exit code."""
+
+    command: str
+    arguments: Arguments
+
+    def run(self) -> int:
+        handler: Callable[[Arguments], int] = self.arguments.handler
+        return handler(self.arguments)
+
+
+class _Parser(argparse.ArgumentParser):
+    """An argument parser whose complaints are one-line :class:`UsageError`\\ s."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message} (see {self.prog} --help)")
+
+
+def parse_arguments(argv: Sequence[str]) -> Invocation:
+    """Take a command line apart.
+
+    A first word that is no command and no option is a file to open: ``tileview FILE`` is ``tileview open FILE``.
+
+    Raises
+    ------
+    UsageError
+        Where it cannot be carried out.
+    SystemExit
+        After ``--help`` and ``--version`` were printed.
+    """
+    words = list(argv)
+    if not words or (words[0] not in COMMANDS and words[0] not in ("-h", "--help", "--version")):
+        words.insert(0, "open")
+    arguments = _build().parse_args(words)
+    return Invocation(arguments.command, arguments)
+
+
+def byte_count(text: str) -> int:
+    """A number of bytes: digits, with ``_`` or ``,`` between them and ``KiB`` or ``MiB`` behind where wanted."""
+    match = re.fullmatch(r"([0-9][0-9_,]*)\s*([a-zA-Z]*)", text.strip(), re.ASCII)
+    unit = _UNITS.get(match.group(2).lower()) if match else None
+    if match is None or unit is None or len(text) > 40:
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is no number of bytes such as 586960 or 48KiB")
+    number = int(re.sub("[_,]", "", match.group(1))) * unit
+    if number >= U64_MAX:
+        raise argparse.ArgumentTypeError(f"{text[:40]} is beyond 64 bits")
+    return number
+
+
+def count(text: str) -> int:
+    """A whole number from 0 up, of a sensible length."""
+    if re.fullmatch(r"[0-9]{1,19}", text, re.ASCII) is None:
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is no whole number")
+    return int(text)
+
+
+def positive(text: str) -> int:
+    number = count(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return number
+
+
+def assignment(text: str) -> tuple[int, int]:
+    """``OP=ALT``: an operation and the index of one of its alternatives."""
+    operation, equals, alternative = text.partition("=")
+    if not equals or not operation.isascii() or not alternative.isascii():
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is not OP=ALT, such as 21=0")
+    return count(operation), count(alternative)
+
+
+def shape(text: str) -> tuple[int, ...]:
+    """``1,729,1152``; an empty text is the shape without dimensions."""
+    return tuple(count(part.strip()) for part in text.split(",")) if text.strip() else ()
+
+
+def window_size(text: str) -> tuple[int, int]:
+    match = re.fullmatch(r"([0-9]{2,5})x([0-9]{2,5})", text, re.ASCII)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is no size such as 1600x1000")
+    return int(match.group(1)), int(match.group(2))
+
+
+# -- the commands' own arguments, each with the module that carries it out ------------------------------------------
+
+
+def _file(parser: argparse.ArgumentParser, what: str = "a recipe or a timeline") -> None:
+    parser.add_argument("file", metavar="FILE", help=what)
+
+
+def _json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def _what_if(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--budget", type=byte_count, metavar="N", help="what if a tile's budget were N bytes")
+    parser.add_argument("--reserve", type=byte_count, metavar="N", help="what if the reserve were N bytes")
+
+
+def _workers(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--workers", type=positive, default=2, metavar="N", help="worker processes (default 2)")
+
+
+def _recipe_out(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-o", "--output", metavar="RECIPE.json", help="write the recipe there")
+    parser.add_argument("--force", action="store_true", help="let -o replace the file that was read")
+
+
+def _open(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("files", nargs="*", metavar="FILE", help="recipes, timelines or folders of dumps")
+    parser.add_argument("--compare", action="store_true", help="show the files side by side")
+
+    def handler(arguments: Arguments) -> int:
+        from tileview.commands.window import run_open
+
+        return run_open(arguments)
+
+    parser.set_defaults(handler=handler)
+
+
+def _summary(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("files", nargs="+", metavar="FILE", help="recipes, timelines, or folders of them")
+    _json(parser)
+    parser.add_argument("--explain", action="store_true", help="add the diagnosis to the JSON object")
+    _what_if(parser)
+
+    def handler(arguments: Arguments) -> int:
+        from tileview.commands.summary import run_summary
+
+        return run_summary(arguments)
+
+    parser.set_defaults(handler=handler)
+
+
+def _profile(parser: argparse.ArgumentParser) -> None:
+    _file(parser)
+    parser.add_argument("-o", "--output", metavar="OUT.json", help="write there instead of to standard output")
+    _what_if(parser)
+
+    def handler(arguments: Arguments) -> int:
+        from tileview.commands.profile import run_profile
+
+        return run_profile(arguments)
+
+    parser.set_defaults(handler=handler)
+
+
+def _swap(parser: argparse.ArgumentParser) -> None:
+    _file(parser, "a recipe")
+    parser.add_argument("swaps", nargs="*", type=assignment, metavar="OP=ALT", help="operation = alternative")
+    _json(parser)
+    _recipe_out(parser)
+    _what_if(parser)
+
+    def handler(arguments: Arguments) -> int:
+        from tileview.commands.swap import run_swap
+
+        return run_swap(arguments)
+
+    parser.set_defaults(handler=handler)
+
+
+def _alternatives(parser: argparse.ArgumentParser) -> None:
+    _file(parser, "a recipe")
+    parser.add_argument(
+        "--op", dest="operations", nargs="+", action="extend", type=count, metavar="N", help="only these operations"
+    )
+    _json(parser)
+    _workers(parser)
+    _what_if(parser)
+
+    def handler(arguments: Arguments) -> int:
+        from tileview.commands.alternatives import run_alternatives
+
+        return run_alternatives(arguments)
+
+    parser.set_defaults(handler=handler)
+
+
+def _fix(parser: argparse.ArgumentParser) -> None:
+    _file(parser)
+    parser.add_argument("--max-swaps", type=count, default=3, metavar="K", help="at most K swaps (default 3)")
+    parser.add_argument(
+        "--most-margin", action="store_true", help="the best total peak with at most K swaps, not the fewest swaps"
+    )
+    parser.add_argument("--limit", type=positive, metavar="N", help="give up after N re-plans")
+    _json(parser)
+    _recipe_out(parser)
+    _workers(parser)
+    _what_if(parser)
+
+    def handler(arguments: Arguments) -> int:
+        from tileview.commands.fix import run_fix
+
+        return run_fix(arguments)
+
+    parser.set_defaults(handler=handler)
+
+
+def _diff(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("a", metavar="A", help="a recipe or a timeline")
+    parser.add_argument("b", nargs="?", metavar="B", help="another one")
+    parser.add_argument(
+        "--visited", type=count, metavar="N", help="instead of B: entry N of the recipes that A's search has tried"
+    )
+    _json(parser)
+
+    def handler(arguments: Arguments) -> int:
+        from tileview.commands.diff import run_diff
+
+        return run_diff(arguments)
+
+    parser.set_defaults(handler=handler)
+
+
+def _layout(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("layout", nargs="?", metavar="LAYOUT", help="Debug text or JSON")
+    parser.add_argument("--shape", type=shape, metavar="N,N,…", help="the tensor's shape")
+    parser.add_argument("--precision", metavar="P", help="F16, F32 or F8F143: adds the bytes of the largest shard")
+    parser.add_argument("--jsonl", action="store_true", help="read one question a line from standard input")
+    parser.add_argument("--json", action="store_true", help="(the output is JSON anyway)")
+
+    def handler(arguments: Arguments) -> int:
+        from tileview.commands.layout import run_layout
+
+        return run_layout(arguments)
+
+    parser.set_defaults(handler=handler)
+
+
+def _screenshot(parser: argparse.ArgumentParser) -> None:
+    _file(parser)
+    parser.add_argument("-o", "--output", required=True, metavar="OUT.png", help="the picture to write")
+    parser.add_argument("--size", type=window_size, default=(1600, 1000), metavar="WxH", help="default 1600x1000")
+    parser.add_argument("--theme", choices=("light", "dark"), default="light")
+    parser.add_argument("--step", type=count, metavar="N")
+    parser.add_argument("--tile", type=count, metavar="N")
+    parser.add_argument("--operation", type=count, metavar="N")
+    parser.add_argument("--view", choices=("graph", "tiles", "timeline", "compare"))
+
+    def handler(arguments: Arguments) -> int:
+        from tileview.commands.window import run_screenshot
+
+        return run_screenshot(arguments)
+
+    parser.set_defaults(handler=handler)
+
+
+def _report(parser: argparse.ArgumentParser) -> None:
+    _file(parser)
+    parser.add_argument("-o", "--output", required=True, metavar="OUT.html", help="the page to write")
+    parser.add_argument("--no-alternatives", action="store_true", help="do not try swaps (faster)")
+    _workers(parser)
+    _what_if(parser)
+
+    def handler(arguments: Arguments) -> int:
+        from tileview.commands.report import run_report
+
+        return run_report(arguments)
+
+    parser.set_defaults(handler=handler)
+
+
+def _check(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("files", nargs="+", metavar="FILE", help="recipes, timelines, or folders of them")
+    parser.add_argument("--max-total", type=byte_count, metavar="N", help="the total peak may be N bytes at most")
+    parser.add_argument(
+        "--max-interleaved", type=byte_count, metavar="N", help="the interleaved peak may be N bytes at most"
+    )
+    _json(parser)
+
+    def handler(arguments: Arguments) -> int:
+        from tileview.commands.check import run_check
+
+        return run_check(arguments)
+
+    parser.set_defaults(handler=handler)
+
+
+COMMANDS: Final[dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]]] = {
+    "open": ("open the window", _open),
+    "summary": ("does it fit, and why not", _summary),
+    "profile": ("write the re-estimated timeline in the compiler's version 3 schema", _profile),
+    "swap": ("put alternatives in force and re-estimate", _swap),
+    "alternatives": ("what each alternative would give, swapped in alone", _alternatives),
+    "fix": ("find the fewest swaps that make it fit", _fix),
+    "diff": ("what differs between two files", _diff),
+    "layout": ("how a layout divides a tensor", _layout),
+    "screenshot": ("a picture of the window, drawn offscreen", _screenshot),
+    "report": ("one self-contained HTML page", _report),
+    "check": ("one line a file, for CI: does it fit, is it within the given limits", _check),
+}
+"""Command → its help line and the function that adds its arguments."""
+
+
+def _build() -> _Parser:
+    parser = _Parser(
+        prog="tileview",
+        description="Does a compiled model fit the tiles of an IPU21 chip, why not, and what would make it fit.",
+        epilog="Exit codes: 0 fits / nothing wrong, 1 does not fit / differs, 2 bad input or usage. "
+        "'tileview FILE' opens the window; everything but open and screenshot works without a display.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"tileview {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, (words, add_arguments) in COMMANDS.items():
+        add_arguments(commands.add_parser(name, help=words, description=words.capitalize() + ".", allow_abbrev=False))
+    return parser
