@@ -1,0 +1,247 @@
+"""From placed allocations to a timeline: usage and coarse sums per step, peaks, where they are, verdict.
+
+Shared by every origin of a timeline: an estimate, a file without per-tile numbers, a what-if on either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from tileview.core.memory.usage import PlacedTiles
+from tileview.core.memory.verdict import Budgets, Place, Unsized, decide
+from tileview.model.sizes import UNAVAILABLE, Size, Unavailable
+from tileview.model.timeline import ByteArray, ClassBytes, Peak, TimelineStep, Verdict
+
+
+class StepFacts(NamedTuple):
+    """What is known of a step before sums are made; ``live`` are roots, ascending."""
+
+    source: int | None
+    operation: str
+    kind: str
+    execution_count: int
+    live: tuple[int, ...]
+    scratch: ClassBytes
+
+
+@dataclass(frozen=True, slots=True)
+class Allocations:
+    """The allocations of a timeline, by root.
+
+    ``largest``: largest bytes on any tile, roots of known size only. ``spans``: (root, first step, step after the
+    last). ``initial``: roots live before the first step.
+    """
+
+    largest: Mapping[int, int]
+    interleaved: Callable[[int], bool]
+    unavailable: frozenset[int]
+    spans: Sequence[tuple[int, int, int]]
+    initial: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """Everything that follows from allocations, lifetimes and budgets."""
+
+    steps: tuple[TimelineStep, ...]
+    peak: Peak
+    total_peak_step: int | None
+    standard_peak_step: int | None
+    interleaved_peak_step: int | None
+    verdict: Verdict
+
+
+def assemble(
+    facts: Sequence[StepFacts],
+    allocations: Allocations,
+    placed: PlacedTiles,
+    budgets: Budgets,
+    exchange_rows: Size,
+    unsized: tuple[Unsized, ...],
+    *,
+    at_least: bool = False,
+) -> Assembled:
+    """Sum, find the peaks, decide.
+
+    Parameters
+    ----------
+    exchange_rows : int or unavailable
+        Reported with the peaks; nothing is decided by it.
+    unsized : tuple of Unsized
+        Values without a known size that are live at some step (or at the start).
+    at_least : bool
+        Whether unknown operations make every sum a lower bound.
+    """
+    unknown = _unavailable_steps(facts, allocations)
+    worst = placed.worst_of_all().columns
+    steps = _steps(facts, allocations, unknown, worst)
+    columns = [_Column(worst[:, 0], unknown[0]), _Column(worst[:, 1], unknown[1])]
+    either = [a or b for a, b in zip(*unknown, strict=True)]
+    columns.append(_Column(worst[:, 2], either))
+    initial = None if facts else _initial(allocations, placed)
+    standard, interleaved, total = (
+        column.peak() if initial is None else initial[index] for index, column in enumerate(columns)
+    )
+    largest, largest_place = _largest_standard(facts, allocations, placed)
+    peak = Peak(standard, interleaved, total, largest, exchange_rows)
+    total_step, interleaved_step = columns[2].step(), columns[1].step()
+    verdict = decide(
+        peak,
+        budgets,
+        total_place=_place(facts, total_step, None if total is UNAVAILABLE else int(worst[total_step or 0, 3]))
+        if facts
+        else Place(),
+        interleaved_place=_interleaved_place(facts, placed, peak, budgets, interleaved_step),
+        standard_place=largest_place,
+        unsized=unsized,
+        at_least=at_least,
+    )
+    return Assembled(steps, peak, total_step, columns[0].step(), interleaved_step, verdict)
+
+
+class _Column(NamedTuple):
+    """A figure at every step: its known part, and whether it is unavailable there."""
+
+    known: ByteArray
+    unavailable: Sequence[bool]
+
+    def peak(self) -> Size:
+        if any(self.unavailable):
+            return UNAVAILABLE
+        return int(self.known.max(initial=0))
+
+    def step(self) -> int | None:
+        """Earliest step with the largest value; an unavailable one is larger than any."""
+        if len(self.known) == 0:
+            return None
+        if True in self.unavailable:
+            return self.unavailable.index(True)
+        return int(self.known.argmax())
+
+
+def _unavailable_steps(facts: Sequence[StepFacts], allocations: Allocations) -> tuple[list[bool], list[bool]]:
+    """For each class, at which steps its sum has an unavailable term."""
+    result = ([False] * len(facts), [False] * len(facts))
+    for root, first, last in allocations.spans:
+        if root in allocations.unavailable:
+            which = result[1 if allocations.interleaved(root) else 0]
+            which[first:last] = [True] * (last - first)
+    for index, fact in enumerate(facts):
+        if fact.scratch.standard is UNAVAILABLE:
+            result[0][index] = True
+        if fact.scratch.interleaved is UNAVAILABLE:
+            result[1][index] = True
+    return result
+
+
+def _steps(
+    facts: Sequence[StepFacts], allocations: Allocations, unknown: tuple[list[bool], list[bool]], worst: ByteArray
+) -> tuple[TimelineStep, ...]:
+    coarse = _coarse(facts, allocations)
+    result = []
+    rows = worst.tolist()
+    for index, (fact, row) in enumerate(zip(facts, rows, strict=True)):
+        no_standard, no_interleaved = unknown[0][index], unknown[1][index]
+        usage = ClassBytes(UNAVAILABLE if no_standard else row[4], UNAVAILABLE if no_interleaved else row[5])
+        sums = ClassBytes(
+            UNAVAILABLE if no_standard else coarse[0][index], UNAVAILABLE if no_interleaved else coarse[1][index]
+        )
+        result.append(
+            TimelineStep(
+                index,
+                fact.source,
+                fact.operation,
+                fact.kind,
+                fact.execution_count,
+                fact.live,
+                fact.scratch,
+                usage,
+                sums,
+            )
+        )
+    return tuple(result)
+
+
+def _coarse(facts: Sequence[StepFacts], allocations: Allocations) -> tuple[list[int], list[int]]:
+    """Per class and step: scratch plus, for each live allocation of known size, its largest bytes on any tile."""
+    sums = ([0] * (len(facts) + 1), [0] * (len(facts) + 1))
+    for root, first, last in allocations.spans:
+        if (size := allocations.largest.get(root)) is not None:
+            column = sums[1 if allocations.interleaved(root) else 0]
+            column[first] += size
+            column[last] -= size
+    for column in sums:
+        running = 0
+        for index, change in enumerate(column):
+            running += change
+            column[index] = running
+    for index, fact in enumerate(facts):
+        standard, interleaved = fact.scratch.standard, fact.scratch.interleaved
+        if not isinstance(standard, Unavailable):
+            sums[0][index] += standard
+        if not isinstance(interleaved, Unavailable):
+            sums[1][index] += interleaved
+    return sums
+
+
+def _initial(allocations: Allocations, placed: PlacedTiles) -> tuple[Size, Size, Size]:
+    """Largest standard, interleaved and total of a program without steps: its inputs."""
+    rows: list[list[ByteArray]] = [[], []]
+    missing = [False, False]
+    for root in allocations.initial:
+        which = 1 if allocations.interleaved(root) else 0
+        if root in allocations.unavailable:
+            missing[which] = True
+        else:
+            rows[which].append(placed.allocation(root))
+    standard, interleaved = (np.sum(group, axis=0) if group else np.zeros(1, dtype=np.int64) for group in rows)
+    return (
+        UNAVAILABLE if missing[0] else int(standard.max(initial=0)),
+        UNAVAILABLE if missing[1] else int(interleaved.max(initial=0)),
+        UNAVAILABLE if any(missing) else int((standard + interleaved).max(initial=0)),
+    )
+
+
+def _largest_standard(facts: Sequence[StepFacts], allocations: Allocations, placed: PlacedTiles) -> tuple[Size, Place]:
+    """The largest single standard allocation that is live at some time, or scratch, and where it is first."""
+    largest, place = 0, Place()
+    sources = [(first, root) for root, first, last in allocations.spans if last > first]
+    sources += [(0, root) for root in allocations.initial if not facts]
+    best: tuple[int, int] | None = None
+    for first, root in sources:
+        if allocations.interleaved(root):
+            continue
+        if root in allocations.unavailable:
+            return UNAVAILABLE, Place()
+        size = allocations.largest[root]
+        if size > largest or (size == largest and best is not None and first < best[0]):
+            largest, best = size, (first, root)
+    if best is not None:
+        tile = int(placed.allocation(best[1]).argmax())
+        place = _place(facts, best[0], tile)
+    for index, fact in enumerate(facts):
+        scratch = fact.scratch.standard
+        if isinstance(scratch, Unavailable):
+            return UNAVAILABLE, Place()
+        if scratch > largest:
+            largest, place = scratch, _place(facts, index, int(placed.scratch(index)[:, 0].argmax()))
+    return largest, place
+
+
+def _place(facts: Sequence[StepFacts], step: int | None, tile: int | None) -> Place:
+    if step is None or step >= len(facts):
+        return Place(None, tile, None)
+    return Place(step, tile, facts[step].source)
+
+
+def _interleaved_place(
+    facts: Sequence[StepFacts], placed: PlacedTiles, peak: Peak, budgets: Budgets, step: int | None
+) -> Place:
+    """Where the interleaved peak is: looked up only where the verdict will name it."""
+    if step is None or isinstance(peak.interleaved, Unavailable) or peak.interleaved <= budgets.interleaved:
+        return Place()
+    return _place(facts, step, int(placed.usage(step)[:, 1].argmax()))

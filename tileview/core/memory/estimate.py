@@ -1,0 +1,234 @@
+"""From a lowered program to its memory timeline.
+
+A value whose layout does not resolve is unavailable and so is every sum that contains it; the rest is summed all the
+same. An operation that is not known makes every sum a lower bound, which verdict and notes say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from tileview.core.geometry.resolve import layout_failure
+from tileview.core.memory.assemble import Allocations, StepFacts, assemble
+from tileview.core.memory.exchange import step_exchange
+from tileview.core.memory.groups import group_values
+from tileview.core.memory.lifetimes import find_lifetimes
+from tileview.core.memory.rows import Footprint, footprint
+from tileview.core.memory.scratch import step_scratch
+from tileview.core.memory.usage import PlacedTiles
+from tileview.core.memory.verdict import Budgets, Unsized
+from tileview.model.config import INTERLEAVED_BYTES, PLANNED_BYTES
+from tileview.model.program import Copy, FlatStep, Kernel, Opaque, Product, Program, Repeat, Step, Sum, Value
+from tileview.model.sizes import UNAVAILABLE, Unavailable, total
+from tileview.model.tensor import Layout, MemoryClass
+from tileview.model.timeline import ByteArray, ClassBytes, Origin, Problem, Timeline, TimelineValue
+
+DEFAULT_MODEL = (
+    "Per-tile live storage of the re-planned program, before address placement. Scratch is estimated. "
+    "Repeat execution counts do not multiply scratch. Exchange rows are reported separately."
+)
+NO_SCRATCH = ClassBytes(0, 0)
+
+
+def measure(
+    program: Program,
+    budget_bytes: int,
+    reserve_bytes: int,
+    scope: str = "estimate",
+    *,
+    model: str = DEFAULT_MODEL,
+    interleaved_budget_bytes: int = INTERLEAVED_BYTES,
+    notes: tuple[str, ...] = (),
+) -> Timeline:
+    """The timeline of a program.
+
+    Parameters
+    ----------
+    program : Program
+        Lowered, with dense value ids.
+    budget_bytes : int
+        What total peak plus reserve may reach on a tile; at most the 586,960 bytes that exist count.
+    reserve_bytes : int
+        Kept for linked support code.
+    scope, model : str
+        Name of the timeline and the sentence that states what was summed.
+    notes : tuple of str
+        What the caller's estimate leaves out; notes on unknown operations are added.
+    """
+    budgets = Budgets(min(budget_bytes, PLANNED_BYTES), interleaved_budget_bytes, reserve_bytes)
+    return _Measurement(program).timeline(budgets, scope, model, notes)
+
+
+class _Measurement:
+    """The intermediate results of one measurement, in the order in which they depend on each other."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.tiles = program.tile_count
+        self.flat = program.flatten()
+        self.groups = group_values(program, self.flat)
+        self.lifetimes = find_lifetimes(program, self.flat, self.groups.roots)
+        self.footprints = [self._footprint(value) for value in program.values]
+        self.interleaved = {
+            root: program.values[members[-1]].layout.memory_class is MemoryClass.INTERLEAVED
+            for root, members in self.groups.members.items()
+        }
+        self.unavailable = frozenset(
+            self.groups.roots[index] for index, size in enumerate(self.footprints) if size.error is not None
+        )
+        self.scratch_rows: dict[int, ByteArray] = {}
+        self.facts = [self._facts(entry) for entry in self.flat]
+        spans = [(root, first, last) for root, (first, last) in self.lifetimes.spans.items()]
+        self.placed = PlacedTiles(
+            self.tiles,
+            self.lifetimes.live,
+            self.groups.members,
+            self.interleaved.__getitem__,
+            lambda value: self.footprints[value].shards(self.tiles),
+            lambda value: self.footprints[value].bytes(self.tiles),
+            self.unavailable,
+            self.scratch_rows,
+            spans=spans,
+        )
+        largest = {
+            root: max(self.footprints[member].largest(self.tiles) for member in self.groups.members[root])
+            for root in self.lifetimes.spans
+            if root not in self.unavailable
+        }
+        self.allocations = Allocations(
+            largest, self.interleaved.__getitem__, self.unavailable, spans, self.lifetimes.initial
+        )
+
+    def _footprint(self, value: Value) -> Footprint:
+        root = self.groups.roots[value.id]
+        return footprint(
+            value.shape,
+            value.precision,
+            value.layout,
+            self.tiles,
+            owners=value.owners,
+            tail=self.groups.tails.get(root, 0),
+            element_aligned=root in self.groups.aligned,
+            memory_class=value.layout.memory_class,
+        )
+
+    def _facts(self, entry: FlatStep) -> StepFacts:
+        text = step_text(entry.step)
+        return StepFacts(
+            entry.step.source,
+            text,
+            text.partition(" ")[0],
+            entry.execution_count,
+            self.lifetimes.live[entry.index],
+            self._scratch(entry),
+        )
+
+    def _scratch(self, entry: FlatStep) -> ClassBytes:
+        """A step's scratch; keeps its row: a whole number of shards of the result on every tile that owns one."""
+        scratch = step_scratch(entry.step, self.program.values)
+        if scratch is None:
+            return NO_SCRATCH
+        size = self.footprints[scratch.result]
+        if isinstance(size.shard, Unavailable):
+            return ClassBytes(UNAVAILABLE, 0)
+        shards = size.shards(self.tiles)
+        self.scratch_rows[entry.index] = shards if scratch.factor == 1 else shards * scratch.factor
+        return ClassBytes(size.shard * scratch.factor, 0)
+
+    def timeline(self, budgets: Budgets, scope: str, model: str, notes: tuple[str, ...]) -> Timeline:
+        """Put everything together."""
+        unknown = unknown_notes(self.program, self.flat)
+        unsized = self._unsized()
+        exchange = total(step_exchange(entry.step, self.program.values) for entry in self.flat)
+        made = assemble(self.facts, self.allocations, self.placed, budgets, exchange, unsized, at_least=bool(unknown))
+        return Timeline(
+            origin=Origin.ESTIMATE,
+            version=3,
+            scope=scope,
+            model=model,
+            tile_count=self.tiles,
+            budget_bytes=budgets.total,
+            interleaved_budget_bytes=budgets.interleaved,
+            reserve_bytes=budgets.reserve,
+            peak=made.peak,
+            total_peak_step=made.total_peak_step,
+            standard_peak_step=made.standard_peak_step,
+            interleaved_peak_step=made.interleaved_peak_step,
+            values=tuple(map(self._value, self.program.values, self.footprints)),
+            steps=made.steps,
+            tiles=self.placed,
+            unavailable_roots=self.unavailable,
+            aliases=self.groups.members,
+            tails=self.groups.tails,
+            aligned_roots=self.groups.aligned,
+            verdict=made.verdict,
+            notes=(*notes, *unknown),
+            problems=tuple(
+                Problem("error", value.name, f"no size: {value.reason}", value=value.value) for value in unsized
+            ),
+            parameters=self.lifetimes.parameters,
+        )
+
+    def _unsized(self) -> tuple[Unsized, ...]:
+        """Values without a size in allocations that are live at some time; others hold no memory."""
+        return tuple(
+            Unsized(value.id, value.name, size.error, layout_failure(value.shape, value.layout) is not None)
+            for value, size in zip(self.program.values, self.footprints, strict=True)
+            if size.error is not None and self.groups.roots[value.id] in self.lifetimes.spans
+        )
+
+    def _value(self, value: Value, size: Footprint) -> TimelineValue:
+        return TimelineValue(
+            id=value.id,
+            origin=value.origin,
+            root=self.groups.roots[value.id],
+            name=value.name,
+            group=value.group,
+            shape=value.shape,
+            precision=value.precision,
+            layout=value.layout,
+            layout_text=layout_text(value.layout),
+            layout_error=size.error,
+            memory_class=value.layout.memory_class,
+            storage_group=value.storage_group,
+            shard_bytes=size.shard,
+            aligned_bytes=size.aligned,
+            copies=1,
+            bytes=size.aligned,
+        )
+
+
+@lru_cache(maxsize=1 << 13)
+def layout_text(layout: Layout) -> str:
+    """The Debug text of a layout, kept: a program names the same few layouts over and over."""
+    return str(layout)
+
+
+def unknown_notes(program: Program, flat: Sequence[FlatStep]) -> tuple[str, ...]:
+    """A sentence for each operation that is not modelled and makes every sum a lower bound."""
+    reasons = dict(program.unknown)
+    consequence = "sums are at least what is shown"
+    notes = [
+        f"operation {operation} is not modelled ({reason}): {consequence}" for operation, reason in reasons.items()
+    ]
+    for entry in flat:
+        if isinstance(entry.step, Opaque) and entry.step.source not in reasons:
+            place = f"step {entry.index}" if entry.step.source is None else f"operation {entry.step.source}"
+            notes.append(f"{place} is not modelled ({entry.step.reason}): {consequence}")
+    return tuple(notes)
+
+
+def step_text(step: Step) -> str:
+    """A step in words; the first word is its kind: Copy, Product, Sum, Repeat, Unknown or the kernel's name."""
+    if isinstance(step, Copy):
+        return f"Copy {step.policy}"
+    if isinstance(step, Kernel):
+        return step.kernel
+    if isinstance(step, Product):
+        return "Product Accumulate" if len(step.inputs) > 2 else "Product Initialize"
+    if isinstance(step, Sum):
+        return f"Sum axis {step.axis} staging {step.staging}"
+    if isinstance(step, Repeat):
+        return f"Repeat {step.count} boundary"
+    return f"Unknown {step.reason}"

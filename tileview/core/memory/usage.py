@@ -1,0 +1,294 @@
+"""What every tile holds at every step: one sweep over the steps for the curves, single steps when they are looked at.
+
+The full table of steps × tiles is never kept: for 4,000 steps on 1472 tiles it would be 94 MB. A sweep runs through
+it in chunks and keeps six numbers a step; one step's row is the sum of its live allocations, a fraction of a
+millisecond.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from tileview.model.timeline import ByteArray
+
+_CHUNK_NUMBERS = 1 << 19
+"""Table entries a chunk of the sweep holds at most: 4 MiB a class."""
+
+
+class Span(NamedTuple):
+    """``times`` allocations with the same bytes on each tile, live from step ``first`` up to (not at) ``last``."""
+
+    row: ByteArray
+    first: int
+    last: int
+    interleaved: bool
+    times: int = 1
+
+
+class Worst(NamedTuple):
+    """Per step: largest standard, interleaved, total; the last tile of the largest total; that tile's two classes."""
+
+    columns: ByteArray
+    """(steps, 6)."""
+
+    def public(self) -> ByteArray:
+        """(steps, 4): the columns that :meth:`TileNumbers.worst` promises."""
+        view = self.columns[:, :4]
+        view.flags.writeable = False
+        return view
+
+
+NO_ROWS: Mapping[int, ByteArray] = {}
+
+
+def sweep(
+    spans: Iterable[Span],
+    scratch: Mapping[int, ByteArray],
+    steps: int,
+    tiles: int,
+    interleaved_scratch: Mapping[int, ByteArray] = NO_ROWS,
+) -> Worst:
+    """Run through all steps and keep what is worst at each.
+
+    Parameters
+    ----------
+    spans : iterable of Span
+        Every allocation of known size. Rows are (tiles,) in bytes.
+    scratch, interleaved_scratch : mapping
+        Step → (tiles,) of scratch, for steps that have any.
+    """
+    result = np.zeros((steps, 6), dtype=np.int64)
+    if steps == 0 or tiles == 0:
+        return Worst(result)
+    ordered = sorted(spans, key=lambda span: span.first)
+    chunk = max(1, min(steps, _CHUNK_NUMBERS // tiles))
+    live: list[Span] = []
+    position = 0
+    for begin in range(0, steps, chunk):
+        end = min(begin + chunk, steps)
+        live = [span for span in live if span.last > begin]
+        while position < len(ordered) and ordered[position].first < end:
+            live.append(ordered[position])
+            position += 1
+        _sweep_chunk(live, (scratch, interleaved_scratch), begin, tiles, result[begin:end])
+    return Worst(result)
+
+
+def _sweep_chunk(
+    live: Sequence[Span],
+    scratch: tuple[Mapping[int, ByteArray], Mapping[int, ByteArray]],
+    begin: int,
+    tiles: int,
+    result: ByteArray,
+) -> None:
+    """Fill ``result`` for as many steps from ``begin`` on: differences at births and deaths, then a running sum."""
+    length = len(result)
+    end = begin + length
+    standard = np.zeros((length, tiles), dtype=np.int64)
+    needed = bool(scratch[1]) or any(span.interleaved for span in live)
+    interleaved = np.zeros((length, tiles), dtype=np.int64) if needed else None
+    for span in live:
+        table = standard
+        if span.interleaved:
+            assert interleaved is not None
+            table = interleaved
+        row = span.row if span.times == 1 else span.row * span.times
+        table[max(span.first - begin, 0)] += row
+        if span.last < end:
+            table[span.last - begin] -= row
+    np.cumsum(standard, axis=0, out=standard)
+    for step in range(begin, end):
+        if step in scratch[0]:
+            standard[step - begin] += scratch[0][step]
+    result[:, 0] = standard.max(axis=1)
+    total = standard
+    if interleaved is not None:
+        np.cumsum(interleaved, axis=0, out=interleaved)
+        for step in range(begin, end):
+            if step in scratch[1]:
+                interleaved[step - begin] += scratch[1][step]
+        result[:, 1] = interleaved.max(axis=1)
+        total = standard + interleaved
+    last_largest = tiles - 1 - total[:, ::-1].argmax(axis=1)
+    every = np.arange(length)
+    result[:, 2] = total[every, last_largest]
+    result[:, 3] = last_largest
+    result[:, 4] = standard[every, last_largest]
+    if interleaved is not None:
+        result[:, 5] = interleaved[every, last_largest]
+
+
+class PlacedTiles:
+    """Per-tile numbers of a timeline whose allocations are placed by shape, layout and owner map.
+
+    Implements :class:`tileview.model.timeline.TileNumbers`. Everything is made from rows, one (tiles,) array per
+    value, that the callables hand out; unavailable ones are zeros.
+
+    Parameters
+    ----------
+    live : sequence of tuple of int
+        Roots live at each step.
+    members : mapping
+        Root → values of that allocation.
+    interleaved : callable
+        Whether an allocation is interleaved, by root.
+    shard_row, byte_row : callable
+        Payload and bytes (copies included) of a value on each tile.
+    unavailable : frozenset of int
+        Roots without a known size.
+    scratch, interleaved_scratch : mapping
+        Step → (tiles,) of scratch, for steps that have any.
+    """
+
+    def __init__(
+        self,
+        tile_count: int,
+        live: Sequence[tuple[int, ...]],
+        members: Mapping[int, tuple[int, ...]],
+        interleaved: Callable[[int], bool],
+        shard_row: Callable[[int], ByteArray],
+        byte_row: Callable[[int], ByteArray],
+        unavailable: frozenset[int],
+        scratch: Mapping[int, ByteArray] = NO_ROWS,
+        interleaved_scratch: Mapping[int, ByteArray] = NO_ROWS,
+        spans: Sequence[tuple[int, int, int]] | None = None,
+    ) -> None:
+        self._tile_count = tile_count
+        self._live = live
+        self._members = members
+        self._interleaved = interleaved
+        self._shard_row = shard_row
+        self._byte_row = byte_row
+        self._scratch = (scratch, interleaved_scratch)
+        self._unavailable = unavailable
+        self._worst: Worst | None = None
+        self._spans = spans
+        self._cached_usage = lru_cache(maxsize=64)(self._make_usage)
+        self._cached_allocation = lru_cache(maxsize=4096)(self._make_allocation)
+
+    def usage(self, step: int) -> ByteArray:
+        """(tiles, 2): standard and interleaved bytes on each tile at a step, scratch included; known part only."""
+        return self._cached_usage(step)
+
+    def scratch(self, step: int) -> ByteArray:
+        """(tiles, 2): the step's scratch on each tile."""
+        result = np.zeros((self._tile_count, 2), dtype=np.int64)
+        for column, rows in enumerate(self._scratch):
+            if step in rows:
+                result[:, column] = rows[step]
+        result.flags.writeable = False
+        return result
+
+    def shards(self, value: int) -> ByteArray:
+        """(tiles,): payload bytes of a value on each tile."""
+        return self._shard_row(value)
+
+    def value_bytes(self, value: int) -> ByteArray:
+        """(tiles,): bytes of one value on each tile, tail, rounding and copies included."""
+        return self._byte_row(value)
+
+    def allocation(self, root: int) -> ByteArray:
+        """(tiles,): the largest over an allocation's values; zeros where one of them is unavailable."""
+        return self._cached_allocation(root)
+
+    def worst(self) -> ByteArray:
+        """(steps, 4): largest standard, interleaved and total, and the last tile of the largest total."""
+        return self.worst_of_all().public()
+
+    def worst_of_all(self) -> Worst:
+        """The sweep over all steps, made when first asked for.
+
+        Allocations with the same row and lifetime, such as the members of a parameter sequence, are taken together.
+        """
+        if self._worst is None:
+            alike: dict[tuple[int, int, int, bool], tuple[ByteArray, int]] = {}
+            for root, first, last in self.spans():
+                if root not in self._unavailable:
+                    row = self.allocation(root)
+                    key = (id(row), first, last, self._interleaved(root))
+                    alike[key] = (row, alike[key][1] + 1 if key in alike else 1)
+            spans = [Span(row, key[1], key[2], key[3], times) for key, (row, times) in alike.items()]
+            standard, interleaved = self._scratch
+            self._worst = sweep(spans, standard, len(self._live), self._tile_count, interleaved)
+        return self._worst
+
+    def spans(self) -> Sequence[tuple[int, int, int]]:
+        """(root, first step, step after the last) of every stretch in which an allocation is live."""
+        if self._spans is None:
+            self._spans = live_spans(self._live)
+        return self._spans
+
+    def tile_curve(self, tile: int) -> ByteArray:
+        """(steps, 2): standard and interleaved bytes of one tile at every step."""
+        steps = len(self._live)
+        curve = np.zeros((steps + 1, 2), dtype=np.int64)
+        for root, first, last in self.spans():
+            if root in self._unavailable:
+                continue
+            size = self.allocation(root)[tile]
+            column = 1 if self._interleaved(root) else 0
+            curve[first, column] += size
+            curve[last, column] -= size
+        np.cumsum(curve, axis=0, out=curve)
+        for column, rows in enumerate(self._scratch):
+            for step, row in rows.items():
+                curve[step, column] += row[tile]
+        result = curve[:steps]
+        result.flags.writeable = False
+        return result
+
+    def _make_usage(self, step: int) -> ByteArray:
+        sums = np.zeros((2, self._tile_count), dtype=np.int64)
+        for root in self._live[step]:
+            if root not in self._unavailable:
+                sums[1 if self._interleaved(root) else 0] += self.allocation(root)
+        for column, rows in enumerate(self._scratch):
+            if step in rows:
+                sums[column] += rows[step]
+        result = np.ascontiguousarray(sums.T)
+        result.flags.writeable = False
+        return result
+
+    def _make_allocation(self, root: int) -> ByteArray:
+        if root in self._unavailable:
+            return _zeros(self._tile_count)
+        members = self._members[root]
+        row = self._byte_row(members[0])
+        if len(members) == 1:
+            return row
+        result = row.copy()
+        for member in members[1:]:
+            other = self._byte_row(member)
+            if other is not row:
+                np.maximum(result, other, out=result)
+        result.flags.writeable = False
+        return result
+
+
+@lru_cache(maxsize=8)
+def _zeros(tile_count: int) -> ByteArray:
+    zeros = np.zeros(tile_count, dtype=np.int64)
+    zeros.flags.writeable = False
+    return zeros
+
+
+def live_spans(live: Sequence[tuple[int, ...]]) -> list[tuple[int, int, int]]:
+    """(root, first step, step after the last) for every unbroken stretch of a root in the live sets."""
+    spans: list[tuple[int, int, int]] = []
+    since: dict[int, int] = {}
+    previous: tuple[int, ...] = ()
+    for step, roots in enumerate(live):
+        if roots is previous:
+            continue
+        now, before = set(roots), set(previous)
+        for root in before - now:
+            spans.append((root, since.pop(root), step))
+        for root in now - before:
+            since[root] = step
+        previous = roots
+    spans.extend((root, first, len(live)) for root, first in since.items())
+    return spans
