@@ -1,0 +1,147 @@
+"""What a file is, from its first bytes: kind and version, before anything is parsed.
+
+An unknown version is not an unknown format: a search state of version 7 is reported as such, with the versions that
+TileView reads, and not as "not a dump".
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from tileview.errors import LoadError
+from tileview.formats.check import described
+from tileview.formats.files import OpenFile, check_head
+
+
+class Kind(StrEnum):
+    """The two kinds of dump."""
+
+    RECIPE = "recipe"
+    TIMELINE = "timeline"
+
+
+SUPPORTED: Final[dict[Kind, tuple[int, ...]]] = {Kind.RECIPE: (6,), Kind.TIMELINE: (1, 2, 3)}
+"""The versions that are read, per kind."""
+
+_TITLES = {Kind.RECIPE: "search state", Kind.TIMELINE: "memory timeline"}
+_RECIPE_KEYS = frozenset({"context", "recipe", "alternatives", "visited", "attempts"})
+_TIMELINE_KEYS = frozenset(
+    {"timeline", "tile_count", "budget_bytes", "peak", "scope", "interleaved_budget_bytes", "support_reserve_bytes"}
+)
+_HEAD_BYTES: Final = 65_536
+
+_SPACE = re.compile(rb"[ \t\r\n]*+")
+_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_SCALAR = re.compile(rb"[^\s,\]}]++")
+_STRUCTURE = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}]', re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Sniffed:
+    """``version`` is None where the first bytes do not reach it; the reader then finds it."""
+
+    kind: Kind
+    version: int | None
+
+
+def sniff(path: str, head: bytes) -> Sniffed:
+    """Decide kind and version from a file's first bytes (some 64 KiB are plenty).
+
+    Raises
+    ------
+    LoadError
+        Not JSON in UTF-8, neither kind of dump, or a version of it that TileView does not read.
+    """
+    check_head(path, head)
+    kind: Kind | None = None
+    version: int | None = None
+    for key, value in _top_level(head):
+        if key == "version" and version is None and value is not None:
+            version = _version(path, value)
+        if kind is None:
+            kind = Kind.RECIPE if key in _RECIPE_KEYS else Kind.TIMELINE if key in _TIMELINE_KEYS else None
+        if kind is not None and version is not None:
+            break
+    if kind is None:
+        found = "an object with none of the keys of either"
+        raise LoadError(path, "", "a search state (context, recipe, …) or a memory timeline (tile_count, …)", found)
+    if version is not None:
+        check_version(path, kind, version)
+    return Sniffed(kind, version)
+
+
+def sniff_file(file: OpenFile) -> Sniffed:
+    """:func:`sniff` for an open file."""
+    return sniff(file.path, file.read(0, _HEAD_BYTES))
+
+
+def check_version(path: str, kind: Kind, version: object) -> int:
+    """The version if it is one that is read; else a :class:`LoadError` that names those that are."""
+    if type(version) is int and version in SUPPORTED[kind]:
+        return version
+    names = " or ".join(map(str, SUPPORTED[kind]))
+    found = f"version {version}" if type(version) is int else described(version)
+    if version is None:
+        found = "no version"
+    hint = f"TileView reads version {' and '.join(map(str, SUPPORTED[kind]))} of a {_TITLES[kind]}."
+    raise LoadError(path, "version", f"{names} (a {_TITLES[kind]})", found, hint)
+
+
+def _version(path: str, value: bytes) -> int:
+    if re.fullmatch(rb"[0-9]{1,20}", value):
+        return int(value)
+    raise LoadError(path, "version", "a whole number", value[:40].decode(errors="replace"))
+
+
+def _top_level(head: bytes) -> list[tuple[str, bytes | None]]:
+    """The top-level keys that the bytes reach, with the text of values that are numbers, words or strings (else
+    None)."""
+    result: list[tuple[str, bytes | None]] = []
+    at = _SPACE.match(head, 0).end() + 1  # type: ignore[union-attr]
+    while True:
+        key = _STRING.match(head, _skip(head, at))
+        if key is None:
+            return result
+        name = key.group()[1:-1].decode(errors="replace")
+        at = _skip(head, key.end())
+        if head[at : at + 1] != b":":
+            return result
+        at = _skip(head, at + 1)
+        end = _value_end(head, at)
+        simple = end is not None and head[at : at + 1] not in (b"{", b"[")
+        result.append((name, head[at:end] if simple else None))
+        if end is None:
+            return result
+        at = _skip(head, end)
+        if head[at : at + 1] != b",":
+            return result
+        at += 1
+
+
+def _skip(head: bytes, at: int) -> int:
+    match = _SPACE.match(head, at)
+    return match.end() if match else at
+
+
+def _value_end(head: bytes, at: int) -> int | None:
+    """Where the value at ``at`` ends, None where the bytes end first."""
+    first = head[at : at + 1]
+    if first == b'"':
+        match = _STRING.match(head, at)
+        return match.end() if match else None
+    if first not in (b"{", b"["):
+        match = _SCALAR.match(head, at)
+        return match.end() if match and match.end() < len(head) else None
+    depth = 0
+    for match in _STRUCTURE.finditer(head, at):
+        symbol = match.group()
+        if symbol in b"[{":
+            depth += 1
+        elif symbol in b"]}":
+            depth -= 1
+            if depth == 0:
+                return match.end()
+    return None
