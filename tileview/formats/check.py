@@ -46,6 +46,8 @@ def join(prefix: str, place: str) -> str:
     """``recipe`` and ``plans`` → ``recipe.plans``; ``values`` and ``[3]`` → ``values[3]``; empty parts vanish."""
     if not prefix or not place:
         return prefix or place
+    if place.startswith("line "):
+        return f"{prefix}, {place}"
     return f"{prefix}{place}" if place.startswith("[") else f"{prefix}.{place}"
 
 

@@ -1,0 +1,267 @@
+"""A search state ("recipe"), version 6: from bytes to :class:`SearchState`.
+
+The document keeps the bytes of the file beside what was read from them: an export splices the few changed spans into
+these bytes (:mod:`tileview.formats.save`), so everything that TileView does not know or does not touch survives to
+the byte.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, Final
+
+import orjson
+
+from tileview.errors import LoadError
+from tileview.formats import debugmodel
+from tileview.formats.check import FieldError, Fields, described, join, key_number, shorten
+from tileview.formats.debugtext import DebugValue
+from tileview.formats.files import OpenFile, Progress, no_progress, parse_json, read_all
+from tileview.formats.graphcheck import graph_problems, recipe_problems
+from tileview.formats.planjson import PlanReader
+from tileview.formats.sniff import Kind, check_version, sniff
+from tileview.model.config import PipelineConfig
+from tileview.model.graph import Graph
+from tileview.model.plan import Plan
+from tileview.model.recipe import Recipe
+from tileview.model.tensor import Format
+from tileview.model.timeline import Problem
+
+_KNOWN_RECIPE_KEYS: Final = ("plans", "open_boundaries")
+_DEFAULTS: Final[dict[str, object]] = {
+    "owners": {"inputs": {}, "operators": {}, "results": []},
+    "cast_before_copies": [],
+    "packing": [],
+    "reduction_groups": [],
+    "cast_storage": {"default": "Separate", "operators": {}, "sites": []},
+}
+"""What the fields that are not modelled hold where they ask for nothing."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SearchState:
+    """An opened search state: the recipe, the problems found in it, and the file's own bytes."""
+
+    path: str
+    raw: bytes = field(repr=False)
+    version: int
+    recipe: Recipe = field(repr=False)
+    problems: tuple[Problem, ...]
+
+    @property
+    def context(self) -> tuple[str, str, str]:
+        """The three lines of Debug text: graph, configuration, tile mapping."""
+        graph, config, mapping = self.json()["context"].split("\n")
+        return graph, config, mapping
+
+    def json(self) -> dict[str, Any]:
+        """The file's JSON, parsed anew at each call (keeping it would cost several times the file's size)."""
+        document: dict[str, Any] = orjson.loads(self.raw)
+        return document
+
+    def operator_candidates(self) -> tuple[DebugValue, ...]:
+        """The configuration's ``operator_candidates``, parsed now: slow, and nothing else needs them."""
+        try:
+            return debugmodel.operator_candidates(self.context[1])
+        except FieldError as error:
+            raise error.under("context").at(self.path) from None
+
+
+def load_search_state(path: str | os.PathLike[str], progress: Progress = no_progress) -> SearchState:
+    """Open a search state.
+
+    Raises
+    ------
+    LoadError
+        Not a readable file, not JSON, another kind or version, or a field that is not what it has to be.
+    """
+    name = os.fspath(path)
+    with OpenFile(name) as file:
+        raw = read_all(file, progress, 0.1)
+    return search_state_from_bytes(raw, name, progress)
+
+
+def search_state_from_bytes(raw: bytes, path: str = "", progress: Progress = no_progress) -> SearchState:
+    """:func:`load_search_state` for bytes already read; ``path`` names them in errors."""
+    found = sniff(path, raw[:65_536])
+    if found.kind is not Kind.RECIPE:
+        raise LoadError(path, "", "a search state", f"a {found.kind.value}")
+    progress(0.1, "parsing")
+    document = parse_json(path, raw)
+    version = check_version(path, Kind.RECIPE, document.get("version"))
+    try:
+        _refuse_duplicates(raw, document)
+        progress(0.2, "reading the graph")
+        recipe = _recipe(document, progress)
+    except FieldError as error:
+        raise error.at(path) from None
+    problems = [*graph_problems(recipe.graph), *recipe_problems(recipe), *_order_problems(document)]
+    progress(1.0, "read")
+    return SearchState(path, raw, version, recipe, tuple(problems))
+
+
+# -- the parts ------------------------------------------------------------------------------------------------------
+
+
+def _recipe(document: dict[str, Any], progress: Progress) -> Recipe:
+    top = Fields(document)
+    graph, config, mapping = _context(top.text("context"))
+    chosen = top.fields("recipe")
+    reader = PlanReader()
+    plans = {
+        key_number(key, "recipe.plans"): reader.plan(value, f"recipe.plans.{key}")
+        for key, value in chosen.object("plans").items()
+    }
+    boundaries = chosen.numbers("open_boundaries")
+    return Recipe(
+        graph,
+        config,
+        plans,
+        _alternatives(top.object("alternatives"), reader, progress),
+        _homes(top.object("inputs"), reader),
+        frozenset(boundaries),
+        mapping,
+        _requests(chosen.values),
+        len(top.list("visited")) if top.has("visited") else 0,
+        top.u64("attempts") if top.has("attempts") else 0,
+    )
+
+
+def _context(text: str) -> tuple[Graph, PipelineConfig, str]:
+    lines = text.split("\n")
+    if len(lines) != 3:
+        raise FieldError("context", "three lines (graph, configuration, tile mapping)", f"{len(lines)}")
+    try:
+        graph = debugmodel.graph_from_text(lines[0])
+    except FieldError as error:
+        raise _in_context(error, "graph") from None
+    try:
+        config = debugmodel.config_from_text(lines[1], line=2)
+    except FieldError as error:
+        raise _in_context(error, "configuration") from None
+    return graph, config, lines[2]
+
+
+def _in_context(error: FieldError, part: str) -> FieldError:
+    """A syntax error keeps its line and column; a wrong field is named within its line's part."""
+    prefix = "context" if error.place.startswith("line ") else f"context: {part}"
+    return error.under(prefix)
+
+
+def _alternatives(entries: dict[str, Any], reader: PlanReader, progress: Progress) -> dict[int, tuple[Plan, ...]]:
+    result: dict[int, tuple[Plan, ...]] = {}
+    for done, (key, plans) in enumerate(entries.items()):
+        place = f"alternatives.{key}"
+        number = key_number(key, "alternatives")
+        if not isinstance(plans, list):
+            raise FieldError(place, "a list of plans", described(plans))
+        result[number] = tuple(reader.plan(plan, f"{place}[{index}]") for index, plan in enumerate(plans))
+        progress(0.3 + 0.6 * done / len(entries), "reading the alternatives")
+    return result
+
+
+def _homes(entries: dict[str, Any], reader: PlanReader) -> dict[int, Format]:
+    return {key_number(key, "inputs"): reader.format(value, f"inputs.{key}") for key, value in entries.items()}
+
+
+def _requests(chosen: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    """What a recipe asks of the compiler beyond plans and boundaries: (field, its entries), for fields not at their
+    default.
+
+    A field that TileView has never heard of counts as a request unless it is empty: it may well change the memory.
+    """
+    requests: list[tuple[str, str]] = []
+    for name, value in chosen.items():
+        idle = not value if name not in _DEFAULTS else value == _DEFAULTS[name]
+        if name not in _KNOWN_RECIPE_KEYS and not idle:
+            requests += _asked(name, value, _DEFAULTS.get(name))
+    return tuple(requests)
+
+
+def _asked(name: str, value: object, default: object) -> list[tuple[str, str]]:
+    if isinstance(value, dict) and isinstance(default, dict):
+        return [
+            (f"{name}.{key}", shorten(orjson.dumps(item).decode(), 200))
+            for key, item in value.items()
+            if item != default.get(key, None) and (key in default or item)
+        ]
+    if isinstance(value, list):
+        return [(name, shorten(orjson.dumps(item).decode(), 200)) for item in value]
+    return [(name, shorten(orjson.dumps(value).decode(), 200))]
+
+
+def _order_problems(document: dict[str, Any]) -> list[Problem]:
+    """Ids that are not in ascending order, as the compiler writes them: kept as they are, but said."""
+    problems: list[Problem] = []
+    chosen = document["recipe"]
+    alternatives, inputs = document["alternatives"], document["inputs"]
+    tables = (("recipe.plans", chosen["plans"]), ("alternatives", alternatives), ("inputs", inputs))
+    for place, entries in tables:
+        ids = [int(key) for key in entries]
+        if any(first > second for first, second in pairwise(ids)):
+            problems.append(Problem("note", place, "the ids are not in ascending order; an export keeps the order"))
+    boundaries = chosen["open_boundaries"]
+    if any(first >= second for first, second in pairwise(boundaries)):
+        text = "the values are not in ascending order, or one occurs twice"
+        problems.append(Problem("note", "recipe.open_boundaries", text))
+    return problems
+
+
+# -- keys that occur twice ------------------------------------------------------------------------------------------
+
+
+class _Repeated(dict[str, Any]):
+    """An object one of whose keys occurs twice."""
+
+    key: str = ""
+
+
+def _refuse_duplicates(raw: bytes, document: dict[str, Any]) -> None:
+    """Raise :class:`FieldError` where an object names a key twice: which of the two the compiler takes is not to be
+    guessed.
+
+    A document that the parser's own dump gives back to the byte has none, which settles it for every file that the
+    compiler wrote. Only other files are parsed a second time, slowly. ``visited`` and unknown keys are kept without
+    being understood, so they are not looked into.
+    """
+    try:
+        if orjson.dumps(document) == raw:
+            return
+    except orjson.JSONEncodeError:
+        pass
+    seen: list[_Repeated] = []
+
+    def collect(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        result = dict(pairs)
+        if len(result) == len(pairs):
+            return result
+        repeated = _Repeated(pairs)
+        keys = [key for key, _ in pairs]
+        repeated.key = next(key for index, key in enumerate(keys) if key in keys[:index])
+        seen.append(repeated)
+        return repeated
+
+    try:
+        again = json.loads(raw, object_pairs_hook=collect, parse_int=len, parse_float=len)
+    except (RecursionError, ValueError):
+        raise FieldError("", "JSON", "nesting that is too deep") from None
+    if seen:
+        _find_repeated(again)
+
+
+def _find_repeated(document: Any) -> None:
+    known = {"version", "context", "recipe", "alternatives", "inputs", "visited", "attempts"}
+    waiting: list[tuple[str, Any]] = [("", document)]
+    while waiting:
+        place, value = waiting.pop()
+        if isinstance(value, _Repeated):
+            raise FieldError(join(place, value.key), "each key once", f'the key "{shorten(value.key)}" twice')
+        if isinstance(value, dict):
+            for key, item in value.items():
+                if place or (key in known and key != "visited"):
+                    waiting.append((join(place, key), item))
+        elif isinstance(value, list):
+            waiting.extend((f"{place}[{index}]", item) for index, item in enumerate(value))
