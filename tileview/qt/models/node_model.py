@@ -1,0 +1,311 @@
+"""The one item model behind all tables and trees: it hands on what a :class:`TableSpec` says.
+
+Rows are known by keys. New rows are compared with those shown, and only the difference is told to the views (rows
+removed, moved within a layout change, inserted, data changed), so that selection, expansion and scroll position
+survive every update. A reset happens for a new document only (:meth:`NodeModel.clear`). Indexes carry integer ids only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any
+
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtGui import QColor, QFont
+
+from tileview.present.tables import Node, TableSpec
+from tileview.qt.theme import Theme
+
+KEY_ROLE = Qt.ItemDataRole.UserRole
+"""The key of a row, whatever the column."""
+SORT_ROLE = Qt.ItemDataRole.UserRole + 1
+"""What the column sorts the row by, as text."""
+
+Index = QModelIndex | QPersistentModelIndex
+_MOST_RUNS = 256
+"""Runs of inserted or removed rows told one by one; where there are more, all siblings go and come at once."""
+
+
+class _Item:
+    """A row that is shown: its node, its place among its siblings, the ids of its children."""
+
+    __slots__ = ("children", "key", "parent", "position", "row")
+
+    def __init__(self, key: Hashable, row: Any, parent: int) -> None:
+        self.key = key
+        self.row = row
+        self.parent = parent
+        self.position = 0
+        self.children: list[int] = []
+
+
+class NodeModel(QAbstractItemModel):
+    """See the module. :meth:`set_nodes` takes the rows; sorting by a header click is done through the spec."""
+
+    def __init__(self, spec: TableSpec[Any], theme: Theme, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.spec = spec
+        self._theme = theme
+        self._items: dict[int, _Item] = {0: _Item(None, None, -1)}
+        self._next_id = 1
+        self._nodes: tuple[Node[Any], ...] = ()
+        self._column = -1
+        self._descending = False
+
+    # -- rows -----------------------------------------------------------------------------------------------------
+
+    @property
+    def nodes(self) -> tuple[Node[Any], ...]:
+        """What is shown, in the order shown."""
+        return self._nodes
+
+    def set_nodes(self, nodes: Sequence[Node[Any]]) -> None:
+        """Show these rows, in this order where no column is sorted by."""
+        nodes = tuple(nodes)
+        self._unsorted = nodes
+        if self._column >= 0:
+            nodes = self.spec.sorted_nodes(nodes, self._column, self._descending)
+        self._nodes = nodes
+        self._update(0, nodes)
+
+    def clear(self) -> None:
+        """Forget all rows: another document."""
+        self.beginResetModel()
+        self._items = {0: _Item(None, None, -1)}
+        self._nodes = ()
+        self._unsorted = ()
+        self.endResetModel()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take other colours."""
+        self._theme = theme
+        self._tell_data(0, [Qt.ItemDataRole.ForegroundRole])
+
+    def row(self, index: Index) -> Any:
+        """The row at an index; None for an invalid one."""
+        return self._items[index.internalId()].row if index.isValid() else None
+
+    def key(self, index: Index) -> Hashable:
+        return self._items[index.internalId()].key if index.isValid() else None
+
+    def find(self, key: Hashable, column: int = 0) -> QModelIndex:
+        """The first row with a key, in any depth; an invalid index where there is none."""
+        for item_id, item in self._items.items():
+            if item_id and item.key == key:
+                return self.createIndex(item.position, column, item_id)
+        return QModelIndex()
+
+    def indexes(self, parent: int = 0) -> Iterator[QModelIndex]:
+        """Every row's first index, in the order shown, children after their parent."""
+        for child in self._items[parent].children:
+            yield self.createIndex(self._items[child].position, 0, child)
+            yield from self.indexes(child)
+
+    # -- difference -----------------------------------------------------------------------------------------------
+
+    def _index_of(self, item_id: int) -> QModelIndex:
+        return QModelIndex() if item_id == 0 else self.createIndex(self._items[item_id].position, 0, item_id)
+
+    def _update(self, parent: int, nodes: Sequence[Node[Any]]) -> None:
+        """Make the children of an item those of ``nodes`` with the fewest signals."""
+        wanted = {node.key: node for node in nodes}
+        children = self._items[parent].children
+        shown = {self._items[child].key for child in children}
+        removed = _runs([self._items[child].key not in wanted for child in children])
+        added = _runs([node.key not in shown for node in nodes])
+        if len(removed) + len(added) > _MOST_RUNS:
+            removed = [(0, len(children))] if children else []
+            added = [(0, len(nodes))] if nodes else []
+        for start, stop in reversed(removed):
+            self._remove(parent, start, stop)
+        kept = {self._items[child].key: child for child in self._items[parent].children}
+        self._reorder(parent, [kept[node.key] for node in nodes if node.key in kept])
+        for start, stop in added:
+            self._insert(parent, start, nodes[start:stop])
+        self._refresh(parent, nodes)
+
+    def _remove(self, parent: int, start: int, stop: int) -> None:
+        self.beginRemoveRows(self._index_of(parent), start, stop - 1)
+        item = self._items[parent]
+        for child in item.children[start:stop]:
+            self._forget(child)
+        del item.children[start:stop]
+        self._number(parent, start)
+        self.endRemoveRows()
+
+    def _forget(self, item_id: int) -> None:
+        for child in self._items.pop(item_id).children:
+            self._forget(child)
+
+    def _insert(self, parent: int, start: int, nodes: Sequence[Node[Any]]) -> None:
+        self.beginInsertRows(self._index_of(parent), start, start + len(nodes) - 1)
+        made = [self._make(parent, node) for node in nodes]
+        self._items[parent].children[start:start] = made
+        self._number(parent, start)
+        self.endInsertRows()
+
+    def _make(self, parent: int, node: Node[Any]) -> int:
+        item_id = self._next_id
+        self._next_id += 1
+        item = _Item(node.key, node.row, parent)
+        self._items[item_id] = item
+        item.children = [self._make(item_id, child) for child in node.children]
+        self._number(item_id, 0)
+        return item_id
+
+    def _number(self, parent: int, start: int) -> None:
+        children = self._items[parent].children
+        for position in range(start, len(children)):
+            self._items[children[position]].position = position
+
+    def _reorder(self, parent: int, order: list[int]) -> None:
+        """Put the children of an item in another order, telling the views once."""
+        if order == self._items[parent].children:
+            return
+        self.layoutAboutToBeChanged.emit([], QAbstractItemModel.LayoutChangeHint.VerticalSortHint)
+        before = self.persistentIndexList()
+        self._items[parent].children = order
+        self._number(parent, 0)
+        after = []
+        for index in before:
+            item = self._items.get(index.internalId())
+            after.append(self.createIndex(item.position, index.column(), index.internalId()) if item else QModelIndex())
+        self.changePersistentIndexList(before, after)
+        self.layoutChanged.emit([], QAbstractItemModel.LayoutChangeHint.VerticalSortHint)
+
+    def _refresh(self, parent: int, nodes: Sequence[Node[Any]]) -> None:
+        """Take the rows' new content; tell the range that changed."""
+        item = self._items[parent]
+        first, last = -1, -1
+        for position, (child, node) in enumerate(zip(tuple(item.children), nodes, strict=True)):
+            shown = self._items[child]
+            if shown.row is not node.row and shown.row != node.row:
+                first = position if first < 0 else first
+                last = position
+            shown.row = node.row
+            if shown.children or node.children:
+                self._update(child, node.children)
+        if first >= 0:
+            columns = len(self.spec.columns) - 1
+            self.dataChanged.emit(
+                self.createIndex(first, 0, item.children[first]), self.createIndex(last, columns, item.children[last])
+            )
+
+    def _tell_data(self, parent: int, roles: list[int]) -> None:
+        children = self._items[parent].children
+        if children:
+            self.dataChanged.emit(
+                self.createIndex(0, 0, children[0]),
+                self.createIndex(len(children) - 1, len(self.spec.columns) - 1, children[-1]),
+                roles,
+            )
+        for child in children:
+            self._tell_data(child, roles)
+
+    # -- what Qt asks ---------------------------------------------------------------------------------------------
+
+    def index(self, row: int, column: int, parent: Index = QModelIndex()) -> QModelIndex:  # noqa: B008
+        item = self._items.get(parent.internalId() if parent.isValid() else 0)
+        if item is None or (parent.isValid() and parent.column() != 0):
+            return QModelIndex()
+        if not 0 <= row < len(item.children) or not 0 <= column < len(self.spec.columns):
+            return QModelIndex()
+        return self.createIndex(row, column, item.children[row])
+
+    def parent(self, index: Index = QModelIndex()) -> Any:  # noqa: B008
+        item = self._items.get(index.internalId()) if index.isValid() else None
+        return QModelIndex() if item is None or item.parent <= 0 else self._index_of(item.parent)
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        if parent.isValid() and parent.column() != 0:
+            return 0
+        item = self._items.get(parent.internalId() if parent.isValid() else 0)
+        return 0 if item is None else len(item.children)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        return len(self.spec.columns)
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        if not index.isValid():
+            return Qt.ItemFlag.NoItemFlags
+        return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(self.spec.columns):
+            return None
+        column = self.spec.columns[section]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return column.title
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return column.tip or None
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _alignment(column.numeric)
+        return None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        item = self._items.get(index.internalId()) if index.isValid() else None
+        if item is None:
+            return None
+        return self.cell_data(item, index.column(), role)
+
+    def cell_data(self, item: _Item, column: int, role: int) -> Any:
+        """What a role shows of a cell; text, colours and alignment only: never a number wider than Qt takes."""
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _alignment(self.spec.columns[column].numeric)
+        if role == SORT_ROLE:
+            value = self.spec.sort_value(item.row, column)
+            return "" if value is None else str(value)
+        if role == KEY_ROLE:
+            return str(item.key)
+        if role not in _CELL_ROLES:
+            return None
+        cell = self.spec.cell(item.row, column)
+        if role == Qt.ItemDataRole.DisplayRole:
+            return cell.text
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return cell.tip or None
+        if role == Qt.ItemDataRole.ForegroundRole:
+            return QColor(getattr(self._theme, cell.tone.value))
+        if role == Qt.ItemDataRole.FontRole and cell.bold:
+            font = QFont()
+            font.setBold(True)
+            return font
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return f"{self.spec.columns[column].title}: {cell.text}"
+        return None
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """Sort by a column; −1 is the order in which the rows were given."""
+        self._column = column
+        self._descending = order == Qt.SortOrder.DescendingOrder
+        self.set_nodes(self._unsorted)
+
+    _unsorted: tuple[Node[Any], ...] = ()
+
+
+_CELL_ROLES = frozenset(
+    {
+        Qt.ItemDataRole.DisplayRole,
+        Qt.ItemDataRole.ToolTipRole,
+        Qt.ItemDataRole.ForegroundRole,
+        Qt.ItemDataRole.FontRole,
+        Qt.ItemDataRole.AccessibleTextRole,
+    }
+)
+
+
+def _alignment(numeric: bool) -> int:
+    side = Qt.AlignmentFlag.AlignRight if numeric else Qt.AlignmentFlag.AlignLeft
+    return (side | Qt.AlignmentFlag.AlignVCenter).value
+
+
+def _runs(marks: Sequence[bool]) -> list[tuple[int, int]]:
+    """Half-open runs of marked positions, ascending."""
+    runs: list[tuple[int, int]] = []
+    for position, marked in enumerate(marks):
+        if marked:
+            if runs and runs[-1][1] == position:
+                runs[-1] = (runs[-1][0], position + 1)
+            else:
+                runs.append((position, position + 1))
+    return runs

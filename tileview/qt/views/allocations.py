@@ -1,0 +1,165 @@
+"""The allocation table: what fills one tile at one step, row by row, adding up to the usage shown elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import replace
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+
+from tileview.present.allocation_rows import (
+    EMPTY_TABLE,
+    AllocationFigures,
+    AllocationSpec,
+    AllocationTable,
+    flat_nodes,
+    footer,
+    grouped_nodes,
+    headline,
+)
+from tileview.qt.bridge import Bridge
+from tileview.qt.models.node_model import NodeModel
+from tileview.qt.views.base import View
+from tileview.qt.views.node_view import NodeView
+
+
+class AllocationsView(View):
+    """Allocations at the selected step on the selected tile (else the fullest), or over the selected span of steps."""
+
+    title = "Allocations"
+    name = "allocations"
+
+    def __init__(self, bridge: Bridge, parent: QWidget | None = None) -> None:
+        super().__init__(bridge, parent)
+        self._figures: AllocationFigures | None = None
+        self._table: AllocationTable = EMPTY_TABLE
+        self._stale = False
+        self.headline = QLabel()
+        self.headline.setTextFormat(Qt.TextFormat.PlainText)
+        self.filter_box = QLineEdit()
+        self.filter_box.setPlaceholderText("Filter by name or group")
+        self.filter_box.setAccessibleName("Filter allocations")
+        self.filter_box.setClearButtonEnabled(True)
+        self.filter_box.textChanged.connect(self._refill)
+        self.group_box = QCheckBox("&Group by sequence")
+        self.group_box.setToolTip("Put the tensors of a parameter sequence under one row with their sum")
+        self.group_box.toggled.connect(self._regroup)
+        self.span_button = QPushButton("&All steps again")
+        self.span_button.setToolTip("End the filter to a span of steps")
+        self.span_button.clicked.connect(self._end_span)
+        self.span_button.hide()
+        self.model = NodeModel(AllocationSpec(), bridge.theme, self)
+        self.tree = NodeView(self.model, "Allocations on a tile", self, tree=True)
+        self.tree.set_widths(38, 11, 12, 12, 8, 7, 13, 11, 8)
+        self.tree.picked.connect(self._pick)
+        self.footer = QLabel()
+        self.footer.setTextFormat(Qt.TextFormat.PlainText)
+        self.footer.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.setFocusProxy(self.tree)
+        self._lay_out()
+        self._find = QAction("Filter allocations", self)
+        self._find.setShortcut(QKeySequence(QKeySequence.StandardKey.Find))
+        self._find.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        self._find.triggered.connect(self._focus_filter)
+        self.addAction(self._find)
+        self._group_action = QAction("Group allocations by parameter sequence", self)
+        self._group_action.setCheckable(True)
+        self._group_action.toggled.connect(self.group_box.setChecked)
+        self.group_box.toggled.connect(self._group_action.setChecked)
+        self._rebuild()
+
+    def _lay_out(self) -> None:
+        top = QHBoxLayout()
+        top.addWidget(self.headline, 1)
+        top.addWidget(self.span_button)
+        top.addWidget(self.group_box)
+        top.addWidget(self.filter_box)
+        self.headline.setMinimumWidth(40)
+        self.filter_box.setMaximumWidth(240)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(4, 4, 4, 4)
+        layout.setSpacing(4)
+        layout.addLayout(top)
+        layout.addWidget(self.tree, 1)
+        layout.addWidget(self.footer)
+
+    # -- session --------------------------------------------------------------------------------------------------
+
+    def on_document(self) -> None:
+        self.model.clear()
+        self._rebuild()
+
+    def on_estimate(self) -> None:
+        self._rebuild()
+
+    def on_selection(self) -> None:
+        self._refill()
+        self._show_selected()
+
+    def on_theme(self) -> None:
+        self.model.set_theme(self.bridge.theme)
+
+    def _rebuild(self) -> None:
+        timeline = self.session.timeline
+        if timeline is None:
+            self._figures = None
+        elif self._figures is None or self._figures.timeline is not timeline:
+            self._figures = AllocationFigures(timeline)
+        self._refill()
+        self._show_selected()
+
+    def showEvent(self, event) -> None:
+        super().showEvent(event)
+        if self._stale:
+            self._refill()
+            self._show_selected()
+
+    def _refill(self) -> None:
+        """Compute the rows of the selection; while the view is hidden, only remember that this is to be done."""
+        if not self.isVisible() and self.window().isVisible():
+            self._stale = True
+            return
+        self._stale = False
+        selection = self.session.selection
+        table = EMPTY_TABLE
+        if self._figures is not None:
+            table = self._figures.table(selection.step or 0, selection.tile, selection.span, self.filter_box.text())
+        self._table = table
+        self.model.set_nodes(grouped_nodes(table) if self.group_box.isChecked() else flat_nodes(table))
+        self.headline.setText(headline(table, self.session.timeline))
+        self.headline.setToolTip(self.headline.text())
+        self.footer.setText(footer(table))
+        self.span_button.setVisible(selection.span is not None)
+
+    @property
+    def table(self) -> AllocationTable:
+        """What is shown."""
+        return self._table
+
+    def _show_selected(self) -> None:
+        self.tree.show_current(self.session.selection.allocation)
+
+    # -- user -----------------------------------------------------------------------------------------------------
+
+    def _regroup(self) -> None:
+        self._refill()
+        self._show_selected()
+
+    def _pick(self, key: Hashable) -> None:
+        if isinstance(key, int):
+            self.session.select_allocation(key)
+
+    def _end_span(self) -> None:
+        self.session.select(replace(self.session.selection, span=None))
+
+    def _focus_filter(self) -> None:
+        self.filter_box.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.filter_box.selectAll()
+
+    def view_actions(self) -> list[QAction]:
+        return [self._group_action, self._find]
+
+    def table_csv(self) -> str | None:
+        return self.tree.csv()

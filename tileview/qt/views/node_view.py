@@ -1,0 +1,155 @@
+"""The tree widget behind all tables: sorting by the header, copying, and keeping selection and scroll."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
+from PySide6.QtGui import QAction, QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTreeView, QWidget
+
+from tileview.qt.models.node_model import Index, NodeModel
+
+
+class NodeView(QTreeView):
+    """A table or tree over a :class:`NodeModel`.
+
+    ``picked`` carries the key of a row that the *user* made current (never one that the program did);
+    ``activated_key`` that of a row activated by double click or Enter. Ctrl+C copies the selected rows, or all where
+    none is, as tab-separated text. A click on a header sorts, first from the largest down for numbers; a third click
+    restores the given order.
+    """
+
+    picked = Signal(object)
+    activated_key = Signal(object)
+
+    def __init__(self, model: NodeModel, name: str, parent: QWidget | None = None, *, tree: bool = False) -> None:
+        super().__init__(parent)
+        self.nodes = model
+        self._quiet = False
+        self.setModel(model)
+        self.setAccessibleName(name)
+        self.setRootIsDecorated(tree)
+        self.setUniformRowHeights(True)
+        self.setAlternatingRowColors(True)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.setTabKeyNavigation(False)
+        self.setExpandsOnDoubleClick(False)
+        header = self.header()
+        header.setSectionsClickable(True)
+        header.setSortIndicatorClearable(True)
+        header.setSortIndicatorShown(True)
+        header.setSortIndicator(-1, Qt.SortOrder.DescendingOrder)
+        header.setStretchLastSection(True)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        header.sortIndicatorChanged.connect(self._sort)
+        self.activated.connect(self._activate)
+        copy = QAction("Copy rows", self)
+        copy.setShortcut(QKeySequence(QKeySequence.StandardKey.Copy))
+        copy.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+        copy.triggered.connect(self.copy_rows)
+        self.addAction(copy)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.customContextMenuRequested.connect(self._menu)
+
+    def set_widths(self, *characters: int) -> None:
+        """Widths of the columns in characters of the font; the last given one holds for the rest."""
+        unit = QFontMetrics(self.font()).averageCharWidth()
+        for column in range(self.nodes.columnCount()):
+            count = characters[min(column, len(characters) - 1)]
+            self.header().resizeSection(column, unit * count + 14)
+
+    # -- selection ------------------------------------------------------------------------------------------------
+
+    def show_current(self, key: Hashable, *, scroll: bool = True) -> bool:
+        """Make the row with a key current without telling ``picked``; no row for None. False where there is none."""
+        index = QModelIndex() if key is None else self.nodes.find(key)
+        selection = self.selectionModel()
+        if not index.isValid():
+            self._quiet = True
+            try:
+                selection.clearSelection()
+                selection.setCurrentIndex(QModelIndex(), QItemSelectionModel.SelectionFlag.NoUpdate)
+            finally:
+                self._quiet = False
+            return False
+        if self.currentIndex().internalId() == index.internalId() and selection.isRowSelected(
+            index.row(), index.parent()
+        ):
+            return True
+        self._quiet = True
+        try:
+            flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
+            selection.setCurrentIndex(index, flags)
+            if scroll:
+                self.scrollTo(index)
+        finally:
+            self._quiet = False
+        return True
+
+    def current_key(self) -> Hashable:
+        return self.nodes.key(self.currentIndex())
+
+    def current_row(self) -> Any:
+        """The row that is current; None where none is."""
+        return self.nodes.row(self.currentIndex())
+
+    def currentChanged(self, current: Index, previous: Index) -> None:
+        super().currentChanged(current, previous)
+        if self._quiet or not current.isValid() or not self._is_by_user():
+            return
+        self.picked.emit(self.nodes.key(current))
+
+    def _is_by_user(self) -> bool:
+        """Whether the view handles a key or a mouse button: rows that go or move make others current by themselves."""
+        return self._user_depth > 0
+
+    _user_depth = 0
+
+    def mousePressEvent(self, event: Any) -> None:
+        self._user_depth += 1
+        try:
+            before = self.currentIndex()
+            super().mousePressEvent(event)
+            if self.currentIndex() == before and before.isValid() and self.indexAt(event.pos()) == before:
+                self.picked.emit(self.nodes.key(before))
+        finally:
+            self._user_depth -= 1
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        self._user_depth += 1
+        try:
+            super().keyPressEvent(event)
+        finally:
+            self._user_depth -= 1
+
+    def _activate(self, index: QModelIndex) -> None:
+        self.activated_key.emit(self.nodes.key(index))
+
+    def _sort(self, column: int, order: Qt.SortOrder) -> None:
+        self.nodes.sort(column, order)
+
+    # -- copy -----------------------------------------------------------------------------------------------------
+
+    def selected_rows(self) -> list[Any]:
+        """The selected rows in the order shown; all rows where none is selected."""
+        chosen = {index.internalId() for index in self.selectionModel().selectedRows()}
+        return [self.nodes.row(index) for index in self.nodes.indexes() if not chosen or index.internalId() in chosen]
+
+    def copy_rows(self) -> None:
+        """Put the selected rows on the clipboard as tab-separated text, header first."""
+        QGuiApplication.clipboard().setText(self.nodes.spec.tsv(self.selected_rows()))
+
+    def csv(self) -> str:
+        """All rows as CSV."""
+        return self.nodes.spec.csv(self.nodes.nodes)
+
+    def _menu(self, position: Any) -> None:
+        menu = QMenu(self)
+        menu.addActions(self.actions())
+        menu.exec(self.viewport().mapToGlobal(position))
+        menu.deleteLater()
