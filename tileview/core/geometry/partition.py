@@ -61,16 +61,21 @@ class Split(NamedTuple):
         """Start, logical end and physical end of every partition."""
         per_group = self.partitions // self.groups
         short, long = divmod(self.padded // self.block, per_group)
-        starts, logical_ends, physical_ends = [], [], []
-        for group in range(self.groups):
-            base = group * self.logical
-            for index in range(per_group):
-                first = (index * short + min(index, long)) * self.block
-                allocated = (short + (index < long)) * self.block
-                starts.append(base + first)
-                logical_ends.append(base + max(first, min(first + allocated, self.logical)))
-                physical_ends.append(base + first + (self.wide if index < long else self.narrow))
-        return Bounds(tuple(starts), tuple(logical_ends), tuple(physical_ends), self.stride)
+        edges = [(index * short + min(index, long)) * self.block for index in range(per_group + 1)]
+        starts, ends = edges[:-1], edges[1:]
+        logical = ends
+        if self.padded != self.logical:
+            limit = self.logical
+            logical = [max(start, min(end, limit)) for start, end in zip(starts, ends, strict=True)]
+        physical = ends
+        if self.shard_multiple != 1:
+            physical = [start + (self.wide if index < long else self.narrow) for index, start in enumerate(starts)]
+        if self.groups > 1:
+            bases = [group * self.logical for group in range(self.groups)]
+            starts, logical, physical = (
+                [base + edge for base in bases for edge in group] for group in (starts, logical, physical)
+            )
+        return Bounds(tuple(starts), tuple(logical), tuple(physical), self.stride)
 
     def widths(self) -> OwnerArray:
         """(partitions,): physical width of each partition."""

@@ -5,12 +5,10 @@ A step that moves data between tiles costs (phases + 9 · fragments) · 4 bytes.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from functools import lru_cache
 from math import prod
 from typing import NamedTuple
-
-import numpy as np
-import numpy.typing as npt
 
 from tileview.core.geometry.resolve import LayoutError, Resolved, resolve, same_distribution
 from tileview.core.memory.scratch import contributors, stages
@@ -22,8 +20,6 @@ _FRAGMENT_BYTES = 256
 _GRID_FRAGMENT_BYTES = 16_592
 _LEFT_GRAIN = {PrecisionKind.F16: 16, PrecisionKind.F8F143: 32, PrecisionKind.F32: 8}
 _OUTPUT_GRAIN = 16
-_FEW_PAIRS = 256
-"""Pairs of partitions up to which a plain loop is faster than arrays."""
 
 
 def step_exchange(step: Step, values: tuple[Value, ...]) -> Size:
@@ -114,9 +110,10 @@ def order_grain(order: Order, precision: Precision) -> int:
 
 
 class _Axis(NamedTuple):
-    """Partitions of one axis as (start, physical end); the largest width among them."""
+    """Partitions of one axis by start and physical end; the largest width among them."""
 
-    parts: tuple[tuple[int, int], ...]
+    starts: tuple[int, ...]
+    ends: tuple[int, ...]
     width: int
 
 
@@ -142,19 +139,20 @@ def grid_fragments(source: Resolved, result: Resolved, element_bytes: int, grain
 
 def _axes(resolved: Resolved) -> tuple[_Axis, ...]:
     assert resolved.dimensions is not None
+    assert resolved.splits is not None
     return tuple(
-        _Axis(tuple(zip(bounds.starts, bounds.physical_ends, strict=True)), max(bounds.widths))
-        for bounds in resolved.dimensions
+        _Axis(bounds.starts, bounds.physical_ends, extent if split is None else split.wide)
+        for bounds, split, extent in zip(resolved.dimensions, resolved.splits, resolved.padded_shape, strict=True)
     )
 
 
 def _panels(axes: tuple[_Axis, ...], grain: int) -> tuple[_Axis, ...] | None:
     """Axes of panel-major memory: panels of the last axis first, one panel's columns last."""
     *before, last = axes
-    if any(start % grain or end % grain for start, end in last.parts):
+    if any(start % grain for start in last.starts) or any(end % grain for end in last.ends):
         return None
-    panels = _Axis(tuple((start // grain, end // grain) for start, end in last.parts), last.width // grain)
-    return (panels, *before, _Axis(((0, grain),), grain))
+    starts, ends = (tuple(edge // grain for edge in edges) for edges in (last.starts, last.ends))
+    return (_Axis(starts, ends, last.width // grain), *before, _Axis((0,), (grain,), grain))
 
 
 def _count(own: tuple[_Axis, ...], peer: tuple[_Axis, ...], element_bytes: int) -> int:
@@ -162,34 +160,32 @@ def _count(own: tuple[_Axis, ...], peer: tuple[_Axis, ...], element_bytes: int) 
 
     Rows before the last axis whose bounds differ repeat the same cuts; what follows that axis is contiguous.
     """
-    differing = max(index for index, (a, b) in enumerate(zip(own, peer, strict=True)) if a.parts != b.parts)
+    differing = max(index for index, (a, b) in enumerate(zip(own, peer, strict=True)) if a[:2] != b[:2])
     trailing = prod(axis.width for axis in own[differing + 1 :]) * element_bytes
     before = prod(axis.width for axis in own[:differing])
-    return before * _busiest(own[differing].parts, peer[differing].parts, trailing)
+    return before * _busiest(own[differing], peer[differing], trailing)
 
 
-def _busiest(own: tuple[tuple[int, int], ...], peer: tuple[tuple[int, int], ...], trailing: int) -> int:
-    """The most pieces that one partition of ``own`` exchanges with all of ``peer``, which need no order."""
-    if len(own) * len(peer) > _FEW_PAIRS and max(end for _, end in (*own, *peer)) * trailing < 2**62:
-        return _busiest_of_many(np.array(own, dtype=np.int64), np.array(peer, dtype=np.int64), trailing)
+def _busiest(own: _Axis, peer: _Axis, trailing: int) -> int:
+    """The most pieces that one partition of ``own`` exchanges with all of ``peer``.
+
+    Where the peer's partitions are in order, those that overlap are neighbours, found by bisection; with padding groups
+    they need not be, and all are looked at.
+    """
+    starts, ends = peer.starts, peer.ends
+    in_order = list(starts) == sorted(starts) and list(ends) == sorted(ends)
     most = 0
-    for start, end in own:
+    for start, end in zip(own.starts, own.ends, strict=True):
+        first, last = (bisect_right(ends, start), bisect_left(starts, end)) if in_order else (0, len(starts))
         pieces = 0
-        for other_start, other_end in peer:
-            overlap = min(end, other_end) - max(start, other_start)
+        for other in range(first, last):
+            overlap = min(end, ends[other]) - max(start, starts[other])
             if overlap > 0:
                 pieces += -(-overlap * trailing // _GRID_FRAGMENT_BYTES)
         most = max(most, pieces)
     return most
 
 
-def _busiest_of_many(own: npt.NDArray[np.int64], peer: npt.NDArray[np.int64], trailing: int) -> int:
-    """The same with arrays (partitions, 2), a few rows at a time so that temporary arrays stay small."""
-    rows = max(1, (1 << 18) // len(peer))
-    most = 0
-    for first in range(0, len(own), rows):
-        part = own[first : first + rows]
-        overlap = np.minimum(part[:, 1:], peer[:, 1]) - np.maximum(part[:, :1], peer[:, 0])
-        pieces = -(-np.maximum(overlap, 0) * trailing // _GRID_FRAGMENT_BYTES)
-        most = max(most, int(pieces.sum(axis=1).max()))
-    return most
+def clear_cache() -> None:
+    """Forget every cached copy (for measurements from cold)."""
+    _copy.cache_clear()

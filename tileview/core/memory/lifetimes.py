@@ -7,7 +7,7 @@ live to the end; an input that nothing uses is dropped after step 0.
 
 from __future__ import annotations
 
-from bisect import insort
+from bisect import bisect_left, insort
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -64,8 +64,8 @@ def find_lifetimes(program: Program, flat: Sequence[FlatStep], roots: Sequence[i
             insort(current, root)
             present.add(root)
         live.append(tuple(current))
-        if index in dropped:
-            present.difference_update(dropped[index])
-            current = [root for root in current if root in present]
+        for root in dropped.get(index, ()):
+            present.remove(root)
+            del current[bisect_left(current, root)]
     spans = {root: (start, min(last[root] + 1, end)) for root, start in first.items()}
     return Lifetimes(tuple(initial), tuple(live), spans, parameters)

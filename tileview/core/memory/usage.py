@@ -100,26 +100,32 @@ def _sweep_chunk(
         table[max(span.first - begin, 0)] += row
         if span.last < end:
             table[span.last - begin] -= row
-    np.cumsum(standard, axis=0, out=standard)
+    _accumulate(standard)
     for step in range(begin, end):
         if step in scratch[0]:
             standard[step - begin] += scratch[0][step]
     result[:, 0] = standard.max(axis=1)
     total = standard
     if interleaved is not None:
-        np.cumsum(interleaved, axis=0, out=interleaved)
+        _accumulate(interleaved)
         for step in range(begin, end):
             if step in scratch[1]:
                 interleaved[step - begin] += scratch[1][step]
         result[:, 1] = interleaved.max(axis=1)
         total = standard + interleaved
-    last_largest = tiles - 1 - total[:, ::-1].argmax(axis=1)
+    last_largest = tiles - 1 - np.ascontiguousarray(total[:, ::-1]).argmax(axis=1)
     every = np.arange(length)
     result[:, 2] = total[every, last_largest]
     result[:, 3] = last_largest
     result[:, 4] = standard[every, last_largest]
     if interleaved is not None:
         result[:, 5] = interleaved[every, last_largest]
+
+
+def _accumulate(table: ByteArray) -> None:
+    """Running sum over the steps, in place; row by row, as a cumulative sum along columns strides through memory."""
+    for step in range(1, len(table)):
+        np.add(table[step], table[step - 1], out=table[step])
 
 
 class PlacedTiles:
