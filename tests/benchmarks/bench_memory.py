@@ -1,0 +1,56 @@
+"""How long a measurement takes, cold and with warm caches: ``python tests/benchmarks/bench_memory.py``."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+
+from tests.helpers.golden_program import load_golden, read_program
+from tileview.core.geometry import resolve as geometry
+from tileview.core.memory import exchange, rows
+from tileview.core.memory.estimate import measure
+from tileview.model.timeline import Timeline
+
+
+def clear() -> None:
+    geometry.clear_cache()
+    rows.clear_cache()
+    exchange.clear_cache()
+
+
+def milliseconds(run: Callable[[], object], prepare: Callable[[], None], repeats: int = 15) -> float:
+    times = []
+    for _ in range(repeats):
+        prepare()
+        start = time.perf_counter()
+        run()
+        times.append((time.perf_counter() - start) * 1000)
+    return statistics.median(times)
+
+
+def main() -> None:
+    for name, level in (("vit3", "composed"), ("so400m", "composed")):
+        program = read_program(load_golden(f"{name}-program.json.gz")[level])
+
+        def run(program: object = program) -> Timeline:
+            return measure(program, 586_960, 49_152)  # type: ignore[arg-type]
+
+        cold, warm = milliseconds(run, clear), milliseconds(run, lambda: None)
+        timeline = run()
+        steps = len(timeline.steps)
+        print(f"{name}: {len(timeline.values)} values, {steps} steps, {timeline.tile_count} tiles")
+        print(f"  measure: {cold:.1f} ms cold, {warm:.1f} ms warm")
+        print(f"  usage of a step: {milliseconds(lambda t=timeline: t.tiles.usage(60), lambda: None, 3):.3f} ms cached")
+        fresh = run()
+        start = time.perf_counter()
+        for step in range(steps):
+            fresh.tiles.usage(step)
+        print(f"  usage of a step: {(time.perf_counter() - start) * 1000 / steps:.3f} ms computed")
+        start = time.perf_counter()
+        fresh.tiles.tile_curve(5)
+        print(f"  curve of a tile: {(time.perf_counter() - start) * 1000:.3f} ms")
+
+
+if __name__ == "__main__":
+    main()
