@@ -1,8 +1,8 @@
 """What every tile holds at every step: one sweep over the steps for the curves, single steps when they are looked at.
 
-The full table of steps × tiles is never kept: for 4,000 steps on 1472 tiles it would be 94 MB. A sweep runs through
-it in chunks and keeps six numbers a step; one step's row is the sum of its live allocations, a fraction of a
-millisecond.
+The full table of steps × tiles is never made: for 4,000 steps on 1472 tiles it would be 94 MB. A sweep keeps one
+running sum over the tiles, which stays in the processor's cache, and six numbers a step; one step's row is the sum of
+its live allocations, a fraction of a millisecond.
 """
 
 from __future__ import annotations
@@ -14,9 +14,6 @@ from typing import NamedTuple
 import numpy as np
 
 from tileview.model.timeline import ByteArray
-
-_CHUNK_NUMBERS = 1 << 19
-"""Table entries a chunk of the sweep holds at most: 4 MiB a class."""
 
 
 class Span(NamedTuple):
@@ -61,71 +58,27 @@ def sweep(
     scratch, interleaved_scratch : mapping
         Step → (tiles,) of scratch, for steps that have any.
     """
-    result = np.zeros((steps, 6), dtype=np.int64)
-    if steps == 0 or tiles == 0:
-        return Worst(result)
-    ordered = sorted(spans, key=lambda span: span.first)
-    chunk = max(1, min(steps, _CHUNK_NUMBERS // tiles))
-    live: list[Span] = []
-    position = 0
-    for begin in range(0, steps, chunk):
-        end = min(begin + chunk, steps)
-        live = [span for span in live if span.last > begin]
-        while position < len(ordered) and ordered[position].first < end:
-            live.append(ordered[position])
-            position += 1
-        _sweep_chunk(live, (scratch, interleaved_scratch), begin, tiles, result[begin:end])
-    return Worst(result)
-
-
-def _sweep_chunk(
-    live: Sequence[Span],
-    scratch: tuple[Mapping[int, ByteArray], Mapping[int, ByteArray]],
-    begin: int,
-    tiles: int,
-    result: ByteArray,
-) -> None:
-    """Fill ``result`` for as many steps from ``begin`` on: differences at births and deaths, then a running sum."""
-    length = len(result)
-    end = begin + length
-    standard = np.zeros((length, tiles), dtype=np.int64)
-    needed = bool(scratch[1]) or any(span.interleaved for span in live)
-    interleaved = np.zeros((length, tiles), dtype=np.int64) if needed else None
-    for span in live:
-        table = standard
-        if span.interleaved:
-            assert interleaved is not None
-            table = interleaved
+    changes: list[list[tuple[ByteArray, bool, bool]]] = [[] for _ in range(steps + 1)]
+    for span in spans:
         row = span.row if span.times == 1 else span.row * span.times
-        table[max(span.first - begin, 0)] += row
-        if span.last < end:
-            table[span.last - begin] -= row
-    _accumulate(standard)
-    for step in range(begin, end):
-        if step in scratch[0]:
-            standard[step - begin] += scratch[0][step]
-    result[:, 0] = standard.max(axis=1)
-    total = standard
-    if interleaved is not None:
-        _accumulate(interleaved)
-        for step in range(begin, end):
-            if step in scratch[1]:
-                interleaved[step - begin] += scratch[1][step]
-        result[:, 1] = interleaved.max(axis=1)
-        total = standard + interleaved
-    last_largest = tiles - 1 - np.ascontiguousarray(total[:, ::-1]).argmax(axis=1)
-    every = np.arange(length)
-    result[:, 2] = total[every, last_largest]
-    result[:, 3] = last_largest
-    result[:, 4] = standard[every, last_largest]
-    if interleaved is not None:
-        result[:, 5] = interleaved[every, last_largest]
-
-
-def _accumulate(table: ByteArray) -> None:
-    """Running sum over the steps, in place; row by row, as a cumulative sum along columns strides through memory."""
-    for step in range(1, len(table)):
-        np.add(table[step], table[step - 1], out=table[step])
+        changes[span.first].append((row, span.interleaved, True))
+        changes[span.last].append((row, span.interleaved, False))
+    standard, interleaved, total, with_scratch = (np.zeros(tiles, dtype=np.int64) for _ in range(4))
+    rows: list[tuple[int, int, int, int, int, int]] = []
+    for step in range(steps if tiles else 0):
+        for row, is_interleaved, born in changes[step]:
+            running = interleaved if is_interleaved else standard
+            (np.add if born else np.subtract)(running, row, out=running)
+        first, second = standard, interleaved
+        if step in scratch:
+            first = np.add(standard, scratch[step], out=with_scratch)
+        if step in interleaved_scratch:
+            second = interleaved + interleaved_scratch[step]
+        np.add(first, second, out=total)
+        largest = total.max()
+        tile = (total == largest).nonzero()[0][-1]
+        rows.append((first.max(), second.max(), largest, tile, first[tile], second[tile]))
+    return Worst(np.array(rows, dtype=np.int64) if rows else np.zeros((steps, 6), dtype=np.int64))
 
 
 class PlacedTiles:
