@@ -120,7 +120,10 @@ class AllocationsView(View):
         """Compute the rows of the selection; while the view is hidden, only remember that this is to be done."""
         if not self.isVisible() and self.window().isVisible():
             self._stale = True
-            return
+        else:
+            self._fill()
+
+    def _fill(self) -> None:
         self._stale = False
         selection = self.session.selection
         table = EMPTY_TABLE
@@ -162,4 +165,6 @@ class AllocationsView(View):
         return [self._group_action, self._find]
 
     def table_csv(self) -> str | None:
+        if self._stale:
+            self._fill()
         return self.tree.csv()
