@@ -1,0 +1,37 @@
+"""Layered drawings of a recipe's graph: plain numbers in and out, no window.
+
+:func:`read_structure` turns a model graph into nodes, ports and edges, :func:`layout_graph` places them,
+:func:`find_neighbours` answers who makes and who reads what.
+"""
+
+from tileview.graphlayout.neighbours import Neighbours, find_neighbours
+from tileview.graphlayout.nested import Picture, Sizes, first_collapsed, layout_graph, repeats
+from tileview.graphlayout.read import read_structure
+from tileview.graphlayout.region import Box, Line, RegionLayout, Route, Spacing, Way, layout_region
+from tileview.graphlayout.structure import Edge, Node, NodeKind, RegionNodes, Structure
+from tileview.graphlayout.token import LayoutCancelled, Token
+
+__all__ = [
+    "Box",
+    "Edge",
+    "LayoutCancelled",
+    "Line",
+    "Neighbours",
+    "Node",
+    "NodeKind",
+    "Picture",
+    "RegionLayout",
+    "RegionNodes",
+    "Route",
+    "Sizes",
+    "Spacing",
+    "Structure",
+    "Token",
+    "Way",
+    "find_neighbours",
+    "first_collapsed",
+    "layout_graph",
+    "layout_region",
+    "read_structure",
+    "repeats",
+]

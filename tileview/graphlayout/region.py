@@ -1,0 +1,281 @@
+"""One region laid out: boxes with positions, edges with routes. Numbers in, numbers out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import IntFlag
+
+from tileview.graphlayout.coordinates import assign_x
+from tileview.graphlayout.cycles import make_acyclic
+from tileview.graphlayout.layers import Pin, assign_layers
+from tileview.graphlayout.order import reduce_crossings
+from tileview.graphlayout.proper import BEND_BUDGET, Proper, make_proper
+from tileview.graphlayout.token import Part, Silent, Token, check
+
+Point = tuple[float, float]
+
+
+class Way(IntFlag):
+    """How an edge is drawn: UPWARDS closes a cycle, STRAIGHT was too long to be led round boxes, LOOP returns to its
+    node.
+    """
+
+    PLAIN = 0
+    UPWARDS = 1
+    STRAIGHT = 2
+    LOOP = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A node's size; ``pin`` puts it into the first or last layer."""
+
+    width: float
+    height: float
+    pin: Pin | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """An edge. ``group``: lines of one source and group share their way. ``source_x``, ``target_x``: where it leaves
+    the lower and meets the upper border, measured from the box's left, None to have it chosen.
+    """
+
+    source: int
+    target: int
+    group: int = 0
+    source_x: float | None = None
+    target_x: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Spacing:
+    """Distances, in the unit of the boxes: between boxes, around bends, between layers, the reach of a self-loop."""
+
+    gap: float = 24.0
+    bend_gap: float = 12.0
+    layer_gap: float = 36.0
+    loop: float = 18.0
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """The drawn way of one line: points from its source's border to its target's, in pairs that are to be joined
+    smoothly.
+    """
+
+    line: int
+    points: tuple[Point, ...]
+    way: Way
+
+
+@dataclass(frozen=True, slots=True)
+class RegionLayout:
+    """Left upper corners of the boxes, one route for each distinct (source, target), the extent of it all from (0,
+    0).
+    """
+
+    left: tuple[float, ...]
+    top: tuple[float, ...]
+    layer: tuple[int, ...]
+    place: tuple[int, ...]
+    """Position of each box within its layer, bends counted."""
+    routes: tuple[Route, ...]
+    width: float
+    height: float
+
+
+def layout_region(
+    boxes: Sequence[Box],
+    lines: Sequence[Line],
+    spacing: Spacing | None = None,
+    token: Token | None = None,
+    budget: int = BEND_BUDGET,
+) -> RegionLayout:
+    """Lay out boxes in layers from top to bottom.
+
+    Any graph is drawn: duplicates (of source and target) share one route, that of the first; cycles are broken and
+    the edge that closes one is drawn upwards; self-loops stand at the right side of their box. Equal input gives
+    equal output, whatever the machine.
+
+    Raises
+    ------
+    LayoutCancelled
+        As soon as the token says so; it is asked several times a stage.
+    """
+    spacing = Spacing() if spacing is None else spacing
+    token = Silent() if token is None else token
+    if not boxes:
+        return RegionLayout((), (), (), (), (), 0.0, 0.0)
+    acyclic = make_acyclic(len(boxes), [(line.source, line.target) for line in lines])
+    first: dict[int, int] = {}
+    loops: dict[int, int] = {}
+    for index, at in enumerate(acyclic.of):
+        if at < 0:
+            loops.setdefault(lines[index].source, index)
+        else:
+            first.setdefault(at, index)
+    pins = {index: box.pin for index, box in enumerate(boxes) if box.pin is not None}
+    layer = assign_layers(len(boxes), acyclic.edges, pins)
+    # A reversed edge runs against the others of its value and must not share their bends.
+    groups = [-1 - at if at in acyclic.reversed else lines[first[at]].group for at in range(len(acyclic.edges))]
+    check(token)
+    proper = make_proper(layer, acyclic.edges, groups, budget)
+    token.progress(0.1)
+    order = reduce_crossings(proper, Part(token, 0.1, 0.6))
+    widths = [box.width + (2 * spacing.loop if index in loops else 0.0) for index, box in enumerate(boxes)]
+    widths += [0.0] * (proper.size - len(boxes))
+    xs = assign_x(proper, order, widths, spacing.gap, spacing.bend_gap, Part(token, 0.6, 0.9))
+    tracer = _Tracer(boxes, lines, proper, order, xs, spacing)
+    routes = tracer.routes(acyclic.edges, first, acyclic.reversed, groups)
+    routes += [tracer.loop(node, index) for node, index in loops.items()]
+    place = [0] * proper.size
+    for row in order:
+        for at, node in enumerate(row):
+            place[node] = at
+    token.progress(1.0)
+    return tracer.finish(routes, layer, place)
+
+
+@dataclass(slots=True)
+class _Tracer:
+    """Vertical positions, and the way of each edge between the borders of its boxes."""
+
+    boxes: Sequence[Box]
+    lines: Sequence[Line]
+    proper: Proper
+    order: Sequence[Sequence[int]]
+    xs: Sequence[float]
+    spacing: Spacing
+    tops: list[float] = field(default_factory=list)
+    bottoms: list[float] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        y = 0.0
+        for index, row in enumerate(self.order):
+            height = max((self.boxes[node].height for node in row if node < self.proper.nodes), default=0.0)
+            self.tops.append(y)
+            self.bottoms.append(y + height)
+            y += height + self._gap_below(index)
+
+    def _gap_below(self, index: int) -> float:
+        """Wider where edges run far to the side, so that they do not lie flat on one another."""
+        if index + 1 == len(self.order):
+            return 0.0
+        xs = self.xs
+        reach = max(
+            (abs(xs[node] - xs[below]) for node in self.order[index] for below in self.proper.down[node]), default=0.0
+        )
+        return self.spacing.layer_gap + min(3 * self.spacing.layer_gap, 0.05 * reach)
+
+    def left(self, node: int) -> float:
+        return self.xs[node] - self.boxes[node].width / 2
+
+    def top(self, node: int) -> float:
+        at = self.proper.layer[node]
+        return (self.tops[at] + self.bottoms[at] - self.boxes[node].height) / 2
+
+    def bottom(self, node: int) -> float:
+        return self.top(node) + self.boxes[node].height
+
+    def routes(
+        self,
+        edges: Sequence[tuple[int, int]],
+        first: dict[int, int],
+        turned: frozenset[int],
+        groups: Sequence[int],
+    ) -> list[Route]:
+        leaving, meeting = self._ports(edges, first, turned, groups)
+        routes = []
+        for index, (upper, lower) in enumerate(edges):
+            way = Way.UPWARDS if index in turned else Way.PLAIN
+            bends = self.proper.ways[index]
+            points = [(leaving[index], self.bottom(upper))]
+            if bends is None:
+                way |= Way.STRAIGHT
+            else:
+                points += self._bends(upper, lower, leaving[index], meeting[index], bends)
+            points.append((meeting[index], self.top(lower)))
+            if index in turned:
+                points.reverse()
+            routes.append(Route(first[index], tuple(points), way))
+        return routes
+
+    def _bends(self, upper: int, lower: int, start: float, end: float, bends: Sequence[int]) -> list[Point]:
+        """Straight down to the layer's border, straight through every layer that is passed, straight down into the
+        box.
+        """
+        layer = self.proper.layer
+        points: list[Point] = []
+        if self.bottoms[layer[upper]] > self.bottom(upper):
+            points.append((start, self.bottoms[layer[upper]]))
+        for bend in bends:
+            points.append((self.xs[bend], self.tops[layer[bend]]))
+            points.append((self.xs[bend], self.bottoms[layer[bend]]))
+        if self.tops[layer[lower]] < self.top(lower):
+            points.append((end, self.tops[layer[lower]]))
+        return points
+
+    def _ports(
+        self,
+        edges: Sequence[tuple[int, int]],
+        first: dict[int, int],
+        turned: frozenset[int],
+        groups: Sequence[int],
+    ) -> tuple[list[float], list[float]]:
+        """Where each edge leaves its upper and meets its lower box: given ports first, the others spread by where
+        they come from.
+        """
+        leaving, meeting = [0.0] * len(edges), [0.0] * len(edges)
+        outgoing: dict[int, dict[int, list[int]]] = {}
+        incoming: dict[int, list[int]] = {}
+        for index, (upper, lower) in enumerate(edges):
+            line = self.lines[first[index]]
+            given = (None, None) if index in turned else (line.source_x, line.target_x)
+            if given[0] is not None:
+                leaving[index] = self.left(upper) + given[0]
+            else:
+                outgoing.setdefault(upper, {}).setdefault(groups[index], []).append(index)
+            if given[1] is not None:
+                meeting[index] = self.left(lower) + given[1]
+            else:
+                incoming.setdefault(lower, []).append(index)
+        for upper, by_group in outgoing.items():
+            bundles = sorted(by_group.values(), key=lambda bundle: (self._next_x(edges, bundle[0], True), bundle[0]))
+            for x, bundle in zip(self._spread(upper, len(bundles)), bundles, strict=True):
+                for index in bundle:
+                    leaving[index] = x
+        for lower, indices in incoming.items():
+            indices.sort(key=lambda index: (self._next_x(edges, index, False), index))
+            for x, index in zip(self._spread(lower, len(indices)), indices, strict=True):
+                meeting[index] = x
+        return leaving, meeting
+
+    def _next_x(self, edges: Sequence[tuple[int, int]], index: int, down: bool) -> float:
+        upper, lower = edges[index]
+        bends = self.proper.ways[index]
+        if bends:
+            return self.xs[bends[0] if down else bends[-1]]
+        return self.xs[lower if down else upper]
+
+    def _spread(self, node: int, count: int) -> list[float]:
+        """``count`` places along the middle of a border, at most 24 units apart."""
+        step = min(24.0, self.boxes[node].width * 0.7 / count)
+        return [self.xs[node] + (place - (count - 1) / 2) * step for place in range(count)]
+
+    def loop(self, node: int, line: int) -> Route:
+        right = self.xs[node] + self.boxes[node].width / 2
+        height = self.boxes[node].height
+        low, high = self.top(node) + 0.75 * height, self.top(node) + 0.25 * height
+        out = right + self.spacing.loop
+        return Route(line, ((right, low), (out, low), (out, high), (right, high)), Way.LOOP)
+
+    def finish(self, routes: Sequence[Route], layer: Sequence[int], place: Sequence[int]) -> RegionLayout:
+        count = len(self.boxes)
+        left = tuple(self.left(node) for node in range(count))
+        top = tuple(self.top(node) for node in range(count))
+        borders = [left[node] + self.boxes[node].width for node in range(count)]
+        borders += [x for route in routes for x, _ in route.points]
+        lower = [top[node] + self.boxes[node].height for node in range(count)]
+        return RegionLayout(left, top, tuple(layer), tuple(place[:count]), tuple(routes), max(borders), max(lower))
