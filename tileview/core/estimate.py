@@ -1,0 +1,129 @@
+"""The estimate of a recipe: re-planned, measured, judged, with what it leaves out said by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from tileview.core.lowering.replanner import Replanner
+from tileview.core.memory.estimate import measure
+from tileview.errors import PlanError
+from tileview.model.config import PipelineConfig
+from tileview.model.program import Program
+from tileview.model.recipe import Overrides, Recipe
+from tileview.model.sizes import UNAVAILABLE
+from tileview.model.tensor import Format
+from tileview.model.timeline import Cause, Timeline, Verdict
+
+GENERAL_NOTES = (
+    "copies are composed; the compiler's later rewrites (cast motion, fusion of Add with Gelu or LayerNorm, packing in "
+    "row batches, Sums run together) are not modelled",
+    "made before addresses are chosen: gaps between allocations are not counted",
+)
+"""What every estimate of a recipe leaves out."""
+
+_NOT_MODELLED = {
+    "cast_before_copies": "casts moved before copies",
+    "packing": "copies packed in row batches",
+    "reduction_groups": "independent Sums run together",
+    "cast_storage": "casts that reuse their input's storage",
+    "owners": "chosen owners",
+}
+"""What the fields of a recipe ask for that the re-planner does not do."""
+
+LOWERING_LIMIT = "plans that can be lowered"
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a recipe comes to.
+
+    ``program``: lowered, copies composed; None, as is ``timeline``, where the recipe cannot be lowered: then ``error``
+    says why and the verdict's cause is CANNOT_LOWER. ``notes``: what is not modelled. ``homes``: graph value id of
+    every graph input → its format, as fixed or as chosen (empty where the recipe cannot be lowered).
+    """
+
+    program: Program | None
+    timeline: Timeline | None
+    error: PlanError | None
+    verdict: Verdict
+    notes: tuple[str, ...]
+    homes: Mapping[int, Format]
+
+
+def estimate(
+    recipe: Recipe,
+    overrides: Overrides | None = None,
+    replanner: Replanner | None = None,
+    scope: str = "estimate",
+) -> Estimate:
+    """Re-plan a recipe, measure the program, and judge it.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        Plans, homes and boundaries in force.
+    overrides : Overrides, optional
+        What-if budget and reserve (bytes). They count wherever the configuration's do: also when homes that the recipe
+        leaves open are chosen.
+    replanner : Replanner, optional
+        Keeps what earlier estimates of the same document worked out; never needed, only faster. One thread at a time.
+    scope : str
+        Name of the timeline.
+
+    Returns
+    -------
+    Estimate
+        Never raises for a recipe that cannot be lowered: that is a verdict.
+    """
+    config = configured(recipe.config, overrides)
+    notes = (*request_notes(recipe), *GENERAL_NOTES)
+    worker = Replanner() if replanner is None else replanner
+    try:
+        program = worker.replan(recipe, config)
+    except PlanError as error:
+        return Estimate(None, None, error, _cannot_lower(error, config), notes, {})
+    timeline = measure(program, config.tile_budget_bytes, config.reserve_bytes, scope, notes=notes)
+    return Estimate(program, timeline, None, timeline.verdict, timeline.notes, input_homes(program))
+
+
+def configured(config: PipelineConfig, overrides: Overrides | None) -> PipelineConfig:
+    """The configuration with what-if values in place of its own."""
+    if overrides is None or (overrides.budget_bytes is None and overrides.reserve_bytes is None):
+        return config
+    return replace(
+        config,
+        tile_budget_bytes=config.tile_budget_bytes if overrides.budget_bytes is None else overrides.budget_bytes,
+        reserve_bytes=config.reserve_bytes if overrides.reserve_bytes is None else overrides.reserve_bytes,
+    )
+
+
+def request_notes(recipe: Recipe) -> tuple[str, ...]:
+    """A sentence for everything the recipe asks of the compiler that the re-planner does not model."""
+    return tuple(
+        f"the recipe asks for {_NOT_MODELLED.get(field.partition('.')[0], 'what TileView does not know')} "
+        f"({field}: {entries}): not modelled"
+        for field, entries in recipe.requests
+    )
+
+
+def input_homes(program: Program) -> dict[int, Format]:
+    """Graph value → format of every graph input of a program."""
+    values = program.values
+    return {
+        values[given.value].origin: Format(values[given.value].precision, values[given.value].layout)
+        for given in program.inputs
+    }
+
+
+def _cannot_lower(error: PlanError, config: PipelineConfig) -> Verdict:
+    return Verdict(
+        fits=False,
+        cause=Cause.CANNOT_LOWER,
+        text=f"cannot be lowered: {error}",
+        limit=LOWERING_LIMIT,
+        needed_bytes=UNAVAILABLE,
+        available_bytes=config.budget_bytes,
+        short_bytes=UNAVAILABLE,
+        operation=error.operation,
+    )

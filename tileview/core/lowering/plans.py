@@ -1,0 +1,193 @@
+"""What a plan asks for at its operation, worked out once: types required and made, whether it is modelled, its
+fragments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from tileview.core.lowering.attention import lower_attention
+from tileview.core.lowering.gemm import lower_gemm
+from tileview.core.lowering.inputs import canonical_layout
+from tileview.core.lowering.layernorm import lower_layernorm_parts
+from tileview.core.lowering.pointwise import lower_pointwise, lower_scalar_attention
+from tileview.core.lowering.sheet import Fragment, Sheet
+from tileview.core.lowering.types import RefusedError, TypeTable, ValueType
+from tileview.core.lowering.views import lower_slice, lower_view
+from tileview.model.config import PipelineConfig
+from tileview.model.graph import GemmKind, Operation, UnknownKind, kind_name
+from tileview.model.plan import (
+    AddOperator,
+    AttentionDispatch,
+    AttentionOperator,
+    BlockedGemm,
+    GeluOperator,
+    GemmOperator,
+    LayerNormOperator,
+    LayerNormParts,
+    Plan,
+    Pointwise,
+    Requirement,
+    SliceOperator,
+    Unknown,
+    ViewDispatch,
+    ViewOperator,
+)
+from tileview.model.tensor import OrderKind, PrecisionKind, Shape
+
+_OPERATOR_NAMES = {
+    GemmOperator: "Gemm",
+    AddOperator: "Add",
+    GeluOperator: "Gelu",
+    LayerNormOperator: "LayerNorm",
+    AttentionOperator: "FlashAttention",
+    SliceOperator: "Slice",
+    ViewOperator: "View",
+}
+
+Writer = Callable[[Sheet], Fragment]
+
+
+class PlanForm:
+    """A plan at an operation: everything about it that no other plan changes.
+
+    ``targets``: per operand the required type (None where its format is not known) and whether only slices are asked
+    for. ``results``: the types of the results; ``closed``: the same at a closed boundary. ``unknown``: why the
+    operation is not modelled, None where it is. ``keeps_parameter``: the result counts as a parameter if the operand
+    does.
+    """
+
+    __slots__ = (
+        "_fragments",
+        "_types",
+        "closed",
+        "keeps_parameter",
+        "operation",
+        "plan",
+        "results",
+        "targets",
+        "unknown",
+        "writer",
+    )
+
+    def __init__(
+        self, types: TypeTable, config: PipelineConfig, operation: Operation, plan: Plan, shapes: Mapping[int, Shape]
+    ) -> None:
+        self.plan = plan
+        self.operation = operation
+        self._types = types
+        self._fragments: dict[tuple[ValueType, ...], Fragment | str] = {}
+        if len(plan.inputs) != len(operation.inputs):
+            raise RefusedError(
+                f"the plan is for {len(plan.inputs)} operands, the operation has {len(operation.inputs)}"
+            )
+        self.writer, self.unknown = _writer(operation, plan)
+        self.keeps_parameter = isinstance(plan.dispatch, ViewDispatch)
+        self.targets = tuple(
+            _target(types, shapes[value], requirement)
+            for value, requirement in zip(operation.inputs, plan.inputs, strict=True)
+        )
+        made = plan.output.format
+        self.results = tuple(types.get(shapes[value], made.precision, made.layout) for value in operation.results)
+        self.closed = tuple(
+            types.get(own.shape, own.precision, canonical_layout(own.shape, own.precision, config))
+            if own.precision.element_bytes is not None
+            else own
+            for own in self.results
+        )
+        for index, own in enumerate(self.results):
+            if own.problem is not None:
+                raise RefusedError(f"result {index} {own} {own.problem}")
+
+    def fragment(self, operands: tuple[ValueType, ...]) -> Fragment:
+        """The plan's steps for operands of these types.
+
+        Raises
+        ------
+        RefusedError
+            Where a rule refuses the plan.
+        """
+        found = self._fragments.get(operands)
+        if found is None:
+            try:
+                assert self.writer is not None
+                found = self.writer(Sheet(self._types, operands, self.results[0]))
+            except RefusedError as refusal:
+                found = str(refusal)
+            self._fragments[operands] = found
+        if isinstance(found, str):
+            raise RefusedError(found)
+        return found
+
+
+def _target(types: TypeTable, shape: Shape, requirement: Requirement) -> tuple[ValueType | None, bool]:
+    wanted = requirement.format
+    if not _is_known(requirement):
+        return None, False
+    return types.get(shape, wanted.precision, wanted.layout), requirement.materialization == "DispatchSlices"
+
+
+def _is_known(requirement: Requirement) -> bool:
+    wanted = requirement.format
+    return wanted.precision.kind is not PrecisionKind.UNKNOWN and wanted.layout.order.kind is not OrderKind.UNKNOWN
+
+
+def _writer(operation: Operation, plan: Plan) -> tuple[Writer | None, str | None]:
+    """What writes the plan's steps; or None and why the operation is not modelled.
+
+    Raises
+    ------
+    RefusedError
+        Where the plan is for another kind of operation.
+    """
+    kind, operator, dispatch = operation.kind, plan.operator, plan.dispatch
+    if isinstance(kind, UnknownKind):
+        return None, f"the operation {kind.name} is not known"
+    if isinstance(operator, Unknown):
+        return None, f"the operator {operator.name} is not known"
+    name = _OPERATOR_NAMES[type(operator)]
+    if name != kind_name(kind):
+        raise RefusedError(f"the plan computes {name}, the operation is a {kind_name(kind)}")
+    if isinstance(dispatch, Unknown):
+        return None, f"the dispatch {dispatch.name} is not known"
+    if isinstance(operator, GemmOperator):
+        transposed = operator.transpose_left or operator.transpose_right
+        if transposed or (isinstance(kind, GemmKind) and (kind.transpose_left or kind.transpose_right)):
+            return None, "products of transposed operands are not modelled"
+    for role, requirement in (*((f"operand {i}", r) for i, r in enumerate(plan.inputs)), ("result", plan.output)):
+        if not _is_known(requirement):
+            wanted = requirement.format
+            return (
+                None,
+                f"the {role} is required as {wanted.precision} in order {wanted.layout.order}, which is not known",
+            )
+    if len(operation.results) != 1:
+        return None, f"an operation with {len(operation.results)} results is not known"
+    writer = _known_writer(plan, name)
+    if isinstance(writer, str):
+        return None, writer
+    return writer, None
+
+
+def _known_writer(plan: Plan, name: str) -> Writer | str:
+    operator, dispatch = plan.operator, plan.dispatch
+    if isinstance(dispatch, Pointwise):
+        if isinstance(operator, AttentionOperator):
+            return lower_scalar_attention
+        if dispatch.kernel == name and isinstance(operator, AddOperator | GeluOperator | LayerNormOperator):
+            return lambda sheet: lower_pointwise(sheet, plan, name)
+    elif isinstance(dispatch, LayerNormParts) and isinstance(operator, LayerNormOperator):
+        parts = dispatch.parts
+        return lambda sheet: lower_layernorm_parts(sheet, parts)
+    elif isinstance(dispatch, BlockedGemm) and isinstance(operator, GemmOperator):
+        if isinstance(dispatch.distribution, Unknown):
+            return f"the distribution {dispatch.distribution.name} is not known"
+        return lambda sheet: lower_gemm(sheet, plan, operator, dispatch)
+    elif isinstance(dispatch, AttentionDispatch) and isinstance(operator, AttentionOperator):
+        return lambda sheet: lower_attention(sheet, operator, dispatch)
+    elif isinstance(dispatch, ViewDispatch):
+        if isinstance(operator, SliceOperator):
+            return lambda sheet: lower_slice(sheet, operator)
+        if isinstance(operator, ViewOperator):
+            return lambda sheet: lower_view(sheet, operator)
+    return f"{name} with the dispatch {type(dispatch).__name__} is not known"

@@ -1,0 +1,154 @@
+"""Rotations: parameters are placed so that the fullest tile stays as empty as possible, and uses follow where they
+must.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from tileview.core.lowering.ledger import Ledger
+from tileview.core.lowering.types import ValueType
+from tileview.errors import PlanError
+from tileview.model.program import Copy, Kernel, Product, Repeat, Step
+
+Loads = npt.NDArray[np.int64]
+
+_OFFSETS = 128
+"""Rotations that are tried for a group, at most."""
+
+
+def group_rotations(parameters: Sequence[tuple[int, ValueType]], tiles: int) -> dict[int, int]:
+    """The rotation of every storage group of parameters; groups at 0 are left out.
+
+    Groups are placed by falling largest load of a tile, ties by lower number. One that loads all tiles alike stays at
+    0; any other takes, of every ⌈tiles / 128⌉-th rotation, the one after which the fullest tile holds least, ties by
+    lower rotation.
+
+    Parameters
+    ----------
+    parameters : sequence of (storage group, type)
+        One entry for every Parameter input.
+    tiles : int
+        The program's tile count.
+    """
+    loads: dict[int, Loads] = {}
+    for group, own in parameters:
+        resolved, size = own.resolved, own.precision.element_bytes
+        if resolved is None or size is None:
+            continue
+        load = loads.get(group)
+        if load is None:
+            load = loads[group] = np.zeros(tiles, dtype=np.int64)
+        load[: resolved.owner_count] += resolved.owner_elements() * size
+    placed = np.zeros(tiles, dtype=np.int64)
+    step = -(-tiles // _OFFSETS)
+    tile = np.arange(tiles)
+    offsets = np.arange(0, tiles, step)
+    sources = (tile[None, :] - offsets[:, None]) % tiles
+    rotations: dict[int, int] = {}
+    for group in sorted(loads, key=lambda each: (-int(loads[each].max()), each)):
+        load = loads[group]
+        if int(load.min()) == int(load.max()):
+            placed += load
+            continue
+        best = int((placed[None, :] + load[sources]).max(axis=1).argmin())
+        placed += load[sources[best]]
+        if best:
+            rotations[group] = int(offsets[best])
+    return rotations
+
+
+class OwnerCopies:
+    """Copies operands to where their step runs, wherever a rotated parameter is used in its home layout.
+
+    Values have the rotation of their storage group. The values added are numbered after all others in order of the
+    steps.
+    """
+
+    def __init__(self, ledger: Ledger, rotations: dict[int, int]) -> None:
+        self._ledger = ledger
+        self.rotations = [rotations.get(group, 0) for group in ledger.groups] if rotations else [0] * len(ledger)
+        self._moved = bool(rotations)
+
+    def apply(self, steps: Sequence[Step]) -> tuple[Step, ...]:
+        """The steps of a region with the copies in place.
+
+        Raises
+        ------
+        PlanError
+            Where members of a sequence, or a Repeat's result and its carried input, have different rotations.
+        """
+        if not self._moved:
+            return tuple(steps)
+        into: list[Step] = []
+        for step in steps:
+            kind = type(step)
+            if kind is Kernel or kind is Product:
+                self._follow(step, into)  # type: ignore[arg-type]
+            elif kind is Repeat:
+                into.append(self._repeat(step))  # type: ignore[arg-type]
+            else:
+                into.append(step)
+        return tuple(into)
+
+    def _follow(self, step: Kernel | Product, into: list[Step]) -> None:
+        rotations = self.rotations
+        wanted = rotations[step.results[0]]
+        inputs = list(step.inputs)
+        donors = {donor: step.results[result] for result, donor in step.aliases}
+        changed = False
+        for index, value in enumerate(inputs):
+            followed = rotations[donors[index]] if index in donors else wanted
+            if rotations[value] != followed:
+                inputs[index] = self._copy(value, followed, step.source, into)
+                changed = True
+        if not changed:
+            into.append(step)
+        elif isinstance(step, Kernel):
+            into.append(Kernel(step.source, step.kernel, tuple(inputs), step.results, step.aliases))
+        else:
+            into.append(Product(step.source, tuple(inputs), step.results, step.multiply, step.accumulate, step.aliases))
+
+    def _copy(self, value: int, rotation: int, source: int | None, into: list[Step]) -> int:
+        ledger = self._ledger
+        copy = ledger.add(ledger.origins[value], ledger.types[value])
+        self.rotations.append(rotation)
+        into.append(Copy(source, (value,), (copy,)))
+        return copy
+
+    def _repeat(self, step: Repeat) -> Repeat:
+        """Arguments take owner map and group of what they stand for; yields are copied to where the carried inputs
+        lie.
+        """
+        rotations, groups = self.rotations, self._ledger.groups
+        for members in step.iterated:
+            if any(rotations[member] != rotations[members[0]] for member in members):
+                raise PlanError("the members of a sequence lie on different tiles", step.source)
+        stood_for = (*step.inputs, *(members[0] for members in step.iterated))
+        for argument, value in zip(step.arguments, stood_for, strict=True):
+            rotations[argument] = rotations[value]
+            groups[argument] = groups[value]
+        for result, value in zip(step.results, step.inputs, strict=False):
+            if rotations[result] != rotations[value]:
+                raise PlanError("a result and the input it is carried from lie on different tiles", step.source)
+        body = list(self.apply(step.body))
+        yields = [
+            value
+            if rotations[value] == rotations[carried]
+            else self._copy(value, rotations[carried], step.source, body)
+            for value, carried in zip(step.yields, step.inputs, strict=False)
+        ]
+        return Repeat(
+            step.source,
+            step.count,
+            step.inputs,
+            step.results,
+            step.carried,
+            step.iterated,
+            step.arguments,
+            tuple(body),
+            tuple(yields),
+        )
