@@ -10,7 +10,7 @@ from tileview.graphlayout.structure import NodeKind, Structure
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """Per node the operations it reads from and those that read from it, in the order of operands and of use.
+    """Per node the operations it reads from, in the order of its operands, and those that read from it.
 
     A body's ports are looked through: what reads a carried value has the Repeat's producer and the operation that
     yields the next iteration's value as its producers. The results of a Repeat come from the Repeat. Ports have no

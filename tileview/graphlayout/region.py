@@ -17,14 +17,17 @@ Point = tuple[float, float]
 
 
 class Way(IntFlag):
-    """How an edge is drawn: UPWARDS closes a cycle, STRAIGHT was too long to be led round boxes, LOOP returns to its
-    node.
+    """How an edge is drawn.
+
+    UPWARDS closes a cycle, STRAIGHT was too long to be led round boxes, LOOP returns to its node, BOTH stands for two
+    edges, one each way.
     """
 
     PLAIN = 0
     UPWARDS = 1
     STRAIGHT = 2
     LOOP = 4
+    BOTH = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +114,14 @@ def layout_region(
     acyclic = make_acyclic(len(boxes), [(line.source, line.target) for line in lines])
     first: dict[int, int] = {}
     loops: dict[int, int] = {}
+    both: set[int] = set()
     for index, at in enumerate(acyclic.of):
         if at < 0:
             loops.setdefault(lines[index].source, index)
-        else:
+        elif at in acyclic.reversed or acyclic.edges[at][0] == lines[index].source:
             first.setdefault(at, index)
+        else:
+            both.add(at)
     pins = {index: box.pin for index, box in enumerate(boxes) if box.pin is not None}
     layer = assign_layers(len(boxes), acyclic.edges, pins)
     # A reversed edge runs against the others of its value and must not share their bends.
@@ -128,7 +134,7 @@ def layout_region(
     widths += [0.0] * (proper.size - len(boxes))
     xs = assign_x(proper, order, widths, spacing.gap, spacing.bend_gap, Part(token, 0.6, 0.9))
     tracer = _Tracer(boxes, lines, proper, order, xs, spacing)
-    routes = tracer.routes(acyclic.edges, first, acyclic.reversed, groups)
+    routes = tracer.routes(acyclic.edges, first, acyclic.reversed, both, groups)
     routes += [tracer.loop(node, index) for node, index in loops.items()]
     place = [0] * proper.size
     for row in order:
@@ -184,12 +190,13 @@ class _Tracer:
         edges: Sequence[tuple[int, int]],
         first: dict[int, int],
         turned: frozenset[int],
+        both: set[int],
         groups: Sequence[int],
     ) -> list[Route]:
         leaving, meeting = self._ports(edges, first, turned, groups)
         routes = []
         for index, (upper, lower) in enumerate(edges):
-            way = Way.UPWARDS if index in turned else Way.PLAIN
+            way = Way.UPWARDS if index in turned else Way.BOTH if index in both else Way.PLAIN
             bends = self.proper.ways[index]
             points = [(leaving[index], self.bottom(upper))]
             if bends is None:

@@ -1,0 +1,166 @@
+"""Whole pictures: boxes in their places, bodies in their Repeats, edges from border to border."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.helpers.graphs import generated, graph, operation, repeat, transformer
+from tileview.graphlayout import (
+    Box,
+    LayoutCancelled,
+    Line,
+    Picture,
+    Sizes,
+    Structure,
+    Way,
+    first_collapsed,
+    layout_graph,
+    layout_region,
+    read_structure,
+    repeats,
+)
+
+
+def rect(picture: Picture, node: int) -> np.ndarray:
+    return picture.rects[picture.place_of()[node]]
+
+
+def shown(structure: Structure, picture: Picture) -> set[int | None]:
+    return {structure.nodes[int(node)].operation for node in picture.nodes} - {None}
+
+
+class TestRegion:
+    def test_a_chain_goes_straight_down(self) -> None:
+        # 0 → 1 → 2
+        layout = layout_region([Box(100, 20)] * 3, [Line(0, 1), Line(1, 2)])
+        assert layout.left == (0.0, 0.0, 0.0)
+        assert layout.top == (0.0, 56.0, 112.0)
+        assert (layout.width, layout.height) == (100.0, 132.0)
+        assert layout.routes[0].points == ((50.0, 20.0), (50.0, 56.0))
+
+    def test_an_edge_past_a_box_runs_beside_it(self) -> None:
+        # 0 → 1 → 2, 0 → 2
+        layout = layout_region([Box(100, 20)] * 3, [Line(0, 1, 1), Line(1, 2, 2), Line(0, 2, 1)])
+        passing = layout.routes[2].points
+        left, right = layout.left[1], layout.left[1] + 100
+        assert all(not left < x < right for x, y in passing if 56 <= y <= 76)
+
+    def test_duplicates_self_loops_and_cycles_are_drawn_once_each(self) -> None:
+        lines = [Line(0, 1), Line(0, 1), Line(1, 1), Line(1, 2), Line(2, 0)]
+        layout = layout_region([Box(100, 20)] * 3, lines)
+        ways = {route.line: route.way for route in layout.routes}
+        assert ways == {0: Way.PLAIN, 3: Way.PLAIN, 4: Way.UPWARDS, 2: Way.LOOP}
+        upwards = next(route for route in layout.routes if route.way is Way.UPWARDS)
+        assert upwards.points[0][1] > upwards.points[-1][1]
+
+    def test_a_cycle_of_two_is_one_line_with_two_ends(self) -> None:
+        layout = layout_region([Box(100, 20)] * 2, [Line(1, 0), Line(0, 1)])
+        assert [(route.line, route.way) for route in layout.routes] == [(1, Way.BOTH)]
+
+    def test_given_ports_are_kept(self) -> None:
+        layout = layout_region([Box(100, 20), Box(200, 20)], [Line(0, 1, 0, 10.0, 150.0)])
+        start, end = layout.routes[0].points[0], layout.routes[0].points[-1]
+        assert start[0] == layout.left[0] + 10
+        assert end[0] == layout.left[1] + 150
+
+    def test_nothing(self) -> None:
+        assert layout_region([], []).width == 0
+
+    def test_cancel(self) -> None:
+        class Cancelled:
+            def cancelled(self) -> bool:
+                return True
+
+            def progress(self, fraction: float) -> None:
+                pass
+
+        with pytest.raises(LayoutCancelled):
+            layout_region([Box(10, 10)] * 2, [Line(0, 1)], token=Cancelled())
+
+    def test_progress_rises_to_one(self) -> None:
+        told: list[float] = []
+
+        class Watching:
+            def cancelled(self) -> bool:
+                return False
+
+            def progress(self, fraction: float) -> None:
+                told.append(fraction)
+
+        layout_graph(read_structure(transformer()), token=Watching())
+        assert told == sorted(told)
+        assert told[-1] == pytest.approx(1.0)
+
+
+class TestNested:
+    def test_an_expanded_repeat_contains_its_body(self) -> None:
+        structure = read_structure(transformer())
+        picture = layout_graph(structure)
+        left, top, width, height = rect(picture, structure.by_operation[6])
+        for number in (1, 2, 3, 4, 5):
+            x, y, w, h = rect(picture, structure.by_operation[number])
+            assert left < x
+            assert x + w < left + width
+            assert top + Sizes().header < y
+            assert y + h < top + height
+        assert picture.expanded.tolist().count(True) == 1
+
+    def test_edges_meet_a_body_at_its_ports(self) -> None:
+        structure = read_structure(transformer())
+        picture = layout_graph(structure)
+        owner = structure.by_operation[6]
+        argument, result = structure.regions[1].arguments[0], structure.regions[1].yields[0]
+        assert argument is not None
+        for edge, (source, target, _) in enumerate(picture.edges.tolist()):
+            points = picture.points[picture.offsets[edge] : picture.offsets[edge + 1]]
+            if target == owner:
+                x, _, w, _ = rect(picture, argument)
+                assert points[-1][0] == pytest.approx(x + w / 2)
+            if source == owner:
+                x, _, w, _ = rect(picture, result)
+                assert points[0][0] == pytest.approx(x + w / 2)
+
+    def test_a_collapsed_repeat_is_one_box(self) -> None:
+        structure = read_structure(transformer())
+        picture = layout_graph(structure, repeats(structure))
+        assert shown(structure, picture) == {0, 6, 7}
+        assert rect(picture, structure.by_operation[6])[2:].tolist() == [190.0, 46.0]
+
+    def test_large_graphs_start_collapsed(self) -> None:
+        small, body = read_structure(transformer()), [operation(i, [1000 + i], [1001 + i]) for i in range(200)]
+        assert first_collapsed(small) == frozenset()
+        large = read_structure(graph([repeat(500, [0], [3], body, [1000], [1200])], [3]))
+        assert first_collapsed(large) == {large.by_operation[500]}
+
+    def test_only_some_nodes(self) -> None:
+        structure = read_structure(transformer())
+        wanted = [structure.by_operation[number] for number in (2, 3)]
+        picture = layout_graph(structure, only=wanted)
+        assert shown(structure, picture) == {2, 3, 6}
+        whole = layout_graph(structure, only=[structure.by_operation[6]])
+        assert shown(structure, whole) == {1, 2, 3, 4, 5, 6}
+
+    def test_every_edge_starts_and_ends_on_a_border(self) -> None:
+        structure = read_structure(generated(120, seed=5, skips=0.5))
+        picture = layout_graph(structure)
+        for edge, (source, target, _) in enumerate(picture.edges.tolist()):
+            points = picture.points[picture.offsets[edge] : picture.offsets[edge + 1]]
+            x, y, w, h = rect(picture, source)
+            assert x <= points[0][0] <= x + w
+            assert points[0][1] == pytest.approx(y + h)
+            x, y, w, _ = rect(picture, target)
+            assert x <= points[-1][0] <= x + w
+            assert points[-1][1] == pytest.approx(y)
+
+    def test_an_empty_graph(self) -> None:
+        picture = layout_graph(read_structure(graph([], [], [])))
+        assert picture.nodes.shape == (0,)
+        assert picture.rects.shape == (0, 4)
+
+    def test_straight_edges_are_noted(self) -> None:
+        lines = generated(3000, seed=3, skips=0.9, reach=3000)
+        picture = layout_graph(read_structure(lines))
+        straight = int(np.count_nonzero(picture.ways & Way.STRAIGHT))
+        assert straight
+        assert picture.notes == (f"{straight:,} long edges are drawn as straight lines",)
