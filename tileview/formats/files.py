@@ -201,23 +201,43 @@ def changed_error(path: str) -> LoadError:
     )
 
 
-def parse_json(path: str, raw: bytes) -> Any:
-    """Parse JSON; raises :class:`LoadError` with line, column and byte of the error."""
+def parse_json(path: str, raw: bytes, offset: Callable[[int], int] | None = None) -> Any:
+    """Parse a JSON object.
+
+    Parameters
+    ----------
+    path : str
+        The file, for errors.
+    raw : bytes
+        JSON text.
+    offset : callable, optional
+        Where ``raw`` is not the file itself: the byte of the file that a byte of ``raw`` is. Errors then name bytes
+        and not lines.
+
+    Raises
+    ------
+    LoadError
+        Not UTF-8, not JSON, cut off, nested too deeply, or no object.
+    """
     try:
-        return orjson.loads(raw)
+        document = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
-        raise _json_error(path, raw, error) from None
-    except RecursionError:
-        raise LoadError(path, "", "JSON", "nesting that is too deep") from None
+        raise _json_error(path, raw, error, offset) from None
+    if not isinstance(document, dict):
+        raise LoadError(path, "", "an object", "JSON that is no object", _RAW_HINT)
+    return document
 
 
-def _json_error(path: str, raw: bytes, error: orjson.JSONDecodeError) -> LoadError:
+def _json_error(path: str, raw: bytes, error: orjson.JSONDecodeError, offset: Callable[[int], int] | None) -> LoadError:
     try:
         text = raw.decode()
     except UnicodeDecodeError as bad:
         found = f"the byte 0x{raw[bad.start]:02x}, which is no UTF-8 there"
-        return LoadError(path, f"byte {bad.start}", "text in UTF-8", found, "Save the file as UTF-8.")
+        byte = offset(bad.start) if offset else bad.start
+        return LoadError(path, f"byte {byte}", "text in UTF-8", found, "Save the file as UTF-8.")
     place = f"line {error.lineno}, column {error.colno}"
+    if offset is not None:
+        place = f"byte {offset(len(text[: error.pos].encode()))}"
     if error.pos >= len(text.rstrip()) or _is_cut(error.msg):
         return LoadError(path, place, "more JSON", "the end of the file", "The file is cut off: write it again.")
     around = text[max(0, error.pos - 20) : error.pos + 20]

@@ -7,7 +7,6 @@ the byte.
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -19,6 +18,7 @@ from tileview.errors import LoadError
 from tileview.formats import debugmodel
 from tileview.formats.check import FieldError, Fields, described, join, key_number, shorten
 from tileview.formats.debugtext import DebugValue
+from tileview.formats.duplicates import repeated_keys
 from tileview.formats.files import OpenFile, Progress, no_progress, parse_json, read_all
 from tileview.formats.graphcheck import graph_problems, recipe_problems
 from tileview.formats.planjson import PlanReader
@@ -30,6 +30,7 @@ from tileview.model.recipe import Recipe
 from tileview.model.tensor import Format
 from tileview.model.timeline import Problem
 
+_KNOWN_KEYS: Final = ("version", "context", "recipe", "alternatives", "inputs", "visited", "attempts")
 _KNOWN_RECIPE_KEYS: Final = ("plans", "open_boundaries")
 _DEFAULTS: Final[dict[str, object]] = {
     "owners": {"inputs": {}, "operators": {}, "results": []},
@@ -210,58 +211,12 @@ def _order_problems(document: dict[str, Any]) -> list[Problem]:
     return problems
 
 
-# -- keys that occur twice ------------------------------------------------------------------------------------------
-
-
-class _Repeated(dict[str, Any]):
-    """An object one of whose keys occurs twice."""
-
-    key: str = ""
-
-
 def _refuse_duplicates(raw: bytes, document: dict[str, Any]) -> None:
-    """Raise :class:`FieldError` where an object names a key twice: which of the two the compiler takes is not to be
-    guessed.
+    """Raise :class:`FieldError` where an object names a key twice: which one the compiler takes is not to be guessed.
 
-    A document that the parser's own dump gives back to the byte has none, which settles it for every file that the
-    compiler wrote. Only other files are parsed a second time, slowly. ``visited`` and unknown keys are kept without
-    being understood, so they are not looked into.
+    ``visited`` and unknown keys are kept without being understood, so they are not looked into.
     """
-    try:
-        if orjson.dumps(document) == raw:
-            return
-    except orjson.JSONEncodeError:
-        pass
-    seen: list[_Repeated] = []
-
-    def collect(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        result = dict(pairs)
-        if len(result) == len(pairs):
-            return result
-        repeated = _Repeated(pairs)
-        keys = [key for key, _ in pairs]
-        repeated.key = next(key for index, key in enumerate(keys) if key in keys[:index])
-        seen.append(repeated)
-        return repeated
-
-    try:
-        again = json.loads(raw, object_pairs_hook=collect, parse_int=len, parse_float=len)
-    except (RecursionError, ValueError):
-        raise FieldError("", "JSON", "nesting that is too deep") from None
-    if seen:
-        _find_repeated(again)
-
-
-def _find_repeated(document: Any) -> None:
-    known = {"version", "context", "recipe", "alternatives", "inputs", "visited", "attempts"}
-    waiting: list[tuple[str, Any]] = [("", document)]
-    while waiting:
-        place, value = waiting.pop()
-        if isinstance(value, _Repeated):
-            raise FieldError(join(place, value.key), "each key once", f'the key "{shorten(value.key)}" twice')
-        if isinstance(value, dict):
-            for key, item in value.items():
-                if place or (key in known and key != "visited"):
-                    waiting.append((join(place, key), item))
-        elif isinstance(value, list):
-            waiting.extend((f"{place}[{index}]", item) for index, item in enumerate(value))
+    for place, key in repeated_keys(raw, document):
+        top = place.split(".")[0].split("[")[0]
+        if top != "visited" and (not place or top in _KNOWN_KEYS):
+            raise FieldError(join(place, key), "each key once", f'the key "{shorten(key)}" twice')

@@ -51,6 +51,7 @@ class FileValue:
 class FileStep:
     """An entry of ``timeline.steps``.
 
+    ``index`` is the position in the file (a different number in the file is reported as a problem).
     ``live``: roots as indices into ``values``, ascending, each of them existing (dangling ones are reported and left
     out). ``usage`` of a version-1 file is the coarse one (a sum of per-allocation maxima); from version 2 on it is
     the usage of the tile with the largest total, and ``coarse`` holds ``coarse_usage`` (None where the file lacks it;

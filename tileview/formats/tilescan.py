@@ -1,0 +1,189 @@
+"""Find the long arrays of a timeline file without parsing them.
+
+Nearly all bytes of a timeline are numbers per tile (``tile_usage``, ``tile_scratch``, ``tile_shards``,
+``tile_bytes``) and lists of live allocations (``live``). Parsing them all would cost ten times the file's size in
+memory and most of the opening time, though a user looks at a few of them. So the file is read once, in pieces; each
+such array is cut out and its place noted, and the few per cent that are left are JSON of their own, with ``{"@": n}``
+where the n-th array stood.
+
+An unescaped ``"tile_usage":`` cannot stand inside a JSON string, so what is found is a key. The array ends before the
+next quote or closing brace, whatever its nesting. Where what stands there does not look like an array of numbers it
+is left in the JSON, and the parser's word about it counts.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+import numpy as np
+
+from tileview.formats.files import Progress, changed_error, check_head
+
+MARK: Final = "@"
+"""The key that stands for a cut-out array in what is left."""
+
+ARRAY_KEYS: Final = ("tile_usage", "tile_scratch", "tile_shards", "tile_bytes", "live")
+
+_CHUNK: Final = 1 << 22
+_KEY = re.compile(b'"(?:' + b"|".join(name.encode() for name in ARRAY_KEYS) + b')"')
+_OPENING = re.compile(rb"[ \t\r\n]*+:[ \t\r\n]*+\[")
+_LONGEST_KEY: Final = max(map(len, ARRAY_KEYS)) + 2
+_SPACE_BEFORE_ARRAY: Final = 4096
+_AFTER_ARRAY: Final = b" \t\r\n,"
+
+
+class Source(Protocol):
+    """What a timeline is read from: an open file, or bytes in memory."""
+
+    path: str
+    size: int
+
+    def read(self, offset: int, length: int) -> bytes: ...
+
+    def unchanged(self) -> bool: ...
+
+    def close(self) -> None: ...
+
+
+class MemorySource:
+    """Bytes in memory in the place of a file."""
+
+    def __init__(self, raw: bytes, path: str = "") -> None:
+        self.path = path
+        self.size = len(raw)
+        self._raw = raw
+
+    def read(self, offset: int, length: int) -> bytes:
+        return self._raw[offset : offset + length]
+
+    def unchanged(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        self._raw = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A cut-out array: bytes ``start`` (its ``[``) to ``end`` of the file, and how many numbers its commas make."""
+
+    key: str
+    start: int
+    end: int
+    numbers: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """What is left of the file as JSON, the arrays cut out of it, and how to find a byte of the former in the file."""
+
+    rest: bytes
+    spans: tuple[Span, ...]
+    _rest_starts: tuple[int, ...]
+    _file_starts: tuple[int, ...]
+
+    def file_offset(self, offset: int) -> int:
+        """The byte of the file that byte ``offset`` of ``rest`` was."""
+        piece = max(0, bisect_right(self._rest_starts, offset) - 1)
+        return self._file_starts[piece] + offset - self._rest_starts[piece]
+
+
+def scan(source: Source, progress: Progress, share: float) -> Scan:
+    """Read a file once and cut its long arrays out.
+
+    ``progress`` runs from 0 to ``share``. Raises :class:`~tileview.errors.LoadError` where the file is no JSON text
+    or changes while it is read.
+    """
+    check_head(source.path, source.read(0, 4096))
+    state = _Scanner(source)
+    while state.step():
+        progress(share * min(1.0, state.base / max(1, source.size)), "locating the arrays")
+    if state.base + len(state.buffer) != source.size or not source.unchanged():
+        raise changed_error(source.path)
+    rest = b"".join(state.pieces)
+    return Scan(rest, tuple(state.spans), tuple(state.rest_starts), tuple(state.file_starts))
+
+
+class _Scanner:
+    """A window that moves over the file; what stands before ``at`` in ``buffer`` is done."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.base = 0
+        self.buffer = b""
+        self.at = 0
+        self.ended = False
+        self.pieces: list[bytes] = []
+        self.spans: list[Span] = []
+        self.rest_starts: list[int] = []
+        self.file_starts: list[int] = []
+        self.rest_length = 0
+
+    def emit(self, end: int) -> None:
+        """Keep the bytes up to ``end`` as part of the rest."""
+        if end > self.at:
+            self.rest_starts.append(self.rest_length)
+            self.file_starts.append(self.base + self.at)
+            self.pieces.append(self.buffer[self.at : end])
+            self.rest_length += end - self.at
+            self.at = end
+
+    def more(self, keep: int) -> None:
+        """Done with everything before ``keep``: move the window on, and read as much again as is left in it."""
+        self.emit(keep)
+        kept = self.buffer[keep:]
+        part = self.source.read(self.base + len(self.buffer), max(_CHUNK, len(kept)))
+        self.ended = not part
+        self.base += keep
+        self.buffer = kept + part
+        self.at = 0
+
+    def step(self) -> bool:
+        """Handle what the window holds, then move it on; False at the end."""
+        while True:
+            key = _KEY.search(self.buffer, self.at)
+            if key is None:
+                if self.ended:
+                    self.emit(len(self.buffer))
+                    return False
+                self.more(max(self.at, len(self.buffer) - _LONGEST_KEY))
+                return True
+            opening = _OPENING.match(self.buffer, key.end())
+            if opening is None:
+                if not self.ended and len(self.buffer) - key.end() < _SPACE_BEFORE_ARRAY:
+                    self.more(key.start())
+                    return True
+                self.emit(key.end())
+                continue
+            if not self.cut(key, opening.end() - 1):
+                self.more(key.start())
+                return True
+
+    def cut(self, key: re.Match[bytes], start: int) -> bool:
+        """Cut the array at ``start`` out; False where the window does not hold all of it."""
+        buffer = self.buffer
+        quote = buffer.find(b'"', start)
+        if quote < 0:
+            if not self.ended:
+                return False
+            quote = len(buffer)
+        brace = buffer.find(b"}", start, quote)
+        text = buffer[start : quote if brace < 0 else brace].rstrip(_AFTER_ARRAY)
+        if not text.endswith(b"]"):
+            self.emit(key.end())
+            return True
+        self.emit(start)
+        commas = int(np.count_nonzero(np.frombuffer(text, np.uint8) == ord(",")))
+        numbers = commas + 1 if commas or text.strip(b"[] \t\r\n") else 0
+        offset = self.base + start
+        mark = b'{"%s":%d}' % (MARK.encode(), len(self.spans))
+        self.spans.append(Span(key.group()[1:-1].decode(), offset, offset + len(text), numbers))
+        self.rest_starts.append(self.rest_length)
+        self.file_starts.append(offset)
+        self.pieces.append(mark)
+        self.rest_length += len(mark)
+        self.at = start + len(text)
+        return True
