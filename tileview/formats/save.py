@@ -1,0 +1,255 @@
+"""Exporting a search state: the changes spliced into the file's own bytes, written so that nothing is ever lost.
+
+An export differs from what was opened in the changed spans only. A swapped plan is the alternative's own text;
+unknown keys, odd white space, escapes and the order of keys stay as they were, and the context, which the compiler
+compares character for character, is never touched. Without changes the bytes are those of the file.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import orjson
+
+from tileview.errors import LoadError, SaveError
+from tileview.formats.search_state import SearchState
+from tileview.formats.spans import Member, elements, members, root, splice
+from tileview.formats.tensorjson import format_to_json
+from tileview.model.tensor import Format
+
+Edit = tuple[int, int, bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What an export changes.
+
+    ``plans``: operation → index of the alternative to put in force. ``inputs``: graph value → its new home.
+    ``open_boundaries``: all boundaries that are to be open, None to leave them.
+    """
+
+    plans: Mapping[int, int] = field(default_factory=dict)
+    inputs: Mapping[int, Format] = field(default_factory=dict)
+    open_boundaries: frozenset[int] | None = None
+
+
+def render(state: SearchState, changes: Changes | None = None) -> bytes:
+    """The bytes of a search state with changes made.
+
+    A change that says what the file says already leaves its span as it is. The result is parsed again and compared
+    with what it should hold before it is handed out.
+
+    Parameters
+    ----------
+    state : SearchState
+        An opened file.
+    changes : Changes, optional
+        None, or empty ones, give back the file's bytes.
+
+    Raises
+    ------
+    SaveError
+        An alternative that does not exist, or a format that has no JSON form.
+    """
+    if changes is None:
+        return state.raw
+    document = state.json()
+    top = {member.key: member for member in members(state.raw, root(state.raw))}
+    chosen = {member.key: member for member in members(state.raw, top["recipe"].start)}
+    edits = [
+        *_plan_edits(state, changes, document, chosen["plans"], top["alternatives"]),
+        *_input_edits(state, changes, document, top["inputs"]),
+        *_boundary_edits(state, changes, document, chosen["open_boundaries"]),
+    ]
+    if not edits:
+        return state.raw
+    result = splice(state.raw, edits)
+    if orjson.loads(result) != document:
+        raise SaveError("The export does not hold what it should; nothing was written.")
+    return result
+
+
+def _plan_edits(
+    state: SearchState, changes: Changes, document: dict[str, Any], plans: Member, alternatives: Member
+) -> list[Edit]:
+    """Replace (or add) the plans of swapped operations; ``document`` is changed along."""
+    wanted: dict[str, int] = {}
+    for operation, index in changes.plans.items():
+        count = len(state.recipe.alternatives.get(operation, ()))
+        if not 0 <= index < count:
+            raise SaveError(f"Operation {operation} has no alternative {index}: it has {count}.")
+        text = str(operation)
+        if document["recipe"]["plans"].get(text) != document["alternatives"][text][index]:
+            wanted[text] = index
+    if not wanted:
+        return []
+    pieces: dict[str, bytes] = {}
+    for member in members(state.raw, alternatives.start):
+        if member.key in wanted:
+            start, end = list(elements(state.raw, member.start))[wanted[member.key]]
+            pieces[member.key] = state.raw[start:end]
+            document["recipe"]["plans"][member.key] = document["alternatives"][member.key][wanted[member.key]]
+    return _set_members(state.raw, plans, pieces)
+
+
+def _input_edits(state: SearchState, changes: Changes, document: dict[str, Any], inputs: Member) -> list[Edit]:
+    pieces: dict[str, bytes] = {}
+    for value, home in changes.inputs.items():
+        if state.recipe.inputs.get(value) == home:
+            continue
+        try:
+            item = format_to_json(home)
+        except LoadError as error:
+            raise SaveError(f"The home of value {value} cannot be written: {error}") from None
+        document["inputs"][str(value)] = item
+        pieces[str(value)] = orjson.dumps(item)
+    return _set_members(state.raw, inputs, pieces)
+
+
+def _boundary_edits(state: SearchState, changes: Changes, document: dict[str, Any], place: Member) -> list[Edit]:
+    wanted = changes.open_boundaries
+    if wanted is None or wanted == state.recipe.open_boundaries:
+        return []
+    document["recipe"]["open_boundaries"] = sorted(wanted)
+    return [(place.start, place.end, orjson.dumps(sorted(wanted)))]
+
+
+def _set_members(raw: bytes, container: Member, pieces: Mapping[str, bytes]) -> list[Edit]:
+    """Edits that give members of an object (ids as keys) new values; new ones go where ascending order wants them."""
+    if not pieces:
+        return []
+    present = list(members(raw, container.start))
+    edits = [(member.start, member.end, pieces[member.key]) for member in present if member.key in pieces]
+    known = {member.key for member in present}
+    added: dict[int, bytes] = {}
+    for key in sorted((key for key in pieces if key not in known), key=int):
+        text = b'"%s":%s' % (key.encode(), pieces[key])
+        after = next((member for member in present if int(member.key) > int(key)), None)
+        if after is not None:
+            at, text = after.key_start, text + b","
+        elif present:
+            at, text = present[-1].end, b"," + text
+        else:
+            at = container.start + 1
+            text = b"," + text if at in added else text
+        added[at] = added.get(at, b"") + text
+    return edits + [(at, at, text) for at, text in added.items()]
+
+
+# -- writing --------------------------------------------------------------------------------------------------------
+
+_REASONS: Final = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the disk quota is used up",
+    errno.EROFS: "the disk is read-only",
+    errno.EACCES: "there is no permission to write in this folder",
+    errno.EPERM: "there is no permission to write in this folder",
+    errno.ENOENT: "the folder does not exist",
+    errno.ENOTDIR: "the folder does not exist",
+    errno.ENAMETOOLONG: "the name is too long",
+    errno.EFBIG: "the file is too large for this disk",
+}
+
+
+def _nothing(stage: str) -> None:
+    """The watcher of a write that nobody watches."""
+
+
+def write_atomic(path: str | os.PathLike[str], data: bytes, watch: Callable[[str], None] = _nothing) -> None:
+    """Write a file so that at every moment, whatever happens, the old or the new content stands there whole.
+
+    The data goes into a new file in the same folder, is synced to the disk, read back and compared; then the file is
+    renamed over the target and the folder synced. A symbolic link stays a link, its target is replaced. An existing
+    file's permissions are kept.
+
+    Parameters
+    ----------
+    path : str or path
+        The target.
+    data : bytes
+        All of its content.
+    watch : callable
+        Called with the stage reached: ``created``, ``written``, ``synced``, ``compared``, ``renamed``.
+
+    Raises
+    ------
+    SaveError
+        Says why in a sentence; the target is as it was and nothing is left beside it.
+    """
+    name = os.fspath(path)
+    target = os.path.realpath(name)
+    folder = os.path.dirname(target)
+    temporary = os.path.join(folder, f".tileview-{os.getpid()}-{secrets.token_hex(6)}.part")
+    try:
+        mode = _mode_of(target, name)
+        handle = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+        try:
+            _fill(handle, data, mode, watch)
+        finally:
+            os.close(handle)
+        _compare(temporary, data, name)
+        watch("compared")
+        os.replace(temporary, target)
+        watch("renamed")
+    except OSError as error:
+        raise SaveError(_sentence(name, error)) from None
+    finally:
+        with suppress(OSError):
+            os.unlink(temporary)
+    _sync_folder(folder)
+
+
+def _mode_of(target: str, name: str) -> int | None:
+    """The permissions of an existing target; a target that is no file is refused."""
+    try:
+        status = os.stat(target)
+    except FileNotFoundError:
+        return None
+    if stat.S_ISDIR(status.st_mode):
+        raise SaveError(f"{name} could not be written: a folder stands there. Choose another name.")
+    if not stat.S_ISREG(status.st_mode):
+        raise SaveError(f"{name} could not be written: it is not a file. Choose another name.")
+    return stat.S_IMODE(status.st_mode)
+
+
+def _fill(handle: int, data: bytes, mode: int | None, watch: Callable[[str], None]) -> None:
+    watch("created")
+    if mode is not None and hasattr(os, "fchmod"):
+        os.fchmod(handle, mode)
+    view = memoryview(data)
+    while view:
+        view = view[os.write(handle, view) :]
+    watch("written")
+    os.fsync(handle)
+    watch("synced")
+
+
+def _compare(temporary: str, data: bytes, name: str) -> None:
+    with open(temporary, "rb") as file:
+        same = file.read() == data
+    if not same:
+        raise SaveError(f"{name} could not be written: the disk gives back something else than was written to it.")
+
+
+def _sync_folder(folder: str) -> None:
+    """Make the rename itself durable, where the system can."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _sentence(name: str, error: OSError) -> str:
+    reason = _REASONS.get(error.errno or 0) or error.strerror or str(error)
+    return f"{name} could not be written: {reason}. What stood there before is untouched."
