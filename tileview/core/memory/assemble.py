@@ -64,6 +64,7 @@ def assemble(
     unsized: tuple[Unsized, ...],
     *,
     at_least: bool = False,
+    coarse_peaks: bool = False,
 ) -> Assembled:
     """Sum, find the peaks, decide.
 
@@ -75,26 +76,32 @@ def assemble(
         Values without a known size that are live at some step (or at the start).
     at_least : bool
         Whether unknown operations make every sum a lower bound.
+    coarse_peaks : bool
+        Whether peaks are taken of the coarse sums, as version-1 files do, instead of what single tiles hold.
     """
     unknown = _unavailable_steps(facts, allocations)
     worst = placed.worst_of_all().columns
     steps = _steps(facts, allocations, unknown, worst)
-    columns = [_Column(worst[:, 0], unknown[0]), _Column(worst[:, 1], unknown[1])]
+    known = [worst[:, column] for column in range(3)]
+    if coarse_peaks:
+        standard_sums, interleaved_sums = coarse_sums(facts, allocations)
+        known = [np.array(sums[: len(facts)], dtype=np.int64) for sums in (standard_sums, interleaved_sums)]
+        known.append(known[0] + known[1])
     either = [a or b for a, b in zip(*unknown, strict=True)]
-    columns.append(_Column(worst[:, 2], either))
+    columns = [_Column(figures, missing) for figures, missing in zip(known, (*unknown, either), strict=True)]
     initial = None if facts else _initial(allocations, placed)
     standard, interleaved, total = (
         column.peak() if initial is None else initial[index] for index, column in enumerate(columns)
     )
-    largest, largest_place = _largest_standard(facts, allocations, placed)
+    largest, largest_place = largest_standard(facts, allocations, placed)
     peak = Peak(standard, interleaved, total, largest, exchange_rows)
     total_step, interleaved_step = columns[2].step(), columns[1].step()
     verdict = decide(
         peak,
         budgets,
-        total_place=_place(facts, total_step, None if total is UNAVAILABLE else int(worst[total_step or 0, 3]))
-        if facts
-        else Place(),
+        total_place=_place(
+            facts, total_step, None if coarse_peaks or total is UNAVAILABLE else _worst_tile(worst, total_step)
+        ),
         interleaved_place=_interleaved_place(facts, placed, peak, budgets, interleaved_step),
         standard_place=largest_place,
         unsized=unsized,
@@ -141,7 +148,7 @@ def _unavailable_steps(facts: Sequence[StepFacts], allocations: Allocations) -> 
 def _steps(
     facts: Sequence[StepFacts], allocations: Allocations, unknown: tuple[list[bool], list[bool]], worst: ByteArray
 ) -> tuple[TimelineStep, ...]:
-    coarse = _coarse(facts, allocations)
+    coarse = coarse_sums(facts, allocations)
     result = []
     rows = worst.tolist()
     for index, (fact, row) in enumerate(zip(facts, rows, strict=True)):
@@ -166,7 +173,7 @@ def _steps(
     return tuple(result)
 
 
-def _coarse(facts: Sequence[StepFacts], allocations: Allocations) -> tuple[list[int], list[int]]:
+def coarse_sums(facts: Sequence[StepFacts], allocations: Allocations) -> tuple[list[int], list[int]]:
     """Per class and step: scratch plus, for each live allocation of known size, its largest bytes on any tile."""
     sums = ([0] * (len(facts) + 1), [0] * (len(facts) + 1))
     for root, first, last in allocations.spans:
@@ -206,7 +213,7 @@ def _initial(allocations: Allocations, placed: PlacedTiles) -> tuple[Size, Size,
     )
 
 
-def _largest_standard(facts: Sequence[StepFacts], allocations: Allocations, placed: PlacedTiles) -> tuple[Size, Place]:
+def largest_standard(facts: Sequence[StepFacts], allocations: Allocations, placed: PlacedTiles) -> tuple[Size, Place]:
     """The largest single standard allocation that is live at some time, or scratch, and where it is first."""
     largest, place = 0, Place()
     sources = [(first, root) for root, first, last in allocations.spans if last > first]
@@ -230,6 +237,10 @@ def _largest_standard(facts: Sequence[StepFacts], allocations: Allocations, plac
         if scratch > largest:
             largest, place = scratch, _place(facts, index, int(placed.scratch(index)[:, 0].argmax()))
     return largest, place
+
+
+def _worst_tile(worst: ByteArray, step: int | None) -> int | None:
+    return None if step is None else int(worst[step, 3])
 
 
 def _place(facts: Sequence[StepFacts], step: int | None, tile: int | None) -> Place:

@@ -1,0 +1,234 @@
+"""Whether a timeline file agrees with itself.
+ :func:`check_figures` compares what is cheap: sums, peaks, the verdict. :func:`check_step` and :func:`check_value`
+compare per-tile arrays and are meant for what is being looked at, or for a thorough check in the background.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from tileview.core.memory.verdict import contiguous_bytes, contiguous_overflow
+from tileview.model.sizes import U64_MAX, UNAVAILABLE, Size, Unavailable, size_to_u64
+from tileview.model.timeline import ByteArray, ClassBytes, Peak, Problem, Timeline, Verdict
+from tileview.model.timeline_file import TimelineFile
+
+_MOST_REPORTED = 20
+"""Disagreements of one kind that are listed one by one."""
+
+
+def version3_peak(file: TimelineFile) -> tuple[Peak, list[Problem]]:
+    """A file's peaks in the meaning of version 3: without the exchange rows that older versions include."""
+    peak = file.peak
+    if not file.peak_includes_exchange_rows:
+        return peak, []
+    problems: list[Problem] = []
+
+    def without(size: Size, field: str) -> Size:
+        if isinstance(size, Unavailable) or isinstance(peak.exchange_rows, Unavailable):
+            return UNAVAILABLE
+        if size < peak.exchange_rows:
+            text = f"{size} B cannot include the {peak.exchange_rows} B of exchange rows"
+            problems.append(Problem("warning", f"peak.{field}", text, "The peak is taken to be 0."))
+        return max(size - peak.exchange_rows, 0)
+
+    corrected = Peak(
+        without(peak.standard, "standard"),
+        peak.interleaved,
+        without(peak.total, "total"),
+        peak.maximum_standard_allocation,
+        peak.exchange_rows,
+    )
+    return corrected, problems
+
+
+def check_figures(file: TimelineFile, coarse: tuple[list[int], list[int]], verdict: Verdict) -> list[Problem]:
+    """Disagreements among the figures of a file that need no per-tile array.
+
+    Parameters
+    ----------
+    coarse : pair of lists
+        Per class and step, the sum of allocation maxima by the file's own value sizes, known part.
+    verdict : Verdict
+        What the rule gives for the file's peaks.
+    """
+    problems = [*_check_copies(file), *_check_coarse(file, coarse), *_check_peaks(file)]
+    total = file.peak.total
+    effective: Size = UNAVAILABLE if isinstance(total, Unavailable) else total + file.reserve_bytes
+    if size_to_u64(effective) != size_to_u64(file.effective_peak_bytes):
+        problems.append(
+            _differs("effective_peak_bytes", file.effective_peak_bytes, effective, "total peak and reserve")
+        )
+    if (overflow := _expected_overflow(file)) is not None and overflow != size_to_u64(file.contiguous_overflow_bytes):
+        field = "standard_contiguous_overflow_bytes"
+        problems.append(_differs(field, file.contiguous_overflow_bytes, overflow, "the largest standard allocation"))
+    if verdict.fits != file.fits_budget:
+        text = f"the file says {str(file.fits_budget).lower()}, its own figures give: {verdict.text}"
+        problems.append(Problem("warning", "fits_budget", text, "The verdict shown follows the figures."))
+    return problems
+
+
+def _expected_overflow(file: TimelineFile) -> int | None:
+    """The contiguous overflow as the compiler writes it, from saturated numbers; None where it cannot be told."""
+    if isinstance(file.peak.exchange_rows, Unavailable):
+        return None
+    taken = file.reserve_bytes + file.peak.exchange_rows
+    largest = file.peak.maximum_standard_allocation
+    if isinstance(largest, Unavailable):
+        return U64_MAX - contiguous_bytes(taken)
+    return size_to_u64(contiguous_overflow(largest, taken))
+
+
+def _differs(place: str, stated: Size, found: Size, source: str, step: int | None = None) -> Problem:
+    return Problem("warning", place, f"the file says {_text(stated)}, {source} give {_text(found)}", step=step)
+
+
+def _text(size: Size) -> str:
+    return "unavailable" if isinstance(size, Unavailable) else f"{size:,} B"
+
+
+def _check_copies(file: TimelineFile) -> list[Problem]:
+    problems = []
+    for index, value in enumerate(file.values):
+        expected: Size = UNAVAILABLE
+        if not isinstance(value.aligned_bytes, Unavailable):
+            expected = value.aligned_bytes * value.copies
+        if size_to_u64(expected) != size_to_u64(value.bytes):
+            place = f"timeline.values.{index}.bytes"
+            text = f"the file says {_text(value.bytes)}, {value.copies} copies of {_text(value.aligned_bytes)} do not"
+            problems.append(Problem("warning", place, text, value=index))
+    return _shortened(problems, "values")
+
+
+def _check_coarse(file: TimelineFile, coarse: tuple[list[int], list[int]]) -> list[Problem]:
+    problems = []
+    for index, step in enumerate(file.steps):
+        stated = step.usage if file.usage_is_coarse else step.coarse
+        if stated is None:
+            continue
+        field = "usage" if file.usage_is_coarse else "coarse_usage"
+        for name, size, sums in (
+            ("standard", stated.standard, coarse[0]),
+            ("interleaved", stated.interleaved, coarse[1]),
+        ):
+            if not isinstance(size, Unavailable) and size != sums[index]:
+                place = f"timeline.steps.{index}.{field}.{name}"
+                problems.append(_differs(place, size, sums[index], "live allocations and scratch", index))
+    return _shortened(problems, "steps")
+
+
+def _check_peaks(file: TimelineFile) -> list[Problem]:
+    """Peaks and peak steps against the steps' usage.
+
+    The total peak is the largest total usage. A class peak is the largest over all tiles, so at least the largest
+    usage of its class; in version 1, where usage is coarse, it is just that.
+    """
+    if not file.steps:
+        return []
+    problems = []
+    extra = file.peak.exchange_rows if file.peak_includes_exchange_rows else 0
+    columns = {
+        "total": ([step.usage.total for step in file.steps], extra, file.peak.total, file.total_peak_step),
+        "standard": ([s.usage.standard for s in file.steps], extra, file.peak.standard, file.standard_peak_step),
+        "interleaved": (
+            [s.usage.interleaved for s in file.steps],
+            0,
+            file.peak.interleaved,
+            file.interleaved_peak_step,
+        ),
+    }
+    for name, (usage, rows, stated, stated_step) in columns.items():
+        largest = max(usage, key=size_to_u64)
+        found: Size = UNAVAILABLE
+        if not isinstance(largest, Unavailable) and not isinstance(rows, Unavailable):
+            found = largest + rows
+        exact = name == "total" or file.usage_is_coarse
+        if size_to_u64(stated) < size_to_u64(found) or (exact and size_to_u64(stated) != size_to_u64(found)):
+            problems.append(_differs(f"peak.{name}", stated, found, "the steps"))
+        elif exact and stated_step != usage.index(largest):
+            text = f"the file says {stated_step}, the earliest step with the largest value is {usage.index(largest)}"
+            problems.append(Problem("warning", f"{name}_peak_step", text))
+        elif stated_step is not None and not 0 <= stated_step < len(file.steps):
+            text = f"there is no step {stated_step}"
+            problems.append(Problem("warning", f"{name}_peak_step", text))
+    return problems
+
+
+def _shortened(problems: list[Problem], what: str) -> list[Problem]:
+    """The first few, and how many more there are."""
+    if len(problems) <= _MOST_REPORTED:
+        return problems
+    rest = len(problems) - _MOST_REPORTED
+    last = Problem("warning", f"timeline.{what}", f"{rest} more disagree in the same way")
+    return [*problems[:_MOST_REPORTED], last]
+
+
+def check_step(file: TimelineFile, timeline: Timeline, step: int) -> list[Problem]:
+    """Whether a step's tiles hold the sum of live allocations and scratch, and its usage is that of the worst tile."""
+    usage = file.tiles.tile_usage(step)
+    if usage is None or any(root in timeline.unavailable_roots for root in file.steps[step].live):
+        return []
+    problems = []
+    scratch = timeline.tiles.scratch(step)
+    sums = scratch.T.copy()
+    for root in file.steps[step].live:
+        last = timeline.values[timeline.aliases[root][-1]]
+        sums[1 if last.memory_class.value == "Ipu21Interleaved" else 0] += timeline.tiles.allocation(root)
+    different = np.flatnonzero((usage != sums.T).any(axis=1))
+    if len(different):
+        tile = int(different[0])
+        text = (
+            f"{len(different)} tiles disagree with live allocations and scratch, first tile {tile}: the file says "
+            f"{usage[tile].tolist()}, they give {sums.T[tile].tolist()}"
+        )
+        problems.append(Problem("warning", f"timeline.steps.{step}.tile_usage", text, step=step))
+    problems += _check_stated(file, step, usage, scratch)
+    return problems
+
+
+def _check_stated(file: TimelineFile, step: int, usage: ByteArray, scratch: ByteArray) -> list[Problem]:
+    """A step's stated usage and scratch against its arrays."""
+    entry = file.steps[step]
+    total = usage.sum(axis=1)
+    problems = []
+    if len(total):
+        tile = int(np.flatnonzero(total == total.max())[-1])
+        found = ClassBytes(int(usage[tile, 0]), int(usage[tile, 1]))
+        if found != entry.usage:
+            text = f"the file says {_pair(entry.usage)}, its fullest tile {tile} holds {_pair(found)}"
+            problems.append(Problem("warning", f"timeline.steps.{step}.usage", text, step=step))
+        largest = ClassBytes(int(scratch[:, 0].max()), int(scratch[:, 1].max()))
+        if largest != entry.scratch:
+            text = f"the file says {_pair(entry.scratch)}, the largest on a tile is {_pair(largest)}"
+            problems.append(Problem("warning", f"timeline.steps.{step}.scratch", text, step=step))
+    return problems
+
+
+def _pair(sizes: ClassBytes) -> str:
+    return f"standard {_text(sizes.standard)}, interleaved {_text(sizes.interleaved)}"
+
+
+def check_value(file: TimelineFile, timeline: Timeline, value: int) -> list[Problem]:
+    """Whether the per-tile arrays of a value have the largest entries that the file states."""
+    entry = file.values[value]
+    problems = []
+    for field, array, stated in (
+        ("tile_shards", file.tiles.tile_shards(value), entry.shard_bytes),
+        ("tile_bytes", file.tiles.tile_bytes(value), entry.bytes),
+    ):
+        if array is None or isinstance(stated, Unavailable):
+            continue
+        largest = int(array.max(initial=0))
+        if largest != stated:
+            text = f"{entry.name}: the largest is {largest:,} B, the file says {stated:,} B"
+            problems.append(Problem("warning", f"timeline.values.{value}.{field}", text, value=value))
+    return problems
+
+
+def check_arrays(file: TimelineFile, timeline: Timeline) -> Iterator[Problem]:
+    """Every disagreement of per-tile arrays, values first; slow for large files, to be drawn from bit by bit."""
+    for value in range(len(file.values)):
+        yield from check_value(file, timeline, value)
+    for step in range(len(file.steps)):
+        yield from check_step(file, timeline, step)

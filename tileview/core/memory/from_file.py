@@ -1,0 +1,266 @@
+"""From a timeline file to the timeline that views read.
+ The figures are the file's own, in the meaning of version 3: exchange rows are taken out of the peaks of older
+versions. What a file does not have (per-tile numbers in version 1) is derived from shapes and layouts and said to be
+so; where a file disagrees with itself, a problem names the field.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tileview.core.geometry.resolve import layout_failure
+from tileview.core.memory.assemble import Allocations, StepFacts, coarse_sums, largest_standard
+from tileview.core.memory.check_file import check_figures, version3_peak
+from tileview.core.memory.file_rows import FileRows
+from tileview.core.memory.file_tiles import FileNumbers
+from tileview.core.memory.infer import Inferred, born, infer_groups
+from tileview.core.memory.usage import PlacedTiles, live_spans
+from tileview.core.memory.verdict import Budgets, Place, Unsized, contiguous_bytes, decide
+from tileview.model.sizes import UNAVAILABLE, Unavailable
+from tileview.model.tensor import MemoryClass
+from tileview.model.timeline import (
+    ByteArray,
+    ClassBytes,
+    Origin,
+    Peak,
+    Problem,
+    TileNumbers,
+    Timeline,
+    TimelineStep,
+    TimelineValue,
+    Verdict,
+)
+from tileview.model.timeline_file import FileValue, TimelineFile
+
+DERIVED_NOTE = (
+    "the file has no per-tile numbers: they are derived from shapes and layouts, with owners starting at tile 0 and "
+    "scratch on the tiles of the result where it can be told, else on all"
+)
+COARSE_NOTE = (
+    "peaks and verdict of a version-1 file are sums of each allocation's largest bytes on any tile, an upper bound of "
+    "what one tile holds"
+)
+
+
+def timeline_from_file(file: TimelineFile) -> Timeline:
+    """The timeline of a file of version 1, 2 or 3; decodes no per-tile array but those of the peak step."""
+    reader = _Reader(file)
+    return reader.timeline()
+
+
+class _Reader:
+    """The intermediate results of one conversion, in the order in which they depend on each other."""
+
+    def __init__(self, file: TimelineFile) -> None:
+        self.file = file
+        self.live = [step.live for step in file.steps]
+        self.spans = live_spans(self.live)
+        self.inferred: Inferred = infer_groups(file, self.spans)
+        self.rows = FileRows(file, self.inferred)
+        self.unavailable = frozenset(value.root for value in file.values if isinstance(value.bytes, Unavailable))
+        self.scratch: tuple[dict[int, ByteArray], dict[int, ByteArray]] = ({}, {})
+        if not file.has_tiles:
+            self._derive_scratch()
+        self.placed = PlacedTiles(
+            file.tile_count,
+            self.live,
+            self.inferred.aliases,
+            self.inferred.interleaved.__getitem__,
+            self.rows.shards,
+            self.rows.bytes,
+            self.unavailable,
+            *self.scratch,
+            spans=self.spans,
+        )
+        self.numbers: TileNumbers = FileNumbers(file, self.placed) if file.has_tiles else self.placed
+        self.allocations = Allocations(
+            largest_sizes(file, self.inferred, self.unavailable),
+            self.inferred.interleaved.__getitem__,
+            self.unavailable,
+            self.spans,
+            (),
+        )
+        self.facts = [
+            StepFacts(step.source, step.operation, step.kind, step.execution_count, step.live, step.scratch)
+            for step in file.steps
+        ]
+        self.coarse = coarse_sums(self.facts, self.allocations)
+
+    def _derive_scratch(self) -> None:
+        """Scratch per tile where the file has only its largest: in proportion to the shard of the step's result.
+
+        The result is known where one allocation is born at the step and scratch is a whole number of its shards;
+        otherwise every tile is given all of it.
+        """
+        newborn = born(self.spans)
+        for index, step in enumerate(self.file.steps):
+            made = newborn.get(index, [])
+            for column, size in enumerate((step.scratch.standard, step.scratch.interleaved)):
+                if isinstance(size, Unavailable) or size == 0:
+                    continue
+                row = np.full(self.file.tile_count, size, dtype=np.int64)
+                if len(made) == 1 and index > 0:
+                    derived = self.rows.derive(made[0])
+                    if isinstance(derived.shard, int) and derived.shard and size % derived.shard == 0:
+                        row = derived.shards(self.file.tile_count) * (size // derived.shard)
+                row.flags.writeable = False
+                self.scratch[column][index] = row
+
+    def timeline(self) -> Timeline:
+        """Put everything together."""
+        file = self.file
+        values = tuple(self._value(index, value) for index, value in enumerate(file.values))
+        steps = self._steps()
+        unsized = self._unsized()
+        peak, peak_problems = version3_peak(file)
+        verdict = self._verdict(unsized)
+        problems = [*file.problems, *self.inferred.problems, *peak_problems]
+        for index in range(len(file.values)):
+            problems += self.rows.disagreements(index)
+        problems += check_figures(file, self.coarse, verdict)
+        problems += [Problem("error", value.name, f"no size: {value.reason}", value=value.value) for value in unsized]
+        return Timeline(
+            origin=Origin.FILE,
+            version=file.version,
+            scope=file.scope,
+            model=file.model,
+            tile_count=file.tile_count,
+            budget_bytes=file.budget_bytes,
+            interleaved_budget_bytes=file.interleaved_budget_bytes,
+            reserve_bytes=file.reserve_bytes,
+            peak=peak,
+            total_peak_step=self._step(file.total_peak_step),
+            standard_peak_step=self._step(file.standard_peak_step),
+            interleaved_peak_step=self._step(file.interleaved_peak_step),
+            values=values,
+            steps=steps,
+            tiles=self.numbers,
+            unavailable_roots=self.unavailable,
+            aliases=self.inferred.aliases,
+            tails=self.inferred.tails,
+            aligned_roots=self.inferred.aligned,
+            verdict=verdict,
+            derived=not file.has_tiles,
+            notes=self._notes(),
+            problems=tuple(problems),
+        )
+
+    def _notes(self) -> tuple[str, ...]:
+        notes = [] if self.file.has_tiles else [DERIVED_NOTE]
+        if self.file.usage_is_coarse:
+            notes.append(COARSE_NOTE)
+        return tuple(notes)
+
+    def _step(self, step: int | None) -> int | None:
+        """A step number of the file, None where there is no such step (reported by the checks)."""
+        return step if step is not None and 0 <= step < len(self.file.steps) else None
+
+    def _value(self, index: int, value: FileValue) -> TimelineValue:
+        error = value.layout_error
+        if error is None and isinstance(value.shard_bytes, Unavailable):
+            error = self.rows.derive(index).error
+        return TimelineValue(
+            id=value.id,
+            origin=value.origin,
+            root=value.root,
+            name=value.name,
+            group=value.group,
+            shape=value.shape,
+            precision=value.precision,
+            layout=value.layout,
+            layout_text=value.layout_text,
+            layout_error=error,
+            memory_class=value.memory_class or MemoryClass.STANDARD,
+            storage_group=value.storage_group,
+            shard_bytes=value.shard_bytes,
+            aligned_bytes=value.aligned_bytes,
+            copies=value.copies,
+            bytes=value.bytes,
+        )
+
+    def _steps(self) -> tuple[TimelineStep, ...]:
+        """The file's steps; usage of a version-1 file is derived, its own is the coarse one."""
+        file = self.file
+        derived = self.placed.worst_of_all().columns.tolist() if file.usage_is_coarse else []
+        steps = []
+        for index, step in enumerate(file.steps):
+            usage, coarse = step.usage, step.coarse
+            if file.usage_is_coarse:
+                coarse = step.usage
+                usage = ClassBytes(
+                    UNAVAILABLE if isinstance(coarse.standard, Unavailable) else derived[index][4],
+                    UNAVAILABLE if isinstance(coarse.interleaved, Unavailable) else derived[index][5],
+                )
+            elif coarse is None:
+                coarse = ClassBytes(
+                    UNAVAILABLE if isinstance(usage.standard, Unavailable) else self.coarse[0][index],
+                    UNAVAILABLE if isinstance(usage.interleaved, Unavailable) else self.coarse[1][index],
+                )
+            steps.append(
+                TimelineStep(
+                    index,
+                    step.source,
+                    step.operation,
+                    step.kind,
+                    step.execution_count,
+                    step.live,
+                    step.scratch,
+                    usage,
+                    coarse,
+                )
+            )
+        return tuple(steps)
+
+    def _unsized(self) -> tuple[Unsized, ...]:
+        """Values without a size that are live at some step (all of them where the file has no steps)."""
+        live = {root for root, _, _ in self.spans} if self.file.steps else set(self.inferred.aliases)
+        found = []
+        for index, value in enumerate(self.file.values):
+            if not isinstance(value.bytes, Unavailable) or value.root not in live:
+                continue
+            failure = None if value.layout is None else layout_failure(value.shape, value.layout)
+            reason = value.layout_error or self.rows.derive(index).error or "the file gives no size"
+            if failure is not None:
+                reason = str(failure)
+            found.append(Unsized(index, value.name, reason, failure is not None or value.layout_error is not None))
+        return tuple(found)
+
+    def _verdict(self, unsized: tuple[Unsized, ...]) -> Verdict:
+        file = self.file
+        peak, _ = version3_peak(file)
+        return decide(
+            peak,
+            Budgets(file.budget_bytes, file.interleaved_budget_bytes, file.reserve_bytes),
+            total_place=self._place(self._step(file.total_peak_step), interleaved=False),
+            interleaved_place=self._place(self._step(file.interleaved_peak_step), interleaved=True),
+            standard_place=self._standard_place(peak),
+            unsized=unsized,
+        )
+
+    def _standard_place(self, peak: Peak) -> Place:
+        """Where the largest standard allocation is; looked up only where it is too large for any piece of memory."""
+        largest = peak.maximum_standard_allocation
+        if isinstance(largest, Unavailable) or largest <= contiguous_bytes(self.file.reserve_bytes):
+            return Place()
+        return largest_standard(self.facts, self.allocations, self.placed)[1]
+
+    def _place(self, step: int | None, *, interleaved: bool) -> Place:
+        """A peak's step and its operation; the tile only where the file says what single tiles hold."""
+        if step is None:
+            return Place()
+        tile = None
+        if self.file.has_tiles and self.file.tile_count:
+            usage = self.numbers.usage(step)
+            figure = usage[:, 1] if interleaved else usage.sum(axis=1)
+            tile = int(np.flatnonzero(figure == figure.max())[-1])
+        return Place(step, tile, self.file.steps[step].source)
+
+
+def largest_sizes(file: TimelineFile, inferred: Inferred, unavailable: frozenset[int]) -> dict[int, int]:
+    """Root → largest bytes of its values by the file's own figures; roots of known size only."""
+    result = {}
+    for root, members in inferred.aliases.items():
+        if root not in unavailable:
+            sizes = (file.values[member].bytes for member in members)
+            result[root] = max(size for size in sizes if not isinstance(size, Unavailable))
+    return result
