@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from dataclasses import replace
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtGui import QAction, QKeySequence, QShowEvent
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from tileview.present.allocation_rows import (
@@ -110,7 +110,7 @@ class AllocationsView(View):
         self._refill()
         self._show_selected()
 
-    def showEvent(self, event) -> None:
+    def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         if self._stale:
             self._refill()

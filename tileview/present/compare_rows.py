@@ -1,0 +1,465 @@
+"""Up to four states side by side: verdicts, peaks, plans, homes and allocations at the peak, against the first of them.
+
+The first state is what the others are compared with. Rows in which all states agree are left out, except for the
+verdict and the peaks; each section says how many there are. Allocations are matched by origin and name, see
+:mod:`tileview.analysis.loads`; what one state lacks is an empty cell, and its bytes count as 0 in the difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from tileview.analysis.loads import PeakPlace, TileLoad, item_keys, match_by, tile_load, total_peak_place
+from tileview.model.recipe import Recipe
+from tileview.model.sizes import Size, Unavailable, exact_text, kib_text
+from tileview.model.tensor import Format
+from tileview.model.timeline import Timeline, Verdict
+from tileview.present.csvtext import Field
+from tileview.present.tables import (
+    EMPTY_CELL,
+    Cell,
+    Column,
+    Node,
+    TableSpec,
+    Tone,
+    percent_text,
+    signed_exact,
+    signed_kib,
+)
+from tileview.present.words import (
+    counted,
+    layout_differences,
+    layout_words,
+    plan_differences,
+    plan_words,
+    precision_words,
+)
+
+MOST_STATES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class CompareState:
+    """One state. ``recipe`` has its edits in force, None for a timeline; no ``timeline`` where it cannot be lowered."""
+
+    name: str
+    verdict: Verdict
+    timeline: Timeline | None
+    recipe: Recipe | None
+    source: str = ""
+    """The file, for the tip."""
+
+
+class Section(StrEnum):
+    SUMMARY = "Summary"
+    PLANS = "Plans"
+    HOMES = "Homes of inputs"
+    BOUNDARIES = "Boundaries"
+    ALLOCATIONS = "Allocations at the total peak"
+    UNMATCHED = "Unmatched"
+
+
+@dataclass(frozen=True, slots=True)
+class CompareEntry:
+    """One state's entry in a row. ``size`` is a figure in bytes, ``delta`` its difference from the first state's."""
+
+    text: str
+    size: Size | None = None
+    delta: int | None = None
+    tip: str = ""
+    tone: Tone = Tone.TEXT
+    base: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CompareRow:
+    """A row: one entry a state, None where it has nothing there. ``operation`` and ``roots`` are for selecting."""
+
+    section: Section
+    label: str
+    entries: tuple[CompareEntry | None, ...]
+    tip: str = ""
+    operation: int | None = None
+    roots: tuple[int | None, ...] = ()
+    is_head: bool = False
+
+
+def compare_nodes(states: Sequence[CompareState]) -> tuple[Node[CompareRow], ...]:
+    """The whole comparison as a tree: summary rows first, then a section for each kind of difference that occurs."""
+    if not states:
+        return ()
+    nodes = [Node((Section.SUMMARY, row.label), row) for row in _summary(states)]
+    for section, rows in (
+        (Section.PLANS, _plans(states)),
+        (Section.HOMES, _homes(states)),
+        (Section.BOUNDARIES, _boundaries(states)),
+        (Section.ALLOCATIONS, _allocations(states)),
+        (Section.UNMATCHED, _unmatched(states)),
+    ):
+        if rows:
+            head = CompareRow(section, f"{section} ({len(rows)})", (None,) * len(states), is_head=True)
+            children = _unique_nodes(section, rows)
+            nodes.append(Node((section,), head, children))
+    return tuple(nodes)
+
+
+def _unique_nodes(section: Section, rows: Sequence[CompareRow]) -> tuple[Node[CompareRow], ...]:
+    """Nodes keyed by label, the n-th of equal labels apart."""
+    seen: dict[str, int] = {}
+    nodes = []
+    for row in rows:
+        number = seen[row.label] = seen.get(row.label, -1) + 1
+        key: Hashable = (section, row.label, number)
+        nodes.append(Node(key, row))
+    return tuple(nodes)
+
+
+# -- summary --------------------------------------------------------------------------------------------------------
+
+
+def _summary(states: Sequence[CompareState]) -> list[CompareRow]:
+    rows = [
+        CompareRow(
+            Section.SUMMARY,
+            "Verdict",
+            tuple(
+                CompareEntry(
+                    ("✓ fits" if state.verdict.fits else "✗ does not fit"),
+                    tip=state.verdict.text,
+                    tone=Tone.OK if state.verdict.fits else Tone.OVER,
+                )
+                for state in states
+            ),
+        )
+    ]
+    timelines = [state.timeline for state in states]
+    figures: tuple[tuple[str, list[Size | None], str], ...] = (
+        ("Total peak", [_peak(timeline, "total") for timeline in timelines], "On the worst tile, without the reserve"),
+        ("Total peak + reserve", [_needed(timeline) for timeline in timelines], "What the budget has to hold"),
+        ("Budget", [None if t is None else t.budget_bytes for t in timelines], ""),
+        ("Standard peak", [_peak(timeline, "standard") for timeline in timelines], ""),
+        ("Interleaved peak", [_peak(timeline, "interleaved") for timeline in timelines], ""),
+        (
+            "Largest standard allocation",
+            [_peak(timeline, "maximum_standard_allocation") for timeline in timelines],
+            "Has to lie in one piece",
+        ),
+        (
+            "Exchange rows",
+            [_peak(timeline, "exchange_rows") for timeline in timelines],
+            "Reported beside the peaks; nothing is decided by it",
+        ),
+    )
+    rows.extend(CompareRow(Section.SUMMARY, label, _sized(sizes), tip) for label, sizes, tip in figures)
+    places = [None if timeline is None else total_peak_place(timeline) for timeline in timelines]
+    rows.append(
+        CompareRow(
+            Section.SUMMARY,
+            "Where the total peaks",
+            tuple(_place(place, timeline) for place, timeline in zip(places, timelines, strict=True)),
+        )
+    )
+    return rows
+
+
+def _peak(timeline: Timeline | None, field: str) -> Size | None:
+    if timeline is None:
+        return None
+    size: Size = getattr(timeline.peak, field)
+    return size
+
+
+def _needed(timeline: Timeline | None) -> Size | None:
+    if timeline is None:
+        return None
+    total = timeline.peak.total
+    return total if isinstance(total, Unavailable) else total + timeline.reserve_bytes
+
+
+def _place(place: PeakPlace | None, timeline: Timeline | None) -> CompareEntry | None:
+    if place is None or timeline is None:
+        return None
+    step = timeline.steps[place.step]
+    source = f", operation {step.source}" if step.source is not None else ""
+    return CompareEntry(f"step {place.step} of {len(timeline.steps)}, tile {place.tile}", tip=f"{step.kind}{source}")
+
+
+def _sized(sizes: Sequence[Size | None]) -> tuple[CompareEntry | None, ...]:
+    """Entries of one figure: the first as it is, the others with what they differ by."""
+    base = sizes[0]
+    entries: list[CompareEntry | None] = []
+    for position, size in enumerate(sizes):
+        if size is None:
+            entries.append(None)
+        elif isinstance(size, Unavailable):
+            entries.append(CompareEntry("unavailable", size, tone=Tone.UNAVAILABLE))
+        else:
+            delta = size - base if position and isinstance(base, int) else None
+            entries.append(CompareEntry(kib_text(size), size, delta, exact_text(size), base=_int(base)))
+    return tuple(entries)
+
+
+def _int(size: Size | None) -> int | None:
+    return size if isinstance(size, int) else None
+
+
+# -- choices --------------------------------------------------------------------------------------------------------
+
+
+def _plans(states: Sequence[CompareState]) -> list[CompareRow]:
+    """Operations whose plans are not the same in all states that have recipes."""
+    recipes = [state.recipe for state in states]
+    operations = sorted({operation for recipe in recipes if recipe is not None for operation in recipe.plans})
+    rows = []
+    for operation in operations:
+        plans = [None if recipe is None else recipe.plans.get(operation) for recipe in recipes]
+        present = [plan for plan in plans if plan is not None]
+        if len(present) < 2 or all(plan == present[0] for plan in present):
+            continue
+        base = present[0]
+        entries: list[CompareEntry | None] = []
+        for plan in plans:
+            if plan is None:
+                entries.append(None)
+                continue
+            differences = plan_differences(base, plan)
+            tone = Tone.ACCENT if differences else Tone.TEXT
+            entries.append(CompareEntry(plan_words(plan), tip="\n".join(differences) or "as in the first", tone=tone))
+        rows.append(CompareRow(Section.PLANS, f"Operation {operation}", tuple(entries), operation=operation))
+    return rows
+
+
+def _homes(states: Sequence[CompareState]) -> list[CompareRow]:
+    recipes = [state.recipe for state in states]
+    names = {entry.value: entry.name for recipe in recipes if recipe is not None for entry in recipe.graph.inputs}
+    rows = []
+    for value, name in sorted(names.items()):
+        homes = [None if recipe is None else recipe.inputs.get(value) for recipe in recipes]
+        present = [home for home in homes if home is not None]
+        if len(present) < 2 or all(home == present[0] for home in present):
+            continue
+        rows.append(CompareRow(Section.HOMES, name, tuple(_home(present[0], home) for home in homes)))
+    return rows
+
+
+def _home(base: Format, home: Format | None) -> CompareEntry | None:
+    if home is None:
+        return None
+    text = f"{precision_words(home.precision)}; {layout_words(home.layout)}"
+    differences = layout_differences(base.layout, home.layout)
+    return CompareEntry(text, tip="\n".join(differences) or text, tone=Tone.ACCENT if home != base else Tone.TEXT)
+
+
+def _boundaries(states: Sequence[CompareState]) -> list[CompareRow]:
+    recipes = [state.recipe for state in states]
+    sets = [None if recipe is None else recipe.open_boundaries for recipe in recipes]
+    present = [values for values in sets if values is not None]
+    if len(present) < 2:
+        return []
+    differing = sorted(frozenset.union(*present) - frozenset.intersection(*present))
+    return [
+        CompareRow(
+            Section.BOUNDARIES,
+            f"Value {value}",
+            tuple(None if values is None else CompareEntry("open" if value in values else "closed") for values in sets),
+        )
+        for value in differing
+    ]
+
+
+# -- allocations ----------------------------------------------------------------------------------------------------
+
+
+def peak_loads(states: Sequence[CompareState]) -> list[TileLoad | None]:
+    """What each state's fullest tile holds at its own total peak; None where there is no step."""
+    loads: list[TileLoad | None] = []
+    for state in states:
+        place = None if state.timeline is None else total_peak_place(state.timeline)
+        if state.timeline is None or place is None:
+            loads.append(None)
+        else:
+            loads.append(tile_load(state.timeline, place.step, place.tile))
+    return loads
+
+
+@dataclass(slots=True)
+class _Match:
+    """An allocation followed through the states."""
+
+    name: str
+    keys: tuple[Hashable, ...]
+    sizes: list[Size | None]
+    roots: list[int | None]
+
+
+def _matched(states: Sequence[CompareState]) -> list[_Match]:
+    matches: list[_Match] = []
+    for position, (state, load) in enumerate(zip(states, peak_loads(states), strict=True)):
+        if state.timeline is None or load is None:
+            for match in matches:
+                match.sizes.append(None)
+                match.roots.append(None)
+            continue
+        keys = [item_keys(state.timeline, item) for item in load.items]
+        pairs = match_by([match.keys for match in matches], keys)
+        found: list[_Match] = []
+        for left, right in pairs:
+            if left is not None:
+                match = matches[left]
+                match.sizes.append(None if right is None else load.items[right].bytes)
+                match.roots.append(None if right is None else load.items[right].root)
+            elif right is not None:
+                item = load.items[right]
+                before: list[None] = [None] * position
+                found.append(_Match(item.name, keys[right], [*before, item.bytes], [*before, item.root]))
+        matches.extend(found)
+    return matches
+
+
+def _allocations(states: Sequence[CompareState]) -> list[CompareRow]:
+    """Allocations whose bytes differ between the states, the largest difference first."""
+    if len(states) < 2:
+        return []
+    rows: list[tuple[int, CompareRow]] = []
+    for match in _matched(states):
+        if all(size == match.sizes[0] for size in match.sizes):
+            continue
+        numbers = [0 if size is None else size for size in match.sizes]
+        known = [number for number in numbers if isinstance(number, int)]
+        spread = max(known) - min(known) if known else 0
+        entries: list[CompareEntry | None] = []
+        for position, (size, state) in enumerate(zip(match.sizes, states, strict=True)):
+            if state.timeline is None:
+                entries.append(None)
+                continue
+            number = numbers[position]
+            if isinstance(number, Unavailable):
+                entries.append(CompareEntry("unavailable", number, tone=Tone.UNAVAILABLE))
+                continue
+            base = numbers[0]
+            delta = number - base if position and isinstance(base, int) else None
+            text = "–" if size is None else kib_text(number)
+            tip = "not there at the peak" if size is None else exact_text(number)
+            entries.append(CompareEntry(text, size, delta, tip, base=_int(base)))
+        row = CompareRow(Section.ALLOCATIONS, match.name, tuple(entries), roots=tuple(match.roots))
+        rows.append((spread, row))
+    rows.sort(key=lambda pair: -pair[0])
+    return [row for _, row in rows]
+
+
+def _unmatched(states: Sequence[CompareState]) -> list[CompareRow]:
+    """Values and operations that only some of the states have at all."""
+    rows: list[CompareRow] = []
+    if len(states) < 2:
+        return rows
+    present = [state for state in states if state.recipe is not None]
+    if len(present) > 1:
+        plans = [frozenset(state.recipe.plans) for state in present if state.recipe is not None]
+        for operation in sorted(frozenset().union(*plans) - plans[0].intersection(*plans[1:])):
+            rows.append(
+                CompareRow(
+                    Section.UNMATCHED,
+                    f"Operation {operation}",
+                    tuple(
+                        None
+                        if state.recipe is None
+                        else CompareEntry("planned" if operation in state.recipe.plans else "–")
+                        for state in states
+                    ),
+                    operation=operation,
+                )
+            )
+    rows.extend(_unmatched_values(states))
+    return rows
+
+
+def _unmatched_values(states: Sequence[CompareState]) -> list[CompareRow]:
+    """Names of values that not all states have, with how many of each."""
+    counts: list[dict[str, int] | None] = []
+    for state in states:
+        if state.timeline is None:
+            counts.append(None)
+            continue
+        names: dict[str, int] = {}
+        for value in state.timeline.values:
+            names[value.name] = names.get(value.name, 0) + 1
+        counts.append(names)
+    known = [names for names in counts if names is not None]
+    if len(known) < 2:
+        return []
+    rows = []
+    for name in dict.fromkeys(name for names in known for name in names):
+        if all(name in names for names in known):
+            continue
+        entries = tuple(
+            None if names is None else CompareEntry(counted(names[name], "value") if name in names else "–")
+            for names in counts
+        )
+        rows.append(CompareRow(Section.UNMATCHED, name, entries))
+    return rows
+
+
+# -- the table ------------------------------------------------------------------------------------------------------
+
+
+class CompareSpec(TableSpec[CompareRow]):
+    """What · one column a state; always four of those, so that pinning a state changes no column count."""
+
+    def __init__(self, names: Sequence[str] = ()) -> None:
+        self.set_names(names)
+
+    def set_names(self, names: Sequence[str]) -> None:
+        """Take the states' names as titles."""
+        titles = [*names[:MOST_STATES], *[""] * (MOST_STATES - len(names))]
+        self.columns = (Column("What"), *(Column(title, True) for title in titles))
+
+    def cell(self, row: CompareRow, column: int) -> Cell:
+        if column == 0:
+            return Cell(row.label, row.label, row.tip, bold=row.is_head)
+        entry = row.entries[column - 1] if column <= len(row.entries) else None
+        if entry is None:
+            return EMPTY_CELL
+        if entry.delta is None:
+            return Cell(entry.text, entry.size if entry.size is not None else entry.text, entry.tip, entry.tone)
+        if entry.delta == 0:
+            return Cell(f"{entry.text}  (same)", entry.size, entry.tip, Tone.MUTED)
+        percent = percent_text(entry.delta, entry.base, signed=True) if entry.base else ""
+        difference = f"{signed_kib(entry.delta)}, {percent}" if percent else signed_kib(entry.delta)
+        exact = f"{signed_exact(entry.delta)}, {percent}" if percent else signed_exact(entry.delta)
+        tone = Tone.OVER if entry.delta > 0 else Tone.OK
+        return Cell(f"{entry.text}  ({difference})", entry.size, f"{entry.tip}  ({exact})", tone)
+
+    def fields(self, row: CompareRow) -> list[Field]:
+        cells = [self.cell(row, column) for column in range(len(self.columns))]
+        return [cells[0].text, *(cell.text if cell.value is None else cell.value for cell in cells[1:])]
+
+
+# -- curves ---------------------------------------------------------------------------------------------------------
+
+
+def sparkline(timeline: Timeline | None, width: int) -> npt.NDArray[np.int64]:
+    """(≤ width,): the largest total of any step that falls into each column; a peak of one step is never lost."""
+    if timeline is None or not timeline.steps or width <= 0:
+        return np.zeros(0, dtype=np.int64)
+    totals = timeline.tiles.worst()[:, 2]
+    if len(totals) <= width:
+        return totals.astype(np.int64)
+    starts = np.arange(width, dtype=np.int64) * len(totals) // width
+    return np.maximum.reduceat(totals, starts).astype(np.int64)
+
+
+def shared_top(states: Sequence[CompareState]) -> int:
+    """The top of the scale that all curves share: the largest total with its reserve, or budget, of any state."""
+    tops = [0]
+    for state in states:
+        timeline = state.timeline
+        if timeline is not None:
+            worst = timeline.tiles.worst()
+            highest = int(worst[:, 2].max()) if len(worst) else 0
+            tops.extend((highest + timeline.reserve_bytes, timeline.budget_bytes))
+    return max(tops)

@@ -1,0 +1,294 @@
+"""The texts of the details pane: an allocation, an operation, a tile; sections of sentences, without markup."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tileview.model.graph import Graph, Operation, RepeatKind
+from tileview.model.plan import Plan
+from tileview.model.program import Owners, Program
+from tileview.model.recipe import Recipe
+from tileview.model.sizes import exact_text, size_text
+from tileview.model.tensor import Format
+from tileview.model.timeline import Timeline
+from tileview.present.explain import (
+    alias_sentence,
+    budget_sentence,
+    life_sentences,
+    owners_sentence,
+    tile_sentence,
+    value_sentence,
+)
+from tileview.present.lives import Lives
+from tileview.present.tables import percent_text
+from tileview.present.words import (
+    counted,
+    dispatch_facts,
+    kind_words,
+    layout_words,
+    operator_facts,
+    plan_words,
+    precision_words,
+    requirement_words,
+    shape_text,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraphs:
+    """A heading and its lines."""
+
+    heading: str
+    lines: tuple[str, ...]
+
+
+def allocation_details(
+    timeline: Timeline, root: int, tile: int | None, lives: Lives, program: Program | None = None
+) -> tuple[Paragraphs, ...]:
+    """How an allocation's bytes arise, where they lie, when they live, what shares them."""
+    value = timeline.values[root]
+    size = max(
+        (
+            timeline.values[i].bytes
+            for i in timeline.aliases.get(root, (root,))
+            if isinstance(timeline.values[i].bytes, int)
+        ),
+        default=value.bytes,
+        key=_number,
+    )
+    arise = [value_sentence(timeline, root)]
+    members = timeline.aliases.get(root, (root,))
+    others = [index for index in members if index != root]
+    deciding = [index for index in others if _differs(timeline, root, index)]
+    arise.extend(
+        f"{timeline.values[i].name} (value {timeline.values[i].id}): {value_sentence(timeline, i)}"
+        for i in deciding[:4]
+    )
+    where = [owners_sentence(timeline, root)]
+    if tile is not None:
+        where.append(tile_sentence(timeline, root, tile))
+    where.append(budget_sentence(size, timeline))
+    sections = [
+        Paragraphs("How its bytes arise", tuple(arise)),
+        Paragraphs("Where", tuple(where)),
+        Paragraphs("When", tuple(life_sentences(timeline, lives.of(root)))),
+        Paragraphs("Memory it shares", (alias_sentence(timeline, root),)),
+    ]
+    layout = layout_words(value.layout) if value.layout is not None else value.layout_text
+    kept = [f"{precision_words(value.precision)}; {layout}."]
+    owners = owners_of(program, value.id)
+    if owners is not None:
+        kept.append(owners_words(owners))
+    sections.append(Paragraphs("Home" if root in timeline.parameters else "Layout", tuple(kept)))
+    if timeline.derived:
+        sections.append(
+            Paragraphs("Note", ("The file has no numbers per tile: they are derived, with owners starting at tile 0.",))
+        )
+    return tuple(sections)
+
+
+def _number(size: object) -> int:
+    return size if isinstance(size, int) else -1
+
+
+def _differs(timeline: Timeline, root: int, index: int) -> bool:
+    first, other = timeline.values[root], timeline.values[index]
+    return (first.shape, first.precision, first.layout, first.bytes) != (
+        other.shape,
+        other.precision,
+        other.layout,
+        other.bytes,
+    )
+
+
+def owners_of(program: Program | None, value_id: int) -> Owners | None:
+    """The owner map of a lowered value; None where there is no program."""
+    if program is None or not 0 <= value_id < len(program.values):
+        return None
+    return program.values[value_id].owners
+
+
+def owners_words(owners: Owners) -> str:
+    """Where owners sit, in a sentence."""
+    if owners.embedding is not None:
+        turned = f", rotated by {owners.rotation}" if owners.rotation else ""
+        return f"Its owners sit on {counted(len(owners.embedding), 'listed tile')}{turned}."
+    if owners.rotation:
+        return f"Rotated by {owners.rotation}: owner 0 sits on tile {owners.rotation}."
+    return "Not rotated: owner 0 sits on tile 0."
+
+
+# -- operations -----------------------------------------------------------------------------------------------------
+
+
+def find_operation(graph: Graph, operation: int) -> Operation | None:
+    return next((found for found, _ in graph.walk() if found.id == operation), None)
+
+
+def operation_details(
+    recipe: Recipe,
+    operation: Operation,
+    timeline: Timeline | None,
+    file_plan: Plan | None = None,
+) -> tuple[Paragraphs, ...]:
+    """An operation's plan with all its figures, what it asks of operands and gives, and its steps."""
+    graph = recipe.graph
+    plan = recipe.plans.get(operation.id)
+    names = {entry.value: entry.name for entry in graph.inputs}
+    about = [kind_words(operation.kind)]
+    for number, value in enumerate(operation.inputs):
+        about.append(f"Operand {number}: {_value_words(graph, names, value)}")
+    for number, value in enumerate(operation.results):
+        about.append(f"Result {number}: {_value_words(graph, names, value)}")
+    sections = [Paragraphs("Operation", tuple(about))]
+    if isinstance(operation.kind, RepeatKind):
+        sections.append(Paragraphs("Rounds", tuple(_repeat_lines(operation.kind, graph))))
+    if plan is not None:
+        lines = [plan_words(plan)]
+        lines.extend(
+            f"{label}: {text}" for label, text in (*operator_facts(plan.operator), *dispatch_facts(plan.dispatch))
+        )
+        if file_plan is not None and file_plan != plan:
+            lines.append(f"Not the file's plan, which is: {plan_words(file_plan)}")
+        sections.append(Paragraphs("Plan in force", tuple(lines)))
+        asks = [f"Operand {number}: {requirement_words(asked)}" for number, asked in enumerate(plan.inputs)]
+        asks.append(f"Result: {requirement_words(plan.output)}")
+        if plan.may_alias:
+            asks.append("The result may take the memory of " + " or ".join(f"operand {i}" for i in plan.may_alias))
+        sections.append(Paragraphs("What the plan asks and gives", tuple(asks)))
+    if timeline is not None:
+        steps = [step for step in timeline.steps if step.source == operation.id]
+        if steps:
+            lines = [
+                f"Step {step.index}: {step.kind}" + _runs(step.execution_count) + _scratch(step.scratch.total)
+                for step in steps[:40]
+            ]
+            if len(steps) > 40:
+                lines.append(f"and {len(steps) - 40} more")
+            sections.append(Paragraphs(f"Its {counted(len(steps), 'step')}", tuple(lines)))
+    return tuple(sections)
+
+
+def _runs(count: int) -> str:
+    return "" if count == 1 else f", runs {count:,} times"
+
+
+def _scratch(scratch: object) -> str:
+    return f", scratch {exact_text(scratch)}" if isinstance(scratch, int) and scratch else ""
+
+
+def _value_words(graph: Graph, names: Mapping[int, str], value: int) -> str:
+    shape = graph.shape_of(value)
+    text = f"value {value}" if value not in names else f"{names[value]} (value {value})"
+    return text if shape is None else f"{text}, {shape_text(shape)}"
+
+
+def _repeat_lines(kind: RepeatKind, graph: Graph) -> list[str]:
+    lines = [
+        f"Runs {counted(kind.count, 'time')}; {counted(kind.carried_inputs, 'carried value')}, "
+        f"{counted(kind.invariant_inputs, 'invariant')}, {counted(len(kind.iterated_inputs), 'sequence')}."
+    ]
+    names = {sequence.id: sequence.name for sequence in graph.sequences}
+    if kind.iterated_inputs:
+        lines.append("Sequences: " + ", ".join(names.get(i, str(i)) for i in kind.iterated_inputs))
+    lines.append(f"Body: {counted(len(kind.body.operations), 'operation')}.")
+    return lines
+
+
+@dataclass(frozen=True, slots=True)
+class HomeLine:
+    """A graph input that an operation reads: its home as it is, and whether an edit made it so."""
+
+    value: int
+    name: str
+    kind: str
+    home: Format | None
+    text: str
+    is_edited: bool
+
+
+def homes_of_operation(
+    recipe: Recipe, operation: Operation, homes: Mapping[int, Format], edited: Mapping[int, Format]
+) -> tuple[HomeLine, ...]:
+    """The graph inputs that an operation reads, members of sequences by their first."""
+    inputs = {entry.value: entry for entry in recipe.graph.inputs}
+    read = list(operation.inputs)
+    if isinstance(operation.kind, RepeatKind):
+        sequences = {sequence.id: sequence for sequence in recipe.graph.sequences}
+        read.extend(
+            sequences[i].values[0] for i in operation.kind.iterated_inputs if i in sequences and sequences[i].values
+        )
+    else:
+        read = [_outside(recipe.graph, operation.id, value) for value in read]
+    lines = []
+    for value in dict.fromkeys(read):
+        entry = inputs.get(value)
+        if entry is None:
+            continue
+        home = recipe.inputs.get(value) or homes.get(value)
+        text = (
+            "chosen when planned" if home is None else f"{precision_words(home.precision)}; {layout_words(home.layout)}"
+        )
+        lines.append(HomeLine(value, entry.name, entry.kind.value, home, text, value in edited))
+    return tuple(lines)
+
+
+def _outside(graph: Graph, operation: int, value: int) -> int:
+    """The graph input that a body's argument stands for (a sequence's first member); any other value is itself."""
+    sequences = {sequence.id: sequence for sequence in graph.sequences}
+    for around, _ in graph.walk():
+        kind = around.kind
+        if not isinstance(kind, RepeatKind) or value not in kind.body.arguments:
+            continue
+        position = kind.body.arguments.index(value)
+        outer = kind.carried_inputs + kind.invariant_inputs
+        if position < outer:
+            return _outside(graph, around.id, around.inputs[position]) if position < len(around.inputs) else value
+        number = position - outer
+        if number < len(kind.iterated_inputs):
+            sequence = sequences.get(kind.iterated_inputs[number])
+            if sequence is not None and sequence.values:
+                return sequence.values[0]
+    return value
+
+
+# -- tiles ----------------------------------------------------------------------------------------------------------
+
+
+def tile_details(timeline: Timeline, step: int, tile: int) -> tuple[Paragraphs, ...]:
+    """A tile at a step: usage by class against the budgets, its own peak, where it sits."""
+    usage = timeline.tiles.usage(step)[tile]
+    standard, interleaved = int(usage[0]), int(usage[1])
+    total = standard + interleaved
+    needed = total + timeline.reserve_bytes
+    spare = timeline.budget_bytes - needed
+    verb = "spare" if spare >= 0 else "over"
+    lines = [
+        f"Standard {size_text(standard)} + interleaved {size_text(interleaved)} = {size_text(total)}.",
+        f"With the reserve of {exact_text(timeline.reserve_bytes)}: {exact_text(needed)}, "
+        f"{percent_text(needed, timeline.budget_bytes)} of the budget of {exact_text(timeline.budget_bytes)}, "
+        f"{exact_text(abs(spare))} {verb}.",
+        f"Interleaved: {percent_text(interleaved, timeline.interleaved_budget_bytes)} of the region of "
+        f"{exact_text(timeline.interleaved_budget_bytes)}.",
+    ]
+    live = set(timeline.steps[step].live) & timeline.unavailable_roots
+    if live:
+        lines.append(f"{counted(len(live), 'live allocation')} without a known size: these sums are lower bounds.")
+    curve = timeline.tiles.tile_curve(tile).sum(axis=1)
+    sections = [Paragraphs(f"Tile {tile} at step {step}", tuple(lines))]
+    if len(curve):
+        peak = int(curve.argmax())
+        own = f"{size_text(int(curve[peak]))} at step {peak}, {timeline.steps[peak].kind}."
+        sections.append(Paragraphs("Its own peak", (own,)))
+    return tuple(sections)
+
+
+def plain_text(title: str, sections: tuple[Paragraphs, ...]) -> str:
+    """All of it as text, for copying."""
+    lines = [title]
+    for section in sections:
+        lines.append("")
+        lines.append(section.heading)
+        lines.extend(f"  {line}" for line in section.lines)
+    return "\n".join(lines)

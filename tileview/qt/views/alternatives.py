@@ -1,0 +1,177 @@
+"""The alternatives of the selected operation, ranked by what they give when swapped in alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from tileview.present.alternative_rows import (
+    AlternativeRow,
+    AlternativeSpec,
+    alternative_nodes,
+    alternative_rows,
+    progress_words,
+)
+from tileview.present.details import find_operation
+from tileview.present.words import kind_words
+from tileview.qt.bridge import Bridge
+from tileview.qt.models.node_model import NodeModel
+from tileview.qt.views.base import View
+from tileview.qt.views.node_view import NodeView
+
+
+class AlternativesView(View):
+    """Ranked table; double click, Enter or the button swaps in, undo takes back."""
+
+    title = "Alternatives"
+    name = "alternatives"
+
+    def __init__(self, bridge: Bridge, parent: QWidget | None = None) -> None:
+        super().__init__(bridge, parent)
+        self._operation: int | None = None
+        self._rows: tuple[AlternativeRow, ...] = ()
+        self.headline = QLabel()
+        self.headline.setTextFormat(Qt.TextFormat.PlainText)
+        self.headline.setMinimumWidth(20)
+        self.progress = QLabel()
+        self.progress.setTextFormat(Qt.TextFormat.PlainText)
+        self.progress.setMinimumWidth(20)
+        self.model = NodeModel(AlternativeSpec(), bridge.theme, self)
+        self.tree = NodeView(self.model, "Alternatives of the selected operation", self)
+        self.tree.set_widths(6, 5, 14, 34, 34, 17, 12, 30)
+        self.tree.activated_key.connect(self._swap_key)
+        self.tree.selectionModel().currentRowChanged.connect(self._refresh_buttons)
+        self.swap_button = self._button("&Swap in", "Put the chosen alternative in force (Enter)", self.swap_current)
+        self.compare_button = self._button(
+            "&Compare", "Show the chosen alternative beside the state in force", self.compare_current
+        )
+        self.evaluate_button = self._button(
+            "&Evaluate", "Compute the peak of every alternative of this operation", self.evaluate
+        )
+        self.back_button = self._button(
+            "&Back to the file's plan", "Take the swap of this operation back", self.back_to_file
+        )
+        self.setFocusProxy(self.tree)
+        buttons = QHBoxLayout()
+        for button in (self.swap_button, self.compare_button, self.evaluate_button, self.back_button):
+            buttons.addWidget(button)
+        buttons.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(4, 4, 4, 4)
+        layout.setSpacing(4)
+        layout.addWidget(self.headline)
+        layout.addWidget(self.tree, 1)
+        layout.addWidget(self.progress)
+        layout.addLayout(buttons)
+        self._swap_action = QAction("Swap the chosen alternative in", self)
+        self._swap_action.triggered.connect(self.swap_current)
+        self._evaluate_action = QAction("Evaluate the alternatives of the selected operation", self)
+        self._evaluate_action.triggered.connect(self.evaluate)
+        self._refill()
+
+    def _button(self, text: str, tip: str, slot: Callable[[], None]) -> QPushButton:
+        button = QPushButton(text)
+        button.setToolTip(tip)
+        button.setAutoDefault(False)
+        button.clicked.connect(slot)
+        return button
+
+    # -- session --------------------------------------------------------------------------------------------------
+
+    def on_document(self) -> None:
+        self._operation = None
+        self.model.clear()
+        self._refill()
+
+    def on_state(self) -> None:
+        self._refill()
+
+    def on_alternatives(self) -> None:
+        self._refill()
+
+    def on_selection(self) -> None:
+        if self.session.selection.operation != self._operation:
+            self._refill()
+
+    def on_theme(self) -> None:
+        self.model.set_theme(self.bridge.theme)
+
+    def _refill(self) -> None:
+        recipe = self.session.recipe
+        operation = self.session.selection.operation
+        changed = operation != self._operation
+        self._operation = operation
+        self._rows = ()
+        if recipe is not None and operation is not None:
+            file_recipe = self.session.file_recipe
+            file_plan = None if file_recipe is None else file_recipe.plans.get(operation)
+            in_force = self.session.alternative_in_force(operation)
+            self._rows = alternative_rows(recipe, operation, in_force, file_plan, self.session.results)
+        self.model.set_nodes(alternative_nodes(self._rows))
+        if changed and self._rows:
+            current = next((row.index for row in self._rows if row.in_force), self._rows[0].index)
+            if not self.tree.show_current(current):
+                self.tree.show_current(None)
+        self.headline.setText(self._headline())
+        self.headline.setToolTip(self.headline.text())
+        self.progress.setText(progress_words(self._rows) if self._rows else "")
+        self._refresh_buttons()
+
+    def _headline(self) -> str:
+        if self.session.document is None:
+            return "Nothing open"
+        if self.session.graph is None:
+            return "A timeline alone holds no alternatives: open the recipe of the same compile"
+        if self._operation is None:
+            return "Select an operation to see its alternatives"
+        found = find_operation(self.session.graph, self._operation)
+        kind = "" if found is None else f" ({kind_words(found.kind)})"
+        if not self._rows:
+            return f"Operation {self._operation}{kind} has no plan to choose"
+        return f"Alternatives of operation {self._operation}{kind}"
+
+    def _refresh_buttons(self) -> None:
+        row = self.tree.current_row()
+        choosable = isinstance(row, AlternativeRow) and row.index is not None
+        self.swap_button.setEnabled(choosable and not row.in_force)
+        self.compare_button.setEnabled(choosable and not row.in_force)
+        missing = any(entry.result is None and entry.index is not None for entry in self._rows)
+        self.evaluate_button.setEnabled(missing)
+        self.back_button.setEnabled(self._operation in self.session.state.swaps)
+
+    # -- user -----------------------------------------------------------------------------------------------------
+
+    def swap_current(self) -> None:
+        """Put the chosen alternative in force."""
+        row = self.tree.current_row()
+        if isinstance(row, AlternativeRow) and row.index is not None and not row.in_force:
+            self.session.swap(row.operation, row.index)
+
+    def _swap_key(self, key: Hashable) -> None:
+        if isinstance(key, int) and self._operation is not None:
+            self.session.swap(self._operation, key)
+
+    def compare_current(self) -> None:
+        """Ask for the chosen alternative beside the state in force."""
+        row = self.tree.current_row()
+        if isinstance(row, AlternativeRow) and row.index is not None:
+            self.bridge.requested.emit("compare_alternative", (row.operation, row.index))
+
+    def evaluate(self) -> None:
+        """Ask for the results of all alternatives of the operation."""
+        if self._operation is not None:
+            self.bridge.requested.emit("evaluate_alternatives", self._operation)
+
+    def back_to_file(self) -> None:
+        """Put the file's plan in force again."""
+        if self._operation is not None:
+            self.session.swap(self._operation, None)
+
+    def view_actions(self) -> list[QAction]:
+        return [self._swap_action, self._evaluate_action]
+
+    def table_csv(self) -> str | None:
+        return self.tree.csv()

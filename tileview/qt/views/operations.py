@@ -1,0 +1,179 @@
+"""The operations as a tree of regions; for a timeline without a recipe, the operations that its steps name."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QKeySequence, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+
+from tileview.model.timeline import Timeline
+from tileview.present.allocation_rows import AllocationFigures
+from tileview.present.operation_rows import (
+    NO_SHARES,
+    OperationRow,
+    OperationSpec,
+    Shares,
+    first_steps,
+    owners_of_values,
+    recipe_nodes,
+    shares,
+    timeline_nodes,
+)
+from tileview.present.tables import Node
+from tileview.qt.bridge import Bridge
+from tileview.qt.models.node_model import NodeModel
+from tileview.qt.views.base import View
+from tileview.qt.views.node_view import NodeView
+
+
+class OperationsView(View):
+    """Tree by region: kind, plan in words, alternatives, share of the selected peak, first step."""
+
+    title = "Operations"
+    name = "operations"
+
+    def __init__(self, bridge: Bridge, parent: QWidget | None = None) -> None:
+        super().__init__(bridge, parent)
+        self._figures: AllocationFigures | None = None
+        self._owners: dict[int, int] | None = None
+        self._firsts: dict[int, int] = {}
+        self._stale = False
+        self.filter_box = QLineEdit()
+        self.filter_box.setPlaceholderText("Filter by number, kind or plan")
+        self.filter_box.setAccessibleName("Filter operations")
+        self.filter_box.setClearButtonEnabled(True)
+        self.filter_box.textChanged.connect(self._refill)
+        self.note = QLabel()
+        self.note.setTextFormat(Qt.TextFormat.PlainText)
+        self.model = NodeModel(OperationSpec(), bridge.theme, self)
+        self.tree = NodeView(self.model, "Operations by region", self, tree=True)
+        self.tree.set_widths(10, 20, 40, 12, 11, 8, 9)
+        self.tree.picked.connect(self._pick)
+        self.setFocusProxy(self.tree)
+        top = QHBoxLayout()
+        top.addWidget(self.note, 1)
+        top.addWidget(self.filter_box)
+        self.note.setMinimumWidth(20)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(4, 4, 4, 4)
+        layout.setSpacing(4)
+        layout.addLayout(top)
+        layout.addWidget(self.tree, 1)
+        self._find = QAction("Filter operations", self)
+        self._find.setShortcut(QKeySequence(QKeySequence.StandardKey.Find))
+        self._find.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        self._find.triggered.connect(self._focus_filter)
+        self.addAction(self._find)
+        self._load()
+
+    # -- session --------------------------------------------------------------------------------------------------
+
+    def on_document(self) -> None:
+        self.model.clear()
+        self._load()
+        self.tree.expandToDepth(0)
+
+    def on_state(self) -> None:
+        self._refill()
+
+    def on_estimate(self) -> None:
+        self._load()
+
+    def on_selection(self) -> None:
+        self._refill()
+        self._show_selected()
+
+    def on_theme(self) -> None:
+        self.model.set_theme(self.bridge.theme)
+
+    def _load(self) -> None:
+        timeline = self.session.timeline
+        graph = self.session.graph
+        self._owners = None if graph is None else owners_of_values(graph)
+        self._firsts = first_steps(timeline)
+        self._figures = None if timeline is None else AllocationFigures(timeline)
+        self._refill()
+        self._show_selected()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._stale:
+            self._refill()
+            self._show_selected()
+
+    def _refill(self) -> None:
+        """Rebuild the rows; while the view is hidden, only remember that this is to be done."""
+        if not self.isVisible() and self.window().isVisible():
+            self._stale = True
+        else:
+            self._fill()
+
+    def _fill(self) -> None:
+        self._stale = False
+        timeline = self.session.timeline
+        was_empty = self.model.rowCount() == 0
+        self.model.set_nodes(self._nodes(timeline))
+        if was_empty or self.filter_box.text():
+            self.tree.expandToDepth(0)
+        self.note.setText(self._words(timeline))
+
+    def _nodes(self, timeline: Timeline | None) -> tuple[Node[OperationRow], ...]:
+        recipe = self.session.recipe
+        query = self.filter_box.text()
+        share = self._shares(timeline)
+        if recipe is not None:
+            estimate = self.session.estimate
+            program = None if estimate is None else estimate.program
+            unknown = {} if program is None else dict(program.unknown)
+            edited = self.session.state.swaps.keys()
+            return recipe_nodes(recipe, share, self._firsts, edited=edited, unknown=unknown, query=query)
+        return () if timeline is None else timeline_nodes(timeline, share, query)
+
+    def _shares(self, timeline: Timeline | None) -> Shares:
+        if timeline is None or self._figures is None or not timeline.steps:
+            return NO_SHARES
+        selection = self.session.selection
+        table = self._figures.table(selection.step or 0, selection.tile)
+        return shares(table, timeline, self._owners)
+
+    def _words(self, timeline: Timeline | None) -> str:
+        if self.session.document is None:
+            return "Nothing open"
+        if self.session.graph is None:
+            return "A timeline has no graph: its operations and their steps"
+        if timeline is None or self.session.selection.step is None:
+            return ""
+        tile = self.session.selection.tile
+        where = "fullest tile" if tile is None else f"tile {tile}"
+        return f"At step {self.session.selection.step}, {where}"
+
+    def _show_selected(self) -> None:
+        selection = self.session.selection
+        key: Hashable = selection.operation
+        if self.session.graph is None and selection.operation is not None:
+            key = ("source", selection.operation)
+        self.tree.show_current(key)
+
+    # -- user -----------------------------------------------------------------------------------------------------
+
+    def _pick(self, key: Hashable) -> None:
+        if isinstance(key, int):
+            self.session.select_operation(key)
+        elif isinstance(key, tuple) and key[0] == "source" and key[1] is not None:
+            self.session.select_operation(key[1])
+        elif isinstance(key, tuple) and key[0] == "step":
+            self.session.select_step(key[1])
+
+    def _focus_filter(self) -> None:
+        self.filter_box.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.filter_box.selectAll()
+
+    def view_actions(self) -> list[QAction]:
+        return [self._find]
+
+    def table_csv(self) -> str | None:
+        if self._stale:
+            self._fill()
+        return self.tree.csv()

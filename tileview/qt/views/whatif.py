@@ -1,0 +1,239 @@
+"""What if: another budget, another reserve."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QLocale, QSignalBlocker, Qt, QTimer
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QSlider, QSpinBox, QVBoxLayout, QWidget
+
+from tileview.model.config import PLANNED_BYTES
+from tileview.model.recipe import Overrides
+from tileview.model.sizes import exact_text, kib_text
+from tileview.model.timeline import Timeline
+from tileview.present.whatif import NEVER_EXPORTED, limits, sentences
+from tileview.qt.bridge import Bridge
+from tileview.qt.views.base import View
+
+_SETTLE_MS = 150
+"""A slider that moves is taken up after this rest, so that dragging makes one edit and not a hundred."""
+_SLIDER_BYTES = 256
+"""One position of a slider; the boxes take every byte."""
+
+
+class WhatIfView(View):
+    """Budget and reserve in exact bytes, by box and by slider; reset gives back the configuration's."""
+
+    title = "What if"
+    name = "whatif"
+
+    def __init__(self, bridge: Bridge, parent: QWidget | None = None) -> None:
+        super().__init__(bridge, parent)
+        self.budget_box, self.budget_slider, self.budget_kib = self._row("Budget in bytes")
+        self.reserve_box, self.reserve_slider, self.reserve_kib = self._row("Reserve in bytes")
+        self.verdict = self._label()
+        self.text = self._label()
+        self.hint = self._label()
+        self.hint.setText(NEVER_EXPORTED)
+        self.smallest_button = self._button(
+            "Set the s&mallest budget that fits", "Total peak + reserve as the budget", self.set_smallest
+        )
+        self.reset_button = self._button("&Reset", "Budget and reserve as the file has them", self.reset)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_SETTLE_MS)
+        self._timer.timeout.connect(self.apply)
+        self._shown: tuple[int, int] | None = None
+        self._lay_out()
+        self.setFocusProxy(self.budget_box)
+        self._reset_action = QAction("Budget and reserve as configured", self)
+        self._reset_action.triggered.connect(self.reset)
+        self._refresh()
+
+    def _row(self, name: str) -> tuple[QSpinBox, QSlider, QLabel]:
+        box = QSpinBox()
+        box.setRange(0, PLANNED_BYTES)
+        box.setSingleStep(1024)
+        box.setSuffix(" B")
+        box.setGroupSeparatorShown(True)
+        box.setLocale(QLocale(QLocale.Language.English, QLocale.Country.UnitedStates))
+        box.setKeyboardTracking(False)
+        box.setAccessibleName(name)
+        box.setAlignment(Qt.AlignmentFlag.AlignRight)
+        slider = QSlider(Qt.Orientation.Horizontal)
+        slider.setRange(0, -(-PLANNED_BYTES // _SLIDER_BYTES))
+        slider.setPageStep(16 * 1024 // _SLIDER_BYTES)
+        slider.setSingleStep(1024 // _SLIDER_BYTES)
+        slider.setAccessibleName(f"{name}, slider")
+        box.valueChanged.connect(self._box_changed)
+        slider.valueChanged.connect(self._slider_changed)
+        kib = QLabel()
+        kib.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        return box, slider, kib
+
+    def _label(self) -> QLabel:
+        label = QLabel()
+        label.setTextFormat(Qt.TextFormat.PlainText)
+        label.setWordWrap(True)
+        label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        return label
+
+    def _button(self, text: str, tip: str, slot: Callable[[], None]) -> QPushButton:
+        button = QPushButton(text)
+        button.setToolTip(tip)
+        button.setAutoDefault(False)
+        button.clicked.connect(slot)
+        return button
+
+    def _lay_out(self) -> None:
+        grid = QGridLayout()
+        rows = (
+            ("&Budget", self.budget_box, self.budget_slider, self.budget_kib),
+            ("R&eserve", self.reserve_box, self.reserve_slider, self.reserve_kib),
+        )
+        for line, (title, box, slider, kib) in enumerate(rows):
+            label = QLabel(title)
+            label.setBuddy(box)
+            grid.addWidget(label, line, 0)
+            grid.addWidget(box, line, 1)
+            grid.addWidget(slider, line, 2)
+            grid.addWidget(kib, line, 3)
+        grid.setColumnStretch(2, 1)
+        buttons = QHBoxLayout()
+        buttons.addWidget(self.smallest_button)
+        buttons.addWidget(self.reset_button)
+        buttons.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(8, 8, 8, 8)
+        layout.addLayout(grid)
+        layout.addWidget(self.verdict)
+        layout.addWidget(self.text)
+        layout.addLayout(buttons)
+        layout.addWidget(self.hint)
+        layout.addStretch(1)
+
+    # -- session --------------------------------------------------------------------------------------------------
+
+    def on_document(self) -> None:
+        self._timer.stop()
+        self._refresh()
+
+    def on_state(self) -> None:
+        self._refresh()
+
+    def on_estimate(self) -> None:
+        self._refresh()
+
+    def on_theme(self) -> None:
+        self._refresh()
+
+    def configured(self) -> tuple[int, int] | None:
+        """Budget and reserve of the file; None where nothing is open."""
+        recipe = self.session.file_recipe
+        if recipe is not None:
+            return recipe.config.budget_bytes, recipe.config.reserve_bytes
+        document = self.session.document
+        if document is None:
+            return None
+        budget = getattr(document.source, "budget_bytes", PLANNED_BYTES)
+        return min(int(budget), PLANNED_BYTES), int(getattr(document.source, "reserve_bytes", 0))
+
+    def _refresh(self) -> None:
+        configured = self.configured()
+        overrides = self.session.state.overrides
+        here = configured is not None
+        for widget in (self.budget_box, self.budget_slider, self.reserve_box, self.reserve_slider):
+            widget.setEnabled(here)
+        self.reset_button.setEnabled(here and overrides != Overrides())
+        timeline = self.session.timeline if here else None
+        if configured is not None and not self._timer.isActive():
+            budget = configured[0] if overrides.budget_bytes is None else overrides.budget_bytes
+            reserve = configured[1] if overrides.reserve_bytes is None else overrides.reserve_bytes
+            self._show(budget, reserve)
+        self.text.setText("\n".join(sentences(timeline, overrides)) if here else "Nothing open")
+        can_fit = False
+        if timeline is not None:
+            found = limits(timeline)
+            can_fit = not found.obstacle and isinstance(found.smallest_budget, int)
+        self.smallest_button.setEnabled(can_fit)
+        self._show_verdict(timeline)
+
+    def _show_verdict(self, timeline: Timeline | None) -> None:
+        verdict = self.session.verdict if timeline is not None else None
+        if verdict is None:
+            self.verdict.setText("")
+            return
+        self.verdict.setText(f"✓ Fits: {verdict.text}" if verdict.fits else f"✗ Does not fit: {verdict.text}")
+        palette = self.verdict.palette()
+        palette.setColor(self.verdict.foregroundRole(), self.bridge.theme.color("ok" if verdict.fits else "over"))
+        self.verdict.setPalette(palette)
+
+    def _show(self, budget: int, reserve: int) -> None:
+        """Put values into boxes and sliders without taking them for edits."""
+        self._shown = (budget, reserve)
+        for box, slider, kib, value in (
+            (self.budget_box, self.budget_slider, self.budget_kib, budget),
+            (self.reserve_box, self.reserve_slider, self.reserve_kib, reserve),
+        ):
+            with QSignalBlocker(box), QSignalBlocker(slider):
+                box.setMaximum(max(PLANNED_BYTES, min(value, 2**31 - 1)))
+                box.setValue(min(value, 2**31 - 1))
+                slider.setValue(value // _SLIDER_BYTES)
+            kib.setText(kib_text(value))
+            kib.setToolTip(exact_text(value))
+
+    # -- user -----------------------------------------------------------------------------------------------------
+
+    def _box_changed(self) -> None:
+        self._mirror()
+        self.apply()
+
+    def _slider_changed(self) -> None:
+        """Carry a slider's position into its box; the edit follows when it rests."""
+        sender = self.sender()
+        box = self.budget_box if sender is self.budget_slider else self.reserve_box
+        slider = self.budget_slider if sender is self.budget_slider else self.reserve_slider
+        with QSignalBlocker(box):
+            box.setValue(min(slider.value() * _SLIDER_BYTES, PLANNED_BYTES))
+        self._mirror()
+        self._timer.start()
+
+    def _mirror(self) -> None:
+        self.budget_kib.setText(kib_text(self.budget_box.value()))
+        self.reserve_kib.setText(kib_text(self.reserve_box.value()))
+
+    def apply(self) -> None:
+        """Make what the boxes show the what-if values in force; the configuration's own count as none."""
+        self._timer.stop()
+        configured = self.configured()
+        if configured is None:
+            return
+        budget, reserve = self.budget_box.value(), self.reserve_box.value()
+        self.session.set_overrides(
+            Overrides(
+                None if budget == configured[0] else budget,
+                None if reserve == configured[1] else reserve,
+            )
+        )
+
+    def set_smallest(self) -> None:
+        """Take the smallest budget that fits."""
+        timeline = self.session.timeline
+        if timeline is None:
+            return
+        found = limits(timeline)
+        if isinstance(found.smallest_budget, int) and not found.obstacle:
+            self.budget_box.setValue(found.smallest_budget)
+
+    def reset(self) -> None:
+        """Give back the configuration's budget and reserve."""
+        self._timer.stop()
+        self.session.set_overrides(Overrides())
+        self._refresh()
+
+    def view_actions(self) -> list[QAction]:
+        return [self._reset_action]
+
+    def shut_down(self) -> None:
+        self._timer.stop()
