@@ -1,0 +1,337 @@
+"""The heatmap as arrays: what a tile's number is, which colour slot it takes, where it is drawn, how cells become
+pixels.
+
+From a timeline to a picture in four steps, each a pure function: :func:`tile_field` (bytes of every tile, and which of
+them are unavailable, absent or over), :func:`scale_for` (what the colours mean), :func:`slot_levels` (a colour slot for
+every tile) and, on a grid of cells, :func:`cell_image` (one byte a pixel, hatches included).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from tileview.core.geometry.chip import Grid
+from tileview.model.timeline import ByteArray, Timeline
+from tileview.present.colours import LEVELS, Slot
+from tileview.present.curves import BoolArray, IndexArray, matching_steps
+from tileview.present.ticks import binary_spacing
+
+ByteImage = npt.NDArray[np.uint8]
+
+
+class Metric(StrEnum):
+    """What the heatmap shows of each tile at the selected step."""
+
+    TOTAL = "total"
+    STANDARD = "standard"
+    INTERLEAVED = "interleaved"
+    ALLOCATION = "allocation"
+    """The bytes of the selected allocation, whether it is live at the step or not."""
+    DIFFERENCE = "difference"
+    """Total minus the baseline's total at the corresponding step."""
+
+
+@dataclass(frozen=True, slots=True)
+class TileField:
+    """The numbers of one picture. ``values``: (tiles,) bytes, negative ones only for differences.
+
+    ``missing``: nothing can be said of any tile, because a term is unavailable and nobody knows on which tiles it lies,
+    or because the baseline has no such step; ``reason`` says which. ``absent``: (tiles,) the tile holds none of the
+    allocation. ``over``: (tiles,) the tile is over a budget at the step, whatever the metric: by total + reserve, or by
+    interleaved bytes.
+    """
+
+    metric: Metric
+    step: int
+    values: ByteArray
+    absent: BoolArray
+    over: BoolArray
+    missing: bool = False
+    reason: str = ""
+    baseline_step: int | None = None
+
+
+def over_tiles(timeline: Timeline, usage: ByteArray) -> BoolArray:
+    """(tiles,): total + reserve over the budget, or interleaved over its own; ``usage`` is (tiles, 2)."""
+    total_over = usage[:, 0] + usage[:, 1] + timeline.reserve_bytes > timeline.budget_bytes
+    return np.asarray(total_over | (usage[:, 1] > timeline.interleaved_budget_bytes), dtype=np.bool_)
+
+
+def unavailable_at(timeline: Timeline, step: int) -> tuple[int, ...]:
+    """Roots live at a step whose size could not be computed."""
+    return tuple(root for root in timeline.steps[step].live if root in timeline.unavailable_roots)
+
+
+def tile_field(
+    timeline: Timeline,
+    metric: Metric,
+    step: int,
+    *,
+    root: int | None = None,
+    baseline: Timeline | None = None,
+    known: bool = False,
+    matches: IndexArray | None = None,
+) -> TileField:
+    """The numbers of a picture.
+
+    Parameters
+    ----------
+    root : int, optional
+        The allocation of :attr:`Metric.ALLOCATION`; without one nothing can be shown.
+    baseline : Timeline, optional
+        What :attr:`Metric.DIFFERENCE` is taken against. Its step is the last of those that correspond to ``step``.
+    matches : (steps, 2), optional
+        What :func:`tileview.present.curves.matching_steps` gives for the two, where the caller has it already.
+    known : bool
+        Show the known part of a step with unavailable terms instead of declaring all tiles unavailable.
+    """
+    usage = timeline.tiles.usage(step)
+    over = over_tiles(timeline, usage)
+    absent = np.zeros(timeline.tile_count, dtype=np.bool_)
+    if metric is Metric.ALLOCATION:
+        return _allocation_field(timeline, step, root, over)
+    lost = unavailable_at(timeline, step)
+    reason = ""
+    if lost:
+        reason = f"{len(lost):,} live allocation{'s have' if len(lost) > 1 else ' has'} no known size"
+    if metric is Metric.DIFFERENCE:
+        return _difference_field(timeline, step, usage, over, baseline, reason, matches)
+    if metric is Metric.STANDARD:
+        values = usage[:, 0]
+    elif metric is Metric.INTERLEAVED:
+        values = usage[:, 1]
+    else:
+        values = usage[:, 0] + usage[:, 1]
+    return TileField(metric, step, values, absent, over, bool(lost) and not known, reason)
+
+
+def _allocation_field(timeline: Timeline, step: int, root: int | None, over: BoolArray) -> TileField:
+    nothing = np.zeros(timeline.tile_count, dtype=np.int64)
+    none = np.zeros(timeline.tile_count, dtype=np.bool_)
+    if root is None:
+        return TileField(Metric.ALLOCATION, step, nothing, none, over, True, "no allocation is selected")
+    if root in timeline.unavailable_roots:
+        return TileField(Metric.ALLOCATION, step, nothing, none, over, True, "its size could not be computed")
+    values = timeline.tiles.allocation(root)
+    return TileField(Metric.ALLOCATION, step, values, values == 0, over)
+
+
+def _difference_field(
+    timeline: Timeline,
+    step: int,
+    usage: ByteArray,
+    over: BoolArray,
+    baseline: Timeline | None,
+    reason: str,
+    matches: IndexArray | None,
+) -> TileField:
+    metric, nothing = Metric.DIFFERENCE, np.zeros(timeline.tile_count, dtype=np.int64)
+    none = np.zeros(timeline.tile_count, dtype=np.bool_)
+    if baseline is None:
+        return TileField(metric, step, nothing, none, over, True, "there is no baseline")
+    if baseline.tile_count != timeline.tile_count:
+        text = f"the baseline has {baseline.tile_count:,} tiles, this program {timeline.tile_count:,}"
+        return TileField(metric, step, nothing, none, over, True, text)
+    start, stop = (matching_steps(timeline, baseline) if matches is None else matches)[step].tolist()
+    if stop <= start:
+        return TileField(metric, step, nothing, none, over, True, "the baseline has no such step")
+    other = stop - 1
+    if unavailable_at(baseline, other) and not reason:
+        reason = "the baseline's usage is unavailable there"
+    before = baseline.tiles.usage(other)
+    values = usage[:, 0] + usage[:, 1] - before[:, 0] - before[:, 1]
+    return TileField(metric, step, values, none, over, bool(reason), reason, other)
+
+
+# -- what the colours mean -----------------------------------------------------------------------------------------
+
+
+class ScaleMode(StrEnum):
+    """How the ends of the colour bar are chosen."""
+
+    LOCKED = "locked"
+    """0 … budget: the same colour means the same bytes at every step and in every window."""
+    AUTO = "auto"
+    """0 … the largest value shown."""
+    CUSTOM = "custom"
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The colour bar: bytes at its two ends, ``low`` < ``high``. Differences are symmetrical around 0."""
+
+    low: int
+    high: int
+
+    @property
+    def diverging(self) -> bool:
+        return self.low < 0
+
+
+def budget_of(timeline: Timeline, metric: Metric) -> int:
+    """The budget a metric is measured against: the interleaved one for interleaved bytes, else the tile's."""
+    return timeline.interleaved_budget_bytes if metric is Metric.INTERLEAVED else timeline.budget_bytes
+
+
+def scale_for(timeline: Timeline, field: TileField, mode: ScaleMode, custom: tuple[int, int] | None = None) -> Scale:
+    """What the colours of a picture mean.
+
+    Locked is 0 … budget. Differences are of another order than budgets: their locked scale is, symmetrically, the
+    smallest power of two that holds the largest difference shown, so that it seldom moves from step to step; auto ends
+    at that difference itself.
+    """
+    if mode is ScaleMode.CUSTOM and custom is not None and custom[0] < custom[1]:
+        return Scale(*custom)
+    largest = 0 if field.missing else int(np.abs(field.values).max(initial=0))
+    if field.metric is Metric.DIFFERENCE:
+        end = binary_spacing(max(largest, 1024), 1) if mode is not ScaleMode.AUTO else max(largest, 1)
+        return Scale(-end, end)
+    if mode is ScaleMode.AUTO:
+        return Scale(0, max(largest, 1))
+    return Scale(0, max(budget_of(timeline, field.metric), 1))
+
+
+def slot_levels(field: TileField, scale: Scale) -> ByteImage:
+    """(tiles,): the colour slot of each tile, see :mod:`tileview.present.colours`.
+
+    Values outside the scale take the colour of its end. Nothing here is a float: a level is ⌊(value − low) · (levels −
+    1) / (high − low)⌋, so that only the end itself reaches the last level.
+    """
+    if field.missing:
+        return np.full(len(field.values), Slot.UNAVAILABLE, dtype=np.uint8)
+    inside = np.clip(field.values, scale.low, scale.high) - scale.low
+    levels = (inside * (LEVELS - 1) // (scale.high - scale.low)).astype(np.uint8)
+    levels[field.absent] = Slot.ABSENT
+    return levels
+
+
+# -- cells ---------------------------------------------------------------------------------------------------------
+
+
+def on_grid(grid: Grid, slots: ByteImage) -> ByteImage:
+    """(rows, columns): the slots in their places; places without a tile are background."""
+    padded = np.append(slots, np.uint8(Slot.BACKGROUND))
+    return padded[grid.tile]
+
+
+def mask_on_grid(grid: Grid, mask: BoolArray) -> BoolArray:
+    """(rows, columns): a flag of each tile in its place; False where there is no tile."""
+    return np.append(mask, False)[grid.tile]
+
+
+def cell_image(cells: ByteImage, over: BoolArray, width: int, height: int, *, gap: int = 0, line: int = 1) -> ByteImage:
+    """(rows · height, columns · width): each cell as a block of pixels, hatched and marked where it has to be.
+
+    Tiles over a budget are hatched by diagonal lines, a dark beside a light one, which run across neighbouring cells,
+    and, where a cell has at least 7 × 7 pixels, marked by a filled corner. Unavailable tiles carry crossed lines. So
+    both can be told from all others without colour.
+
+    Parameters
+    ----------
+    cells : (rows, columns) uint8
+        Colour slots.
+    over : (rows, columns) bool
+    width, height : int
+        Pixels of a cell, at least 1.
+    gap : int
+        Pixels of background at the right and lower edge of every cell.
+    line : int
+        Pixels of a hatch line (more than 1 on dense screens).
+    """
+    image = np.repeat(np.repeat(cells, height, axis=0), width, axis=1)
+    rows, columns = image.shape
+    unavailable = cells == Slot.UNAVAILABLE
+    if bool(over.any()) or bool(unavailable.any()):
+        y = np.arange(rows, dtype=np.int32)[:, None]
+        x = np.arange(columns, dtype=np.int32)[None, :]
+        rising = (x + y) % (7 * line)
+        if bool(unavailable.any()):
+            pixels = _spread(unavailable, width, height)
+            crossed = (rising < line) | ((x - y) % (7 * line) < line)
+            image[pixels & crossed] = Slot.UNAVAILABLE_MARK
+        if bool(over.any()):
+            pixels = _spread(over, width, height)
+            image[pixels & (rising < line)] = Slot.HATCH_DARK
+            image[pixels & (rising >= line) & (rising < 2 * line)] = Slot.HATCH_LIGHT
+            if min(width, height) >= 7 * line:
+                corner = x % width + y % height
+                side = min(width, height) // 2
+                image[pixels & (corner < side)] = Slot.OVER_MARK
+                image[pixels & (corner >= side) & (corner < side + line)] = Slot.HATCH_LIGHT
+    for start in range(gap):
+        image[height - 1 - start :: height, :] = Slot.BACKGROUND
+        image[:, width - 1 - start :: width] = Slot.BACKGROUND
+    return image
+
+
+def _spread(mask: BoolArray, width: int, height: int) -> BoolArray:
+    return np.repeat(np.repeat(mask, height, axis=0), width, axis=1)
+
+
+def outline(mask: BoolArray) -> IndexArray:
+    """(segments, 4): the lines x0, y0, x1, y1 around the cells of a (rows, columns) mask, in cells; runs are one line.
+
+    An edge is drawn where one of its two cells is in the mask and the other is not, so that a block of selected tiles
+    has one frame.
+    """
+    framed = np.pad(mask, 1)
+    across = framed[1:, 1:-1] != framed[:-1, 1:-1]
+    down = framed[1:-1, 1:] != framed[1:-1, :-1]
+    return np.concatenate([_runs(across), _runs(down.T)[:, [1, 0, 3, 2]]])
+
+
+def _runs(edges: BoolArray) -> IndexArray:
+    """Horizontal runs of True: (runs, 4) as x0, y, x1, y."""
+    steps = np.diff(np.pad(edges, ((0, 0), (1, 1))).astype(np.int8), axis=1)
+    rows, starts = np.nonzero(steps == 1)
+    stops = np.nonzero(steps == -1)[1]
+    return np.column_stack([starts, rows, stops, rows]).astype(np.int64)
+
+
+def cell_size(
+    rows: int, columns: int, width: int, height: int, most: int = 64, stretch: float = 1.75
+) -> tuple[int, int]:
+    """Whole pixels of a cell, width and height, so that the grid fills a pane without a cell becoming a strip.
+
+    Cells are as large as fits, at least 1 and at most ``most`` pixels, and neither side is more than ``stretch`` times
+    the other.
+    """
+    if rows <= 0 or columns <= 0:
+        return 1, 1
+    across, down = max(width // columns, 1), max(height // rows, 1)
+    across = min(across, max(int(down * stretch), 1), most)
+    down = min(down, max(int(across * stretch), 1), most)
+    return across, down
+
+
+def tiles_between(grid: Grid, anchor: int, tile: int) -> tuple[int, ...]:
+    """The tiles of a range, ``tile`` last: on the chip the rectangle of the two, in logical order all numbers
+    between.
+    """
+    if grid.is_chip:
+        rows = sorted((int(grid.row[anchor]), int(grid.row[tile])))
+        columns = sorted((int(grid.column[anchor]), int(grid.column[tile])))
+        block = grid.tile[rows[0] : rows[1] + 1, columns[0] : columns[1] + 1]
+        found = block[block >= 0].tolist()
+    else:
+        low, high = sorted((anchor, tile))
+        found = list(range(low, high + 1))
+    return (*(number for number in found if number != tile), tile)
+
+
+def neighbour(grid: Grid, tile: int, across: int, down: int) -> int:
+    """The tile a move leads to; the same where the grid ends there."""
+    found = grid.tile_at(int(grid.row[tile]) + down, int(grid.column[tile]) + across)
+    return tile if found is None else found
+
+
+# -- sorted by load ------------------------------------------------------------------------------------------------
+
+
+def load_order(values: ByteArray) -> IndexArray:
+    """(tiles,): tile numbers, the largest value first, equal ones by number."""
+    return np.argsort(-values, kind="stable").astype(np.int64)
