@@ -16,7 +16,8 @@ import orjson
 _SPACE: Final = re.compile(rb"[ \t\r\n]*+")
 _STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _SCALAR: Final = re.compile(rb"[^ \t\r\n,\]}]++")
-_STRUCTURE: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}]', re.DOTALL)
+_BRACKET: Final = re.compile(rb'(?:[^"\[\]{}]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+([\[\]{}])', re.DOTALL)
+"""Everything up to the next bracket outside strings, in one match."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +42,10 @@ def value_end(raw: bytes, at: int) -> int:
         match = (_STRING if first == b'"' else _SCALAR).match(raw, at)
         return match.end() if match else at
     depth = 0
-    for match in _STRUCTURE.finditer(raw, at):
-        symbol = match.group()
-        if symbol in (b"{", b"["):
+    for match in _BRACKET.finditer(raw, at):
+        if match.group(1) in b"{[":
             depth += 1
-        elif symbol in (b"}", b"]"):
+        else:
             depth -= 1
             if depth == 0:
                 return match.end()
