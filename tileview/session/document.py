@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from tileview.core.memory.from_file import timeline_from_file
 from tileview.formats.search_state import SearchState
 from tileview.model.graph import Graph
 from tileview.model.recipe import Recipe
-from tileview.model.timeline import Problem
+from tileview.model.timeline import Problem, Timeline
 from tileview.model.timeline_file import TimelineFile
 from tileview.session.state import EditState
 
@@ -19,6 +20,7 @@ class Document:
 
     path: Path
     source: SearchState | TimelineFile
+    _made: list[Timeline] = field(default_factory=list, init=False, compare=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -37,6 +39,20 @@ class Document:
     def graph(self) -> Graph | None:
         recipe = self.recipe
         return None if recipe is None else recipe.graph
+
+    def file_timeline(self) -> Timeline:
+        """The timeline as the file has it, made once.
+
+        Raises
+        ------
+        TypeError
+            For a recipe, which has none.
+        """
+        if not isinstance(self.source, TimelineFile):
+            raise TypeError("a recipe holds no timeline")
+        if not self._made:
+            self._made.append(timeline_from_file(self.source))
+        return self._made[0]
 
     @property
     def problems(self) -> tuple[Problem, ...]:

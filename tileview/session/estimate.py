@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass
 
-from tileview.core.estimate import Estimate, estimate, estimate_timeline
+from tileview.core.estimate import Estimate, estimate
 from tileview.core.lowering.replanner import Replanner
-from tileview.model.timeline_file import TimelineFile
+from tileview.core.memory.whatif import with_layouts
 from tileview.session.document import Document, edited_recipe
 from tileview.session.state import EditState
 
@@ -23,13 +23,23 @@ class EstimateJob:
     def run(self, replanner: Replanner | None = None) -> EstimateResult:
         """Compute the estimate; ``replanner`` keeps what earlier jobs of the same document lowered (one thread at a
         time)."""
-        source = self.document.source
-        if isinstance(source, TimelineFile):
-            result = estimate_timeline(source, self.state.layouts, self.state.overrides)
+        recipe = self.document.recipe
+        if recipe is None:
+            result = self._timeline_estimate()
         else:
-            recipe = edited_recipe(source.recipe, self.state)
-            result = estimate(recipe, self.state.overrides, replanner, scope=self.document.path.stem)
+            result = estimate(
+                edited_recipe(recipe, self.state), self.state.overrides, replanner, scope=self.document.path.stem
+            )
         return EstimateResult(self.revision, self.document, self.state, result)
+
+    def _timeline_estimate(self) -> Estimate:
+        timeline = with_layouts(
+            self.document.file_timeline(),
+            self.state.layouts,
+            budget_bytes=self.state.overrides.budget_bytes,
+            reserve_bytes=self.state.overrides.reserve_bytes,
+        )
+        return Estimate(None, timeline, None, timeline.verdict, timeline.notes, {})
 
 
 @dataclass(frozen=True, slots=True)
