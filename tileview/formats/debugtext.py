@@ -97,6 +97,7 @@ _TOKEN = re.compile(
 )
 _NAME, _INTEGER, _PUNCTUATION, _STRING, _FLOAT, _CHAR, _DOTS = range(1, 8)
 _BRACKETS = re.compile(r"""[{}()\[\],:]|"[^"\\]*+(?:\\.[^"\\]*+)*+"|'(?:[^'\\]|\\u\{[^'}]*+\}|\\.)'""", re.DOTALL)
+_BRACKETS_ONLY = re.compile(r"""[{}()\[\]]|"[^"\\]*+(?:\\.[^"\\]*+)*+"|'(?:[^'\\]|\\u\{[^'}]*+\}|\\.)'""", re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:u\{([0-9a-fA-F_]{1,8})\}|x([0-7][0-9a-fA-F])|(.))", re.DOTALL)
 _SIMPLE_ESCAPES = {'"': '"', "'": "'", "\\": "\\", "n": "\n", "r": "\r", "t": "\t", "0": "\0"}
 _CLOSING = {"{": "}", "(": ")", "[": "]"}
@@ -327,7 +328,12 @@ def split_struct(text: str, name: str, *, line: int = 1) -> tuple[Field, ...]:
     stack = ["}"]
     at = head.end()
     field, value_start = "", -1
-    for match in _BRACKETS.finditer(text, at):
+    position = at
+    while True:
+        match = (_BRACKETS if len(stack) == 1 else _BRACKETS_ONLY).search(text, position)
+        if match is None:
+            raise syntax_error(text, len(text), f"'{stack[-1]}'", line=line)
+        position = match.end()
         symbol = match.group()
         if symbol in _CLOSING:
             stack.append(_CLOSING[symbol])
@@ -344,7 +350,6 @@ def split_struct(text: str, name: str, *, line: int = 1) -> tuple[Field, ...]:
         elif len(stack) == 1 and symbol == ",":
             _close_field(fields, text, field, value_start, match.start(), at, line)
             field, value_start, at = "", -1, match.end()
-    raise syntax_error(text, len(text), f"'{stack[-1]}'", line=line)
 
 
 def _close_field(fields: list[Field], text: str, name: str, start: int, end: int, at: int, line: int) -> None:

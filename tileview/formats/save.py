@@ -61,23 +61,31 @@ def render(state: SearchState, changes: Changes | None = None) -> bytes:
     if changes is None:
         return state.raw
     document = state.json()
-    top = {member.key: member for member in members(state.raw, root(state.raw))}
-    chosen = {member.key: member for member in members(state.raw, top["recipe"].start)}
+    plain = orjson.dumps(document) == state.raw
+    raw = state.raw
+    top = {member.key: member for member in members(raw, root(raw), document if plain else None)}
+    chosen_values = document["recipe"] if plain else None
+    chosen = {member.key: member for member in members(raw, top["recipe"].start, chosen_values)}
     edits = [
-        *_plan_edits(state, changes, document, chosen["plans"], top["alternatives"]),
+        *_plan_edits(state, changes, document, chosen["plans"], top["alternatives"], plain),
         *_input_edits(state, changes, document, top["inputs"]),
         *_boundary_edits(state, changes, document, chosen["open_boundaries"]),
     ]
     if not edits:
-        return state.raw
-    result = splice(state.raw, edits)
-    if orjson.loads(result) != document:
+        return raw
+    result = splice(raw, edits)
+    if not (orjson.dumps(document) == result if plain else orjson.loads(result) == document):
         raise SaveError("The export does not hold what it should; nothing was written.")
     return result
 
 
 def _plan_edits(
-    state: SearchState, changes: Changes, document: dict[str, Any], plans: Member, alternatives: Member
+    state: SearchState,
+    changes: Changes,
+    document: dict[str, Any],
+    plans: Member,
+    alternatives: Member,
+    plain: bool,
 ) -> list[Edit]:
     """Replace (or add) the plans of swapped operations; ``document`` is changed along."""
     wanted: dict[str, int] = {}
@@ -91,7 +99,7 @@ def _plan_edits(
     if not wanted:
         return []
     pieces: dict[str, bytes] = {}
-    for member in members(state.raw, alternatives.start):
+    for member in members(state.raw, alternatives.start, document["alternatives"] if plain else None):
         if member.key in wanted:
             start, end = list(elements(state.raw, member.start))[wanted[member.key]]
             pieces[member.key] = state.raw[start:end]
