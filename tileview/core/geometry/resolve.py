@@ -13,12 +13,23 @@ from enum import StrEnum
 from functools import lru_cache
 from math import prod
 
-import numpy as np
-
 from tileview.core.geometry.mapping import is_mapping
-from tileview.core.geometry.partition import Bounds, OwnerArray, Split
+from tileview.core.geometry.partition import Bounds, Split
+from tileview.core.geometry.resolved import Resolved
 from tileview.errors import TileViewError
 from tileview.model.tensor import Axis, AxisBase, Layout, OrderKind, Padding, Shape
+
+__all__ = [
+    "Bounds",
+    "LayoutError",
+    "LayoutErrorKind",
+    "Resolved",
+    "Split",
+    "clear_cache",
+    "layout_failure",
+    "resolve",
+    "same_distribution",
+]
 
 _CACHE_ENTRIES = 1 << 15
 _MOST_OWNERS = 2**32 - 1
@@ -51,90 +62,6 @@ class LayoutError(TileViewError):
 
     def __reduce__(self) -> tuple[type[LayoutError], tuple[LayoutErrorKind, str]]:
         return LayoutError, (self.kind, self.text)
-
-
-class Resolved:
-    """A layout resolved against a shape. Exact integers throughout; immutable.
-
-    ``padded_shape``: the dimensions after padding. ``maximum_elements``: elements of the largest shard.
-    ``splits``: per dimension how it is divided, None where it is not tiled; None as a whole for a linear layout.
-    """
-
-    __slots__ = ("_dimensions", "_owner_elements", "layout", "maximum_elements", "padded_shape", "shape", "splits")
-
-    def __init__(
-        self,
-        shape: Shape,
-        layout: Layout,
-        padded_shape: Shape,
-        maximum_elements: int,
-        splits: tuple[Split | None, ...] | None,
-    ) -> None:
-        self.shape = shape
-        self.layout = layout
-        self.padded_shape = padded_shape
-        self.maximum_elements = maximum_elements
-        self.splits = splits
-        self._dimensions: tuple[Bounds, ...] | None = None
-        self._owner_elements: OwnerArray | None = None
-
-    @property
-    def owner_count(self) -> int:
-        return self.layout.tiling.tile_count
-
-    @property
-    def dimensions(self) -> tuple[Bounds, ...] | None:
-        """Per dimension its bounds (one partition where untiled); None for a linear layout."""
-        if self._dimensions is None and self.splits is not None:
-            self._dimensions = tuple(
-                Bounds((0,), (extent,), (extent,), 1) if split is None else split.bounds()
-                for split, extent in zip(self.splits, self.padded_shape, strict=True)
-            )
-        return self._dimensions
-
-    @property
-    def grain(self) -> int:
-        """Elements of a grain of a linear layout, 0 for any other."""
-        return self.layout.tiling.axes[0].block_size if self.splits is None else 0
-
-    @property
-    def is_uniform(self) -> bool:
-        """True where every owner holds ``maximum_elements``."""
-        if self.splits is None:
-            return -(-prod(self.shape) // self.grain) % self.owner_count == 0
-        return all(split is None or split.narrow == split.wide for split in self.splits)
-
-    def owner_elements(self) -> OwnerArray:
-        """(owners,): elements each owner holds (physical: padding included). Read-only, made once."""
-        if self._owner_elements is None:
-            elements = self._count_elements()
-            elements.flags.writeable = False
-            self._owner_elements = elements
-        return self._owner_elements
-
-    def _count_elements(self) -> OwnerArray:
-        owners = self.owner_count
-        if self.is_uniform:
-            return np.full(owners, self.maximum_elements, dtype=np.int64)
-        if self.splits is None:
-            short, long = divmod(-(-prod(self.shape) // self.grain), owners)
-            elements = np.full(owners, short * self.grain, dtype=np.int64)
-            elements[:long] += self.grain
-            return elements
-        uneven = [split for split in self.splits if split is not None and split.narrow != split.wide]
-        constant = prod(
-            extent if split is None else split.wide
-            for split, extent in zip(self.splits, self.padded_shape, strict=True)
-            if split is None or split.narrow == split.wide
-        )
-        elements = np.full(owners, constant, dtype=np.int64)
-        owner = np.arange(owners, dtype=np.int64)
-        for split in uneven:
-            elements *= split.widths()[owner // split.stride % split.partitions]
-        return elements
-
-    def __repr__(self) -> str:
-        return f"Resolved(shape={self.shape}, owners={self.owner_count}, maximum_elements={self.maximum_elements})"
 
 
 class _Failure:
