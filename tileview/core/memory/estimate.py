@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from tileview.core.geometry.resolve import layout_failure
 from tileview.core.memory.assemble import Allocations, StepFacts, assemble
 from tileview.core.memory.exchange import step_exchange
 from tileview.core.memory.groups import group_values
 from tileview.core.memory.lifetimes import find_lifetimes
-from tileview.core.memory.rows import Footprint, footprint
+from tileview.core.memory.rows import Footprint, footprint, layout_fault
 from tileview.core.memory.scratch import step_scratch
 from tileview.core.memory.usage import PlacedTiles
 from tileview.core.memory.verdict import Budgets, Unsized
@@ -173,7 +172,7 @@ class _Measurement:
     def _unsized(self) -> tuple[Unsized, ...]:
         """Values without a size in allocations that are live at some time; others hold no memory."""
         return tuple(
-            Unsized(value.id, value.name, size.error, layout_failure(value.shape, value.layout) is not None)
+            Unsized(value.id, value.name, size.error, layout_fault(value.shape, value.layout, self.tiles) is not None)
             for value, size in zip(self.program.values, self.footprints, strict=True)
             if size.error is not None and self.groups.roots[value.id] in self.lifetimes.spans
         )

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from tileview.core.geometry.resolve import layout_failure
 from tileview.core.memory.assemble import Allocations, StepFacts, coarse_sums, largest_standard
 from tileview.core.memory.check_file import check_figures, version3_peak
 from tileview.core.memory.file_rows import FileRows
 from tileview.core.memory.file_tiles import FileNumbers
 from tileview.core.memory.infer import Inferred, born, infer_groups
+from tileview.core.memory.rows import layout_fault
 from tileview.core.memory.usage import PlacedTiles, live_spans
 from tileview.core.memory.verdict import Budgets, Place, Unsized, contiguous_bytes, decide
 from tileview.model.sizes import UNAVAILABLE, Unavailable
@@ -218,11 +218,9 @@ class _Reader:
         for index, value in enumerate(self.file.values):
             if not isinstance(value.bytes, Unavailable) or value.root not in live:
                 continue
-            failure = None if value.layout is None else layout_failure(value.shape, value.layout)
-            reason = value.layout_error or self.rows.derive(index).error or "the file gives no size"
-            if failure is not None:
-                reason = str(failure)
-            found.append(Unsized(index, value.name, reason, failure is not None or value.layout_error is not None))
+            fault = layout_fault(value.shape, value.layout, self.file.tile_count)
+            reason = fault or value.layout_error or self.rows.derive(index).error or "the file gives no size"
+            found.append(Unsized(index, value.name, reason, fault is not None or value.layout_error is not None))
         return tuple(found)
 
     def _verdict(self, unsized: tuple[Unsized, ...]) -> Verdict:

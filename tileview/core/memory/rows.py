@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from tileview.core.geometry.owners import OwnerError, check_owners, spread
-from tileview.core.geometry.resolve import LayoutError, Resolved, resolve
+from tileview.core.geometry.resolve import LayoutError, Resolved, layout_failure, resolve
 from tileview.model.config import INTERLEAVED_ELEMENT_BYTES, STANDARD_ELEMENT_BYTES
 from tileview.model.program import DIRECT_OWNERS, Owners
 from tileview.model.sizes import UNAVAILABLE, Size
@@ -154,6 +154,17 @@ def _footprint(
         text = f"a shard of {resolved.maximum_elements * element_bytes:,} B is beyond what any tile could hold"
         return Footprint(None, text, element_bytes, tail, rounding, owners)
     return Footprint(resolved, None, element_bytes, tail, rounding, owners)
+
+
+def layout_fault(shape: Shape, layout: Layout | None, tile_count: int) -> str | None:
+    """Why a layout cannot be used on a device: it does not resolve, or has more owners than there are tiles."""
+    if layout is None:
+        return None
+    failure = layout_failure(shape, layout)
+    if failure is not None:
+        return str(failure)
+    owners = layout.tiling.tile_count
+    return f"{owners} owners do not fit a device of {tile_count} tiles" if owners > tile_count else None
 
 
 def clear_cache() -> None:

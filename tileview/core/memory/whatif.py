@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from tileview.core.geometry.resolve import layout_failure
 from tileview.core.memory.assemble import Allocations, StepFacts, assemble
-from tileview.core.memory.rows import Footprint, footprint
+from tileview.core.memory.rows import Footprint, footprint, layout_fault
 from tileview.core.memory.usage import PlacedTiles, live_spans
 from tileview.core.memory.verdict import Budgets, Place, Unsized, decide
 from tileview.model.sizes import UNAVAILABLE, Size, Unavailable
@@ -62,18 +61,16 @@ def with_layouts(
 def unsized_values(timeline: Timeline) -> tuple[Unsized, ...]:
     """The values of a timeline without a known size that are live at some step (all, where there are no steps)."""
     live = {root for step in timeline.steps for root in step.live} if timeline.steps else set(timeline.aliases)
-    return _unsized(timeline.values, live)
+    return _unsized(timeline.values, live, timeline.tile_count)
 
 
-def _unsized(values: tuple[TimelineValue, ...], live: set[int]) -> tuple[Unsized, ...]:
+def _unsized(values: tuple[TimelineValue, ...], live: set[int], tile_count: int) -> tuple[Unsized, ...]:
     found = []
     for index, value in enumerate(values):
         if isinstance(value.bytes, Unavailable) and value.root in live:
-            failure = None if value.layout is None else layout_failure(value.shape, value.layout)
-            reason = value.layout_error or "no size is given"
-            if failure is not None:
-                reason = str(failure)
-            found.append(Unsized(index, value.name, reason, failure is not None))
+            fault = layout_fault(value.shape, value.layout, tile_count)
+            reason = fault or value.layout_error or "no size is given"
+            found.append(Unsized(index, value.name, reason, fault is not None))
     return tuple(found)
 
 
@@ -195,7 +192,7 @@ class _Changed:
         """Sum and decide again."""
         base = self.base
         live = {root for root, _, _ in self.allocations.spans} if base.steps else set(base.aliases)
-        unsized = _unsized(self.values, live)
+        unsized = _unsized(self.values, live, base.tile_count)
         made = assemble(
             [_facts(step) for step in base.steps],
             self.allocations,
