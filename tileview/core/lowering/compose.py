@@ -4,15 +4,17 @@ between.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tileview.core.lowering.sheet import AUTOMATIC, DIRECT, STAGED
+from tileview.core.lowering.valuetypes import ValueType
 from tileview.core.lowering.views import view_shape
 from tileview.core.memory.scratch import share_micro_panels
-from tileview.model.program import IDENTITY, AxisView, Copy, Mapping, Program, Repeat, Step
-from tileview.model.tensor import Layout, Precision, Shape
+from tileview.model.program import IDENTITY, AxisView, Copy, Mapping, Repeat, Step
+from tileview.model.tensor import Shape
+
+_REMEMBERED = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,40 +28,39 @@ class Merged:
 def merge_copies(
     first: Copy,
     second: Copy,
-    source: tuple[Shape, Precision, Layout],
-    between: tuple[Shape, Precision, Layout],
-    destination: tuple[Shape, Precision, Layout],
+    source: ValueType,
+    between: ValueType,
+    destination: ValueType,
 ) -> Merged | None:
     """What two copies in a row become, None where they must stay two.
 
     They stay two where precisions differ, where the second replicates what the first rearranged, where their mappings
     do not compose, and where their policies clash.
     """
-    if source[1] != destination[1]:
+    if source.precision != destination.precision:
         return None
-    if destination[2].tiling.replicas > between[2].tiling.replicas and not _only_exchanges(first, source, between):
+    replicates = destination.layout.tiling.replicas > between.layout.tiling.replicas
+    if replicates and not _only_exchanges(first, source, between):
         return None
     policy = _merged_policy(first.policy, second.policy)
     if policy is None:
         return None
-    mapping = compose_mappings(first.mapping, second.mapping, source[0], between[0], destination[0])
+    mapping = compose_mappings(first.mapping, second.mapping, source.shape, between.shape, destination.shape)
     if mapping is None:
         return None
-    if policy == DIRECT and (mapping.view is not None or source[2].order != destination[2].order):
+    if policy == DIRECT and (mapping.view is not None or source.layout.order != destination.layout.order):
         return None
     return Merged(mapping, policy)
 
 
-def _only_exchanges(
-    copy: Copy, source: tuple[Shape, Precision, Layout], destination: tuple[Shape, Precision, Layout]
-) -> bool:
+def _only_exchanges(copy: Copy, source: ValueType, destination: ValueType) -> bool:
     """No view, and the element order stays, or changes within micro panels (which F32 has none of)."""
     if copy.mapping.view is not None:
         return False
-    a, b = source[2].order, destination[2].order
+    a, b = source.layout.order, destination.layout.order
     if a == b:
         return True
-    return share_micro_panels(a, b, source[1])
+    return share_micro_panels(a, b, source.precision)
 
 
 def _merged_policy(a: str, b: str) -> str | None:
@@ -130,68 +131,94 @@ class Composer:
     """Composes the copies of programs; remembers what pairs of copies become."""
 
     def __init__(self) -> None:
-        self._known: dict[object, Merged | None] = {}
+        self._merged: dict[tuple[object, ...], Merged | None] = {}
+        self._joined: dict[tuple[int, int, ValueType, ValueType, ValueType], tuple[Copy, Copy, Copy | None]] = {}
 
-    def compose(self, program: Program) -> Program:
-        """The program with copies composed, bodies first. Values keep their numbers; some are no longer mentioned."""
-        steps = self._region(program, program.steps, program.outputs)
-        return Program(program.tile_count, program.inputs, program.outputs, program.values, steps, program.unknown)
+    def compose(self, steps: Sequence[Step], outputs: Sequence[int], types: Sequence[ValueType]) -> tuple[Step, ...]:
+        """The steps with copies composed, bodies first.
 
-    def _region(self, program: Program, steps: Sequence[Step], outputs: Iterable[int]) -> tuple[Step, ...]:
-        uses = Counter(outputs)
-        for step in steps:
-            uses.update(step.inputs)
-            if isinstance(step, Repeat):
-                for members in step.iterated:
-                    uses.update(members)
+        Parameters
+        ----------
+        outputs : sequence of int
+            The program's outputs, which count as uses.
+        types : sequence of ValueType
+            The type of every value by number. Values keep their numbers; some are no longer mentioned.
+        """
+        if len(self._joined) > _REMEMBERED:
+            self._joined.clear()
+            self._merged.clear()
+        uses = [0] * len(types)
+        for value in outputs:
+            uses[value] += 1
+        _count_uses(steps, uses)
+        return self._region(steps, uses, types)
+
+    def _region(self, steps: Sequence[Step], uses: Sequence[int], types: Sequence[ValueType]) -> tuple[Step, ...]:
         kept: list[Step | None] = []
         window: dict[int, int] = {}  # result of a Copy seen since the last other step → where it stands in kept
         for step in steps:
-            if isinstance(step, Copy):
-                merged = step
-                while True:
-                    position = window.get(merged.inputs[0])
-                    if position is None or uses[merged.inputs[0]] != 1:
-                        break
-                    first = kept[position]
-                    assert isinstance(first, Copy)
-                    joined = self._join(program, first, merged)
-                    if joined is None:
-                        break
-                    kept[position] = None
-                    del window[merged.inputs[0]]
-                    merged = joined
-                window[merged.results[0]] = len(kept)
-                kept.append(merged)
+            if type(step) is not Copy:
+                window.clear()
+                kept.append(self._with_body(step, uses, types) if type(step) is Repeat else step)
                 continue
-            window.clear()
-            if isinstance(step, Repeat):
-                body = self._region(program, step.body, step.yields)
-                step = Repeat(
-                    step.source,
-                    step.count,
-                    step.inputs,
-                    step.results,
-                    step.carried,
-                    step.iterated,
-                    step.arguments,
-                    body,
-                    step.yields,
-                )
-            kept.append(step)
+            merged = step
+            while True:
+                read = merged.inputs[0]
+                position = window.get(read)
+                if position is None or uses[read] != 1:
+                    break
+                first = kept[position]
+                assert type(first) is Copy
+                joined = self._join(first, merged, types)
+                if joined is None:
+                    break
+                kept[position] = None
+                del window[read]
+                merged = joined
+            window[merged.results[0]] = len(kept)
+            kept.append(merged)
         return tuple([step for step in kept if step is not None])
 
-    def _join(self, program: Program, first: Copy, second: Copy) -> Copy | None:
-        values = program.values
-        types = tuple(
-            (values[number].shape, values[number].precision, values[number].layout)
-            for number in (first.inputs[0], second.inputs[0], second.results[0])
+    def _with_body(self, step: Repeat, uses: Sequence[int], types: Sequence[ValueType]) -> Repeat:
+        body = self._region(step.body, uses, types)
+        return Repeat(
+            step.source,
+            step.count,
+            step.inputs,
+            step.results,
+            step.carried,
+            step.iterated,
+            step.arguments,
+            body,
+            step.yields,
         )
-        key = (types, first.mapping, second.mapping, first.policy, second.policy)
-        if key in self._known:
-            merged = self._known[key]
-        else:
-            merged = self._known[key] = merge_copies(first, second, *types)
-        if merged is None:
-            return None
-        return Copy(second.source, first.inputs, second.results, merged.mapping, merged.policy)
+
+    def _join(self, first: Copy, second: Copy, types: Sequence[ValueType]) -> Copy | None:
+        """What two copies become; the answer hangs on the two step objects, which earlier runs made too."""
+        chain = (types[first.inputs[0]], types[second.inputs[0]], types[second.results[0]])
+        key = (id(first), id(second), *chain)
+        known = self._joined.get(key)
+        if known is None:
+            rule = (*chain, first.mapping, second.mapping, first.policy, second.policy)
+            if rule not in self._merged:
+                self._merged[rule] = merge_copies(first, second, *chain)
+            merged = self._merged[rule]
+            joined = None
+            if merged is not None:
+                joined = Copy(second.source, first.inputs, second.results, merged.mapping, merged.policy)
+            known = self._joined[key] = (first, second, joined)  # both are kept, so that their ids stay theirs
+        return known[2]
+
+
+def _count_uses(steps: Sequence[Step], uses: list[int]) -> None:
+    """Count what every step reads; a Repeat reads its members, and its body's yields are uses."""
+    for step in steps:
+        for value in step.inputs:
+            uses[value] += 1
+        if type(step) is Repeat:
+            for members in step.iterated:
+                for value in members:
+                    uses[value] += 1
+            for value in step.yields:
+                uses[value] += 1
+            _count_uses(step.body, uses)

@@ -7,7 +7,7 @@ from typing import Final
 from tileview.core.geometry.resolve import LayoutError, resolve
 from tileview.core.lowering.sheet import DIRECT, STAGED
 from tileview.core.lowering.tilings import ZERO, find_axis, from_end, replaced, with_blocks, with_order
-from tileview.core.lowering.types import TypeTable, ValueType
+from tileview.core.lowering.valuetypes import TypeTable, ValueType
 from tileview.model.tensor import ROW_MAJOR, Axis, Layout, OrderKind, Precision, PrecisionKind, Shape, Tiling
 
 CAST: Final = None

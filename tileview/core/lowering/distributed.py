@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tileview.core.lowering.sheet import Sheet
 from tileview.core.lowering.tilings import ZERO, from_start
-from tileview.core.lowering.types import RefusedError, ValueType
+from tileview.core.lowering.valuetypes import RefusedError, ValueType
 from tileview.model.plan import ProductGrid, Staging, StagingKind
 from tileview.model.tensor import (
     LEFT,

@@ -23,7 +23,7 @@ from tileview.core.lowering.tilings import (
     with_blocks,
     with_class,
 )
-from tileview.core.lowering.types import RefusedError, ValueType
+from tileview.core.lowering.valuetypes import RefusedError, ValueType
 from tileview.model.plan import BlockedGemm, GemmOperator, Orientation, ParallelReduction, Plan
 from tileview.model.tensor import (
     F16,

@@ -8,7 +8,7 @@ from typing import Final
 
 from tileview.core.lowering.inputs import flat_grain, flat_owners
 from tileview.core.lowering.tilings import ZERO, from_end, linear
-from tileview.core.lowering.types import RefusedError, TypeTable, ValueType
+from tileview.core.lowering.valuetypes import RefusedError, TypeTable, ValueType
 from tileview.model.tensor import (
     LEFT,
     ROW_MAJOR,

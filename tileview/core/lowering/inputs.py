@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from tileview.core.lowering.tilings import REJECT, from_end, linear
-from tileview.core.lowering.types import ValueType
+from tileview.core.lowering.valuetypes import ValueType
 from tileview.errors import PlanError
 from tileview.model.config import PipelineConfig
 from tileview.model.graph import GraphInput, InputKind

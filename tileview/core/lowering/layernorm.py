@@ -5,7 +5,7 @@ from __future__ import annotations
 from tileview.core.lowering.pointwise import aligned_operands
 from tileview.core.lowering.sheet import RESULT, Fragment, Sheet
 from tileview.core.lowering.tilings import dimension_of, moved, with_blocks
-from tileview.core.lowering.types import RefusedError, ValueType
+from tileview.core.lowering.valuetypes import RefusedError, ValueType
 from tileview.model.tensor import F32, Axis, Layout, Tiling
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tileview.core.lowering.types import ValueType
-from tileview.model.program import Step
+from tileview.core.lowering.valuetypes import ValueType
+from tileview.model.program import Step, Value
 from tileview.model.tensor import Shape
 
 
@@ -13,16 +13,18 @@ class Ledger:
     """Lowered values by number: graph origin, type, storage group, whether one counts as a parameter.
 
     ``automatic`` holds the parameters whose layout is still open, with the number of copies a home must have room for.
-    Columns, not objects: types and groups of inputs and arguments change until the whole program is lowered.
+    Columns, not objects: types and groups of inputs and arguments change until the whole program is lowered. ``made``
+    holds the finished value where nothing can change it any more, else None.
     """
 
-    __slots__ = ("automatic", "groups", "origins", "parameters", "types")
+    __slots__ = ("automatic", "groups", "made", "origins", "parameters", "types")
 
     def __init__(self) -> None:
         self.origins: list[int] = []
         self.types: list[ValueType] = []
         self.groups: list[int] = []
         self.parameters: list[bool] = []
+        self.made: list[Value | None] = []
         self.automatic: dict[int, int] = {}
 
     def __len__(self) -> int:
@@ -35,6 +37,7 @@ class Ledger:
         self.types.append(value_type)
         self.groups.append(number if group is None else group)
         self.parameters.append(parameter)
+        self.made.append(None)
         return number
 
     def add_temporaries(self, origin: int, types: Sequence[ValueType]) -> range:
@@ -45,6 +48,7 @@ class Ledger:
         self.types.extend(types)
         self.groups.extend(numbers)
         self.parameters.extend([False] * len(types))
+        self.made.extend([None] * len(types))
         return numbers
 
 

@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from tileview.core.lowering.convert import CAST, conversion, initial_layout
 from tileview.core.lowering.homes import HomeLimits, home_type
 from tileview.core.lowering.ledger import Ledger, Region
+from tileview.core.lowering.names import ValueNames
 from tileview.core.lowering.plans import PlanForm
-from tileview.core.lowering.sheet import Fragment
-from tileview.core.lowering.types import RefusedError, TypeTable, ValueType
+from tileview.core.lowering.templates import Template
+from tileview.core.lowering.valuetypes import RefusedError, TypeTable, ValueType
 from tileview.errors import PlanError
 from tileview.model.graph import Operation
 from tileview.model.program import Copy, Kernel, Opaque
@@ -20,13 +21,25 @@ FormOf = Callable[[Operation, Region], PlanForm]
 class Lowering:
     """One run over a graph: the ledger that fills, and what every operation needs."""
 
-    def __init__(self, types: TypeTable, form_of: FormOf, open_boundaries: frozenset[int], limits: HomeLimits) -> None:
+    def __init__(
+        self,
+        types: TypeTable,
+        form_of: FormOf,
+        open_boundaries: frozenset[int],
+        limits: HomeLimits,
+        names: ValueNames,
+    ) -> None:
         self.types = types
         self.form_of = form_of
         self.open_boundaries = open_boundaries
         self.limits = limits
+        self.names = names
         self.ledger = Ledger()
         self.unknown: list[tuple[int, str]] = []
+        self.reads_parameters = False
+        """A compute step reads a parameter in its home layout, where it may be rotated away from the step's result."""
+        self._new_casts: list[tuple[int, ValueType]] = []
+        self._used_again = False
 
     def lower_operation(self, region: Region, operation: Operation) -> None:
         """One operation that is no Repeat: homes, conversions, result, temporaries, steps, closing.
@@ -38,21 +51,46 @@ class Lowering:
         """
         try:
             form = self.form_of(operation, region)
+            environment = region.environment
+            operands = [environment[value] for value in operation.inputs]
             if self.ledger.automatic:
-                self._choose_homes(region, operation, form)
-            operands = self._convert_operands(region, operation, form)
-            if form.unknown is None:
-                self._place(region, operation, form, operands)
-            else:
+                self._choose_homes(operation, form, operands)
+            if form.unknown is not None:
                 self._place_unknown(region, operation, form, operands)
+                return
+            types, parameters = self.ledger.types, self.ledger.parameters
+            is_open = operation.results[0] in self.open_boundaries
+            key = (is_open, *[types[value] for value in operands], *[parameters[value] for value in operands])
+            template = form.templates.get(key)
+            if template is None or not template.fits(region, operands):
+                template = self._lower_anew(region, operation, form, operands, key if template is None else None)
+            else:
+                result = operation.results[0]
+                environment[result] = template.place(self.ledger, region, operation.id, operands, self.names)
+            if template is None or template.direct:
+                self.reads_parameters = self.reads_parameters or any(map(parameters.__getitem__, operands))
         except RefusedError as refusal:
             raise PlanError(str(refusal), operation.id) from None
 
-    def _choose_homes(self, region: Region, operation: Operation, form: PlanForm) -> None:
+    def _lower_anew(
+        self, region: Region, operation: Operation, form: PlanForm, operands: list[int], key: tuple[object, ...] | None
+    ) -> Template | None:
+        """Lower an operation step by step, and keep a template of it unless it used a Cast that was there already."""
+        base, first_step = len(self.ledger), len(region.steps)
+        self._new_casts.clear()
+        self._used_again = False
+        converted = self._convert_operands(region, operation, form, operands)
+        bound = self._place(region, operation, form, converted)
+        if key is None or self._used_again:
+            return None
+        template = Template(self.ledger, region, base, first_step, operands, bound, self._new_casts)
+        form.templates[key] = template
+        return template
+
+    def _choose_homes(self, operation: Operation, form: PlanForm, operands: Sequence[int]) -> None:
         """Give every operand that is a still automatic parameter its home, for the order its plan requires there."""
         ledger = self.ledger
-        for graph_value, (target, _) in zip(operation.inputs, form.targets, strict=True):
-            value = region.environment[graph_value]
+        for value, (target, _) in zip(operands, form.targets, strict=True):
             if target is None or value not in ledger.automatic:
                 continue
             copies = ledger.automatic.pop(value)
@@ -63,15 +101,17 @@ class Lowering:
             except RefusedError as refusal:
                 raise RefusedError(f"operation {operation.id} has no legal format: {refusal}") from None
 
-    def _convert_operands(self, region: Region, operation: Operation, form: PlanForm) -> list[int]:
+    def _convert_operands(
+        self, region: Region, operation: Operation, form: PlanForm, operands: Sequence[int]
+    ) -> list[int]:
+        """Every operand in the format its plan requires; one whose requirement is not known as it is."""
         ledger = self.ledger
-        operands: list[int] = []
-        for graph_value, (target, slices) in zip(operation.inputs, form.targets, strict=True):
-            value = region.environment[graph_value]
-            if target is not None and ledger.types[value] is not target:
-                value = self.convert(region, value, target, operation.id, slices, ledger.parameters[value])
-            operands.append(value)
-        return operands
+        return [
+            value
+            if target is None
+            else self.convert(region, value, target, operation.id, slices, ledger.parameters[value])
+            for value, (target, slices) in zip(operands, form.targets, strict=True)
+        ]
 
     def convert(
         self, region: Region, value: int, target: ValueType, source: int, slices: bool = False, own_group: bool = False
@@ -94,13 +134,17 @@ class Lowering:
             ledger.types[value] = self.types.get(own.shape, own.precision, initial_layout(own.precision, target))
             if own.precision == target.precision:
                 return value
+        elif ledger.types[value] is target:
+            return value
         casts = region.casts
         for made, policy in conversion(self.types, ledger.types[value], target, slices):
             if policy is CAST:
                 known = casts.get((value, made))
                 if known is not None:
                     value = known
+                    self._used_again = True
                     continue
+                self._new_casts.append((value, made))
             if made.problem is not None:
                 raise RefusedError(f"a converted operand {made} {made.problem}")
             group = None if own_group else ledger.groups[value]
@@ -113,31 +157,34 @@ class Lowering:
             value = result
         return value
 
-    def _place(self, region: Region, operation: Operation, form: PlanForm, operands: Sequence[int]) -> None:
+    def _place(self, region: Region, operation: Operation, form: PlanForm, operands: Sequence[int]) -> int:
+        """Result, temporaries, steps, closing; returns the value that consumers use."""
         ledger = self.ledger
         types = ledger.types
-        fragment: Fragment = form.fragment(tuple([types[value] for value in operands]))
+        fragment = form.fragment(tuple([types[value] for value in operands]))
         graph_value = operation.results[0]
         result = ledger.add(graph_value, form.results[0], None, form.keeps_parameter and ledger.parameters[operands[0]])
         ids = [result, *ledger.add_temporaries(graph_value, fragment.temporaries), *operands[::-1]]
         fragment.place(operation.id, ids, region.steps)
         for cast, made in fragment.casts:
             region.casts.setdefault((ids[cast], types[ids[made]]), ids[made])
-        self._bind(region, operation, form, 0, result)
+        return self._bind(region, operation, form, 0, result)
 
     def _place_unknown(self, region: Region, operation: Operation, form: PlanForm, operands: Sequence[int]) -> None:
         """An operation that is not modelled: its results in their formats, one step that reads and writes."""
         assert form.unknown is not None
+        operands = self._convert_operands(region, operation, form, operands)
         self.unknown.append((operation.id, form.unknown))
         results = [self.ledger.add(value, own) for value, own in zip(operation.results, form.results, strict=True)]
         region.steps.append(Opaque(operation.id, tuple(operands), tuple(results), form.unknown))
         for index, result in enumerate(results):
             self._bind(region, operation, form, index, result)
 
-    def _bind(self, region: Region, operation: Operation, form: PlanForm, index: int, result: int) -> None:
+    def _bind(self, region: Region, operation: Operation, form: PlanForm, index: int, result: int) -> int:
         """Let consumers use a result: converted to its canonical layout first where its boundary is closed."""
         graph_value = operation.results[index]
         closed = form.closed[index]
         if closed is not form.results[index] and graph_value not in self.open_boundaries:
             result = self.convert(region, result, closed, operation.id)
         region.environment[graph_value] = result
+        return result

@@ -12,7 +12,8 @@ from tileview.core.lowering.inputs import canonical_layout
 from tileview.core.lowering.layernorm import lower_layernorm_parts
 from tileview.core.lowering.pointwise import lower_pointwise, lower_scalar_attention
 from tileview.core.lowering.sheet import Fragment, Sheet
-from tileview.core.lowering.types import RefusedError, TypeTable, ValueType
+from tileview.core.lowering.templates import Template
+from tileview.core.lowering.valuetypes import RefusedError, TypeTable, ValueType
 from tileview.core.lowering.views import lower_slice, lower_view
 from tileview.model.config import PipelineConfig
 from tileview.model.graph import GemmKind, Operation, UnknownKind, kind_name
@@ -66,6 +67,7 @@ class PlanForm:
         "plan",
         "results",
         "targets",
+        "templates",
         "unknown",
         "writer",
     )
@@ -77,6 +79,7 @@ class PlanForm:
         self.operation = operation
         self._types = types
         self._fragments: dict[tuple[ValueType, ...], Fragment | str] = {}
+        self.templates: dict[tuple[object, ...], Template] = {}
         if len(plan.inputs) != len(operation.inputs):
             raise RefusedError(
                 f"the plan is for {len(plan.inputs)} operands, the operation has {len(operation.inputs)}"

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from tileview.core.lowering.ledger import Region
 from tileview.core.lowering.operations import Lowering
-from tileview.core.lowering.types import RefusedError
+from tileview.core.lowering.valuetypes import RefusedError
 from tileview.errors import PlanError
 from tileview.model.graph import Operation, RepeatKind
 from tileview.model.program import Copy, Repeat

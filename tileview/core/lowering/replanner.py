@@ -1,133 +1,243 @@
-"""The re-planner: a recipe becomes a whole-device program, before and after copy composition."""
+"""The re-planner: a recipe becomes a whole-device program, before and after copy composition.
+
+A :class:`Replanner` keeps what one run worked out for the next: types with their conversions, plans with their steps,
+rotations, and what copies compose to. Everything kept is a function of its key, so a run with a used re-planner gives
+what a run with a new one gives, only faster; after a swap little more is done than to number the values again.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from tileview.core.lowering.compose import Composer
 from tileview.core.lowering.homes import HomeLimits
 from tileview.core.lowering.inputs import input_format
-from tileview.core.lowering.ledger import Region
+from tileview.core.lowering.ledger import Ledger, Region
 from tileview.core.lowering.names import ValueNames, name_of, value_names
 from tileview.core.lowering.operations import Lowering
 from tileview.core.lowering.plans import PlanForm
 from tileview.core.lowering.repeat import RegionLowering, RegionUses
 from tileview.core.lowering.rotation import OwnerCopies, group_rotations
-from tileview.core.lowering.types import TypeTable
+from tileview.core.lowering.valuetypes import TypeTable, ValueType
 from tileview.errors import PlanError
 from tileview.model.config import PipelineConfig
 from tileview.model.graph import Graph, InputKind, Operation
-from tileview.model.program import DIRECT_OWNERS, Owners, Program, ProgramInput, Value
+from tileview.model.plan import Plan
+from tileview.model.program import DIRECT_OWNERS, Owners, Program, ProgramInput, Step, Value
 from tileview.model.recipe import Recipe
+
+_MOST_KEPT = 1 << 17
+"""Types or values after which everything kept is forgotten, so that a long session does not grow without end."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """The graph inputs as lowered values, for one set of homes. ``fixed_by``: the mappings that decided them."""
+
+    fixed_by: tuple[object, object, object]
+    types: tuple[ValueType, ...]
+    automatic: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Placement:
+    """Rotations of the storage groups, and the inputs' finished values under them."""
+
+    rotations: dict[int, int]
+    values: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Lowered:
+    """A program before its copies are composed."""
+
+    ledger: Ledger
+    steps: tuple[Step, ...]
+    outputs: tuple[int, ...]
+    values: tuple[Value, ...]
+    unknown: tuple[tuple[int, str], ...]
 
 
 class Replanner:
-    """Lowers recipes; keeps what one run worked out for the next."""
+    """Lowers recipes of one graph at a time, successive ones fast. Not to be used by two threads at once."""
 
     def __init__(self) -> None:
-        self._types = TypeTable(0)
-        self._forms: dict[tuple[int, int], PlanForm] = {}
-        self._uses = RegionUses()
-        self._names: ValueNames = {}
         self._graph: Graph | None = None
-        self._composer = Composer()
-        self._baseline = False
+        self._setting: tuple[int, bool] = (0, False)
+        self._forget()
 
     def lower(self, recipe: Recipe, config: PipelineConfig | None = None) -> Program:
         """The program after selection: plans lowered, parameters rotated, copies not yet composed.
+
+        Parameters
+        ----------
+        recipe : Recipe
+            What to lower.
+        config : PipelineConfig, optional
+            In place of the recipe's own (what-if budget and reserve).
 
         Raises
         ------
         PlanError
             Where an input or a plan cannot be lowered.
         """
-        config = recipe.config if config is None else config
-        self._prepare(recipe.graph, config)
-        limits = HomeLimits(config.budget_bytes, config.reserve_bytes)
+        lowered = self._lower(recipe, recipe.config if config is None else config)
+        return self._program(lowered, lowered.steps)
+
+    def replan(self, recipe: Recipe, config: PipelineConfig | None = None) -> Program:
+        """The program as it is measured: lowered, copies composed. Raises as :meth:`lower` does."""
+        lowered = self._lower(recipe, recipe.config if config is None else config)
+        return self._program(lowered, self._composer.compose(lowered.steps, lowered.outputs, lowered.ledger.types))
+
+    def _program(self, lowered: _Lowered, steps: tuple[Step, ...]) -> Program:
+        return Program(
+            self._types.tile_count, self._program_inputs, lowered.outputs, lowered.values, steps, lowered.unknown
+        )
+
+    # -- what is kept -----------------------------------------------------------------------------------------------
+
+    def _forget(self) -> None:
+        self._types = TypeTable(self._setting[0])
+        self._forms: dict[tuple[int, int], PlanForm] = {}
+        self._uses = RegionUses()
+        self._composer = Composer()
+        self._bound: _Bound | None = None
+        self._placements: dict[tuple[object, ...], _Placement] = {}
+        self._values: dict[tuple[int, int, ValueType, int, int], Value] = {}
+        self._names: ValueNames = {}
+        self._program_inputs: tuple[ProgramInput, ...] = ()
+        self._parameter_inputs: tuple[bool, ...] = ()
+
+    def _prepare(self, graph: Graph, config: PipelineConfig) -> None:
+        """Forget what is kept where it is of another graph or setting, or has grown too large."""
+        setting = (config.tile_count, config.capacity_baseline)
+        kept = len(self._types) + len(self._values)
+        if self._graph is graph and self._setting == setting and kept <= _MOST_KEPT:
+            return
+        self._graph, self._setting = graph, setting
+        self._forget()
+        self._names = value_names(graph)
+        self._program_inputs = tuple(
+            ProgramInput(given.name, given.kind, number) for number, given in enumerate(graph.inputs)
+        )
+        self._parameter_inputs = tuple(given.kind is InputKind.PARAMETER for given in graph.inputs)
+
+    # -- one run ----------------------------------------------------------------------------------------------------
+
+    def _lower(self, recipe: Recipe, config: PipelineConfig) -> _Lowered:
+        graph = recipe.graph
+        self._prepare(graph, config)
+        plans, forms = recipe.plans, self._forms
 
         def form_of(operation: Operation, region: Region) -> PlanForm:
-            return self._form(recipe, config, operation, region)
+            plan = plans.get(operation.id)
+            form = None if plan is None else forms.get((id(plan), operation.id))
+            return self._new_form(plan, config, operation, region) if form is None else form
 
-        lowering = Lowering(self._types, form_of, recipe.open_boundaries, limits)
-        graph = recipe.graph
-        environment = self._bind_inputs(recipe, config, lowering)
+        limits = HomeLimits(config.budget_bytes, config.reserve_bytes)
+        lowering = Lowering(self._types, form_of, recipe.open_boundaries, limits, self._names)
+        environment = self._bind_inputs(recipe, config, lowering.ledger)
         region = Region(environment, graph.shapes, self._uses.of(graph.operations, graph.outputs))
         members = {
             sequence.id: [environment[value] for value in sequence.values if value in environment]
             for sequence in graph.sequences
         }
         RegionLowering(lowering, members, self._uses).lower(region, graph.operations)
-        return self._finish(recipe, lowering, region)
+        ledger = lowering.ledger
+        placement = self._place_inputs(ledger)
+        owner_copies = OwnerCopies(ledger, placement.rotations)
+        steps = owner_copies.apply(region.steps, follow=lowering.reads_parameters)
+        return _Lowered(
+            ledger,
+            steps,
+            _outputs(graph, region),
+            self._finish_values(ledger, placement, owner_copies.rotations),
+            tuple(lowering.unknown),
+        )
 
-    def replan(self, recipe: Recipe, config: PipelineConfig | None = None) -> Program:
-        """The program as it is measured: lowered, copies composed."""
-        return self._composer.compose(self.lower(recipe, config))
-
-    def _prepare(self, graph: Graph, config: PipelineConfig) -> None:
-        if (
-            self._graph is not graph
-            or self._types.tile_count != config.tile_count
-            or self._baseline != config.capacity_baseline
-        ):
-            self._types = TypeTable(config.tile_count)
-            self._forms = {}
-            self._uses = RegionUses()
-            self._names = value_names(graph)
-            self._graph = graph
-            self._baseline = config.capacity_baseline
-
-    def _form(self, recipe: Recipe, config: PipelineConfig, operation: Operation, region: Region) -> PlanForm:
-        plan = recipe.plans.get(operation.id)
+    def _new_form(self, plan: Plan | None, config: PipelineConfig, operation: Operation, region: Region) -> PlanForm:
+        """A plan's form, kept under the plan's identity (the form holds the plan, so that its id stays its own)."""
         if plan is None:
             raise PlanError("the recipe has no plan for it", operation.id)
-        key = (id(plan), operation.id)
-        form = self._forms.get(key)
-        if form is None or form.plan is not plan:
-            form = self._forms[key] = PlanForm(self._types, config, operation, plan, region.shapes)
+        form = self._forms[id(plan), operation.id] = PlanForm(self._types, config, operation, plan, region.shapes)
         return form
 
-    def _bind_inputs(self, recipe: Recipe, config: PipelineConfig, lowering: Lowering) -> dict[int, int]:
-        """A lowered value for every graph input, in order."""
-        environment: dict[int, int] = {}
-        ledger = lowering.ledger
-        for given in recipe.graph.inputs:
-            chosen, automatic = input_format(recipe, config, given)
+    def _bind_inputs(self, recipe: Recipe, config: PipelineConfig, ledger: Ledger) -> dict[int, int]:
+        """A lowered value for every graph input, in order; kept while the same mappings decide their formats."""
+        fixed_by = (recipe.inputs, config.inputs, config.automatic_inputs)
+        bound = self._bound
+        if bound is None or any(a is not b for a, b in zip(bound.fixed_by, fixed_by, strict=True)):
+            bound = self._bound = self._choose_inputs(recipe, config, fixed_by)
+        inputs = recipe.graph.inputs
+        count = len(inputs)
+        ledger.origins.extend([given.value for given in inputs])
+        ledger.types.extend(bound.types)
+        ledger.groups.extend(range(count))
+        ledger.parameters.extend(self._parameter_inputs)
+        ledger.made.extend([None] * count)
+        ledger.automatic.update(dict.fromkeys(bound.automatic, 1))
+        return dict(zip(ledger.origins, range(count), strict=True))
+
+    def _choose_inputs(self, recipe: Recipe, config: PipelineConfig, fixed_by: tuple[object, object, object]) -> _Bound:
+        types: list[ValueType] = []
+        automatic: list[int] = []
+        for number, given in enumerate(recipe.graph.inputs):
+            chosen, is_automatic = input_format(recipe, config, given)
             own = self._types.get(given.shape, chosen.precision, chosen.layout)
             if own.problem is not None:
                 raise PlanError(f"input {given.name} {own} {own.problem}")
-            number = ledger.add(given.value, own, None, given.kind is InputKind.PARAMETER)
-            if automatic:
-                ledger.automatic[number] = 1
-            environment[given.value] = number
-        return environment
+            types.append(own)
+            if is_automatic:
+                automatic.append(number)
+        return _Bound(fixed_by, tuple(types), tuple(automatic))
 
-    def _finish(self, recipe: Recipe, lowering: Lowering, region: Region) -> Program:
-        """Rotations, owner copies, and the program with its values written out."""
-        ledger, graph = lowering.ledger, recipe.graph
-        tiles = self._types.tile_count
-        parameters = [
-            (ledger.groups[number], ledger.types[number])
-            for number, given in enumerate(graph.inputs)
-            if given.kind is InputKind.PARAMETER
-        ]
-        owner_copies = OwnerCopies(ledger, group_rotations(parameters, tiles))
-        steps = owner_copies.apply(region.steps)
-        outputs: list[int] = []
-        for value in graph.outputs:
-            number = region.environment.get(value)
-            if number is None:
-                raise PlanError(f"the graph's output {value} is made by nothing")
-            outputs.append(number)
-        owners: dict[int, Owners] = {0: DIRECT_OWNERS}
-        values: list[Value] = []
-        for number, (origin, own, group, rotation) in enumerate(
-            zip(ledger.origins, ledger.types, ledger.groups, owner_copies.rotations, strict=True)
-        ):
+    def _place_inputs(self, ledger: Ledger) -> _Placement:
+        """The rotations of the inputs' groups, and the inputs' values under them."""
+        count = len(self._parameter_inputs)
+        types, groups = ledger.types[:count], ledger.groups[:count]
+        key = (*types, *groups)
+        placement = self._placements.get(key)
+        if placement is None:
+            parameters = [
+                (group, own)
+                for group, own, is_parameter in zip(groups, types, self._parameter_inputs, strict=True)
+                if is_parameter
+            ]
+            rotations = group_rotations(parameters, self._types.tile_count)
+            values = [self._value(ledger, number, rotations.get(groups[number], 0)) for number in range(count)]
+            placement = self._placements[key] = _Placement(rotations, tuple(values))
+        return placement
+
+    def _finish_values(self, ledger: Ledger, placement: _Placement, rotations: Sequence[int]) -> tuple[Value, ...]:
+        """Every value written out; those that operations have finished already as they are."""
+        moved = placement.rotations
+        values: list[Value] = list(placement.values)
+        for number in range(len(values), len(ledger.made)):
+            value = ledger.made[number]
+            if value is None or (value.storage_group in moved):
+                value = self._value(ledger, number, rotations[number])
+            values.append(value)
+        return tuple(values)
+
+    def _value(self, ledger: Ledger, number: int, rotation: int) -> Value:
+        key = (number, ledger.origins[number], ledger.types[number], ledger.groups[number], rotation)
+        value = self._values.get(key)
+        if value is None:
+            _, origin, own, group, _ = key
             name, counted_under = name_of(self._names, origin)
-            if rotation not in owners:
-                owners[rotation] = Owners(rotation)
-            values.append(
-                Value(
-                    number, origin, name, counted_under, own.shape, own.precision, own.layout, group, owners[rotation]
-                )
+            owners = Owners(rotation) if rotation else DIRECT_OWNERS
+            value = self._values[key] = Value(
+                number, origin, name, counted_under, own.shape, own.precision, own.layout, group, owners
             )
-        inputs = tuple(ProgramInput(given.name, given.kind, number) for number, given in enumerate(graph.inputs))
-        return Program(tiles, inputs, tuple(outputs), tuple(values), steps, tuple(lowering.unknown))
+        return value
+
+
+def _outputs(graph: Graph, region: Region) -> tuple[int, ...]:
+    outputs: list[int] = []
+    for value in graph.outputs:
+        number = region.environment.get(value)
+        if number is None:
+            raise PlanError(f"the graph's output {value} is made by nothing")
+        outputs.append(number)
+    return tuple(outputs)

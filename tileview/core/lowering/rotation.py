@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tileview.core.lowering.ledger import Ledger
-from tileview.core.lowering.types import ValueType
+from tileview.core.lowering.valuetypes import ValueType
 from tileview.errors import PlanError
 from tileview.model.program import Copy, Kernel, Product, Repeat, Step
 
@@ -72,27 +72,35 @@ class OwnerCopies:
         self._ledger = ledger
         self.rotations = [rotations.get(group, 0) for group in ledger.groups] if rotations else [0] * len(ledger)
         self._moved = bool(rotations)
+        self._follows = True
 
-    def apply(self, steps: Sequence[Step]) -> tuple[Step, ...]:
+    def apply(self, steps: Sequence[Step], *, follow: bool = True) -> tuple[Step, ...]:
         """The steps of a region with the copies in place.
+
+        Parameters
+        ----------
+        follow : bool
+            False where no compute step reads a parameter itself: then only Repeats are looked at.
 
         Raises
         ------
         PlanError
             Where members of a sequence, or a Repeat's result and its carried input, have different rotations.
         """
-        if not self._moved:
-            return tuple(steps)
+        self._follows = follow and self._moved
+        return tuple(self._region(steps)) if self._moved else tuple(steps)
+
+    def _region(self, steps: Sequence[Step]) -> Sequence[Step]:
         into: list[Step] = []
         for step in steps:
             kind = type(step)
-            if kind is Kernel or kind is Product:
-                self._follow(step, into)  # type: ignore[arg-type]
-            elif kind is Repeat:
+            if kind is Repeat:
                 into.append(self._repeat(step))  # type: ignore[arg-type]
+            elif self._follows and (kind is Kernel or kind is Product):
+                self._follow(step, into)  # type: ignore[arg-type]
             else:
                 into.append(step)
-        return tuple(into)
+        return into
 
     def _follow(self, step: Kernel | Product, into: list[Step]) -> None:
         rotations = self.rotations
@@ -134,7 +142,7 @@ class OwnerCopies:
         for result, value in zip(step.results, step.inputs, strict=False):
             if rotations[result] != rotations[value]:
                 raise PlanError("a result and the input it is carried from lie on different tiles", step.source)
-        body = list(self.apply(step.body))
+        body = list(self._region(step.body))
         yields = [
             value
             if rotations[value] == rotations[carried]

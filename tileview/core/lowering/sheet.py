@@ -8,12 +8,12 @@ temporaries in order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from tileview.core.lowering.tilings import with_order
-from tileview.core.lowering.types import RefusedError, TypeTable, ValueType
+from tileview.core.lowering.valuetypes import RefusedError, TypeTable, ValueType
 from tileview.model.plan import Staging
 from tileview.model.program import IDENTITY, Copy, Kernel, Mapping, Product, Step, Sum
 from tileview.model.tensor import Layout, Order, Precision, Shape
@@ -53,22 +53,24 @@ class Fragment:
         reference counts from its end.
         """
         for step in self.steps:
-            kind = type(step)
-            if kind is Copy:
-                into.append(Copy(source, (ids[step.inputs[0]],), (ids[step.results[0]],), step.mapping, step.policy))  # type: ignore[union-attr]
-                continue
-            inputs = tuple([ids[reference] for reference in step.inputs])
-            results = tuple([ids[reference] for reference in step.results])
-            if kind is Kernel:
-                into.append(Kernel(source, step.kernel, inputs, results, step.aliases))  # type: ignore[union-attr]
-            elif kind is Product:
-                into.append(Product(source, inputs, results, step.multiply, step.accumulate, step.aliases))  # type: ignore[union-attr]
-            else:
-                into.append(Sum(source, inputs, results, step.axis, step.staging))  # type: ignore[union-attr]
+            into.append(numbered(step, source, [ids[r] for r in step.inputs], [ids[r] for r in step.results]))
+
+
+def numbered(step: Draft, source: int | None, inputs: Sequence[int], results: Sequence[int]) -> Draft:
+    """A step with other inputs and results."""
+    kind = type(step)
+    if kind is Copy:
+        return Copy(source, tuple(inputs), tuple(results), step.mapping, step.policy)  # type: ignore[union-attr]
+    if kind is Kernel:
+        return Kernel(source, step.kernel, tuple(inputs), tuple(results), step.aliases)  # type: ignore[union-attr]
+    if kind is Product:
+        multiply, accumulate = step.multiply, step.accumulate  # type: ignore[union-attr]
+        return Product(source, tuple(inputs), tuple(results), multiply, accumulate, step.aliases)  # type: ignore[union-attr]
+    return Sum(source, tuple(inputs), tuple(results), step.axis, step.staging)  # type: ignore[union-attr]
 
 
 class Sheet:
-    """A plan being written down. Values are checked as they are made: a type that cannot be is a :class:`RefusedError`."""
+    """A plan being written down. Values are checked as they are made: one that cannot be raises RefusedError."""
 
     def __init__(self, types: TypeTable, operands: Sequence[ValueType], result: ValueType) -> None:
         self.types = types
@@ -165,21 +167,17 @@ class Sheet:
         if last != RESULT and self.type_of(last) is not self.result:
             raise RefusedError(f"the result {self.result} is left in another format by its plan")
         temporaries = self._temporaries if last == RESULT else self._temporaries[: last - 1] + self._temporaries[last:]
-        steps = tuple(_renumbered(step, renamed) for step in self._steps) if last != RESULT else tuple(self._steps)
+        steps = (
+            tuple(
+                numbered(step, None, list(map(renamed, step.inputs)), list(map(renamed, step.results)))
+                for step in self._steps
+            )
+            if last != RESULT
+            else tuple(self._steps)
+        )
         casts = tuple(
             (step.inputs[0], step.results[0])
             for step in steps
             if isinstance(step, Kernel) and step.kernel == "Cast" and not step.aliases
         )
         return Fragment(tuple(temporaries), steps, casts)
-
-
-def _renumbered(step: Draft, renamed: Callable[[int], int]) -> Draft:
-    inputs, results = tuple(map(renamed, step.inputs)), tuple(map(renamed, step.results))
-    if isinstance(step, Copy):
-        return Copy(None, inputs, results, step.mapping, step.policy)
-    if isinstance(step, Kernel):
-        return Kernel(None, step.kernel, inputs, results, step.aliases)
-    if isinstance(step, Product):
-        return Product(None, inputs, results, step.multiply, step.accumulate, step.aliases)
-    return Sum(None, inputs, results, step.axis, step.staging)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tileview.core.lowering.types import RefusedError
+from tileview.core.lowering.valuetypes import RefusedError
 from tileview.model.tensor import Axis, AxisBase, Layout, MemoryClass, Order, Padding, Shape, Tiling
 
 ZERO = Padding.ZERO

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tileview.core.lowering.sheet import Fragment, Sheet, operand
-from tileview.core.lowering.types import RefusedError
+from tileview.core.lowering.valuetypes import RefusedError
 from tileview.model.plan import SliceOperator, ViewOperator
 from tileview.model.program import AxisView, Mapping
 from tileview.model.tensor import Shape

@@ -1,0 +1,156 @@
+"""What an operation came to, kept: the same plan on operands of the same types gives the same steps under other
+numbers.
+
+A :class:`Template` is recorded from the values and steps that lowering an operation just added, with references in
+place of numbers: −1, −2, … are the operands' values, 0, 1, … the values added. Placing it again skips everything but
+the numbering; and where even the numbers are the same as in an earlier run, the very same step and value objects are
+used again, so that what later parts remember about them holds too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tileview.core.lowering.ledger import Ledger, Region
+from tileview.core.lowering.names import ValueNames, name_of
+from tileview.core.lowering.sheet import Draft, numbered
+from tileview.core.lowering.valuetypes import ValueType
+from tileview.model.program import Copy, Kernel, Product, Step, Sum, Value
+
+_ENTRIES = 64
+"""Numberings kept for a template; swaps before an operation move its numbers by a few different amounts only."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A template under certain numbers: its steps, its values (rotation 0) and their storage groups."""
+
+    steps: tuple[Step, ...]
+    values: tuple[Value, ...]
+    groups: tuple[int, ...]
+
+
+class Template:
+    """The values and steps of one operation for one plan, boundary, and operand types."""
+
+    __slots__ = (
+        "_bound",
+        "_casts",
+        "_checks",
+        "_groups",
+        "_origins",
+        "_owns",
+        "_parameters",
+        "_placed",
+        "_steps",
+        "_types",
+        "direct",
+    )
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        region: Region,
+        base: int,
+        first_step: int,
+        operands: Sequence[int],
+        bound: int,
+        checks: Sequence[tuple[int, ValueType]],
+    ) -> None:
+        """Record what was added from value ``base`` and step ``first_step`` on.
+
+        Parameters
+        ----------
+        bound : int
+            The value that consumers of the result use.
+        checks : sequence of (value, type)
+            The Casts that conversions made because the region had none to use again.
+        """
+        references = {value: -1 - index for index, value in reversed(list(enumerate(operands)))}
+
+        def reference(value: int) -> int:
+            return value - base if value >= base else references[value]
+
+        self._origins = ledger.origins[base:]
+        self._types = ledger.types[base:]
+        self._parameters = ledger.parameters[base:]
+        steps = region.steps[first_step:]
+        self._steps: tuple[Draft, ...] = tuple(
+            numbered(step, None, [reference(v) for v in step.inputs], [reference(v) for v in step.results])
+            for step in steps
+            if isinstance(step, Copy | Kernel | Product | Sum)
+        )
+        self._groups = self._group_references(ledger.groups[base:], base)
+        self._owns = all(group >= 0 for group in self._groups)
+        self._bound = bound - base
+        self._casts = [
+            (step.inputs[0], self._types[step.results[0]], step.results[0])
+            for step in self._steps
+            if isinstance(step, Kernel) and step.kernel == "Cast" and not step.aliases
+        ]
+        self._checks = [(references[value], value_type) for value, value_type in checks if value < base]
+        self._placed: dict[tuple[int, ...], _Placed] = {}
+        self.direct = any(
+            reference < 0 for step in self._steps if isinstance(step, Kernel | Product) for reference in step.inputs
+        )
+        """A compute step reads an operand's value itself, so a rotated operand would have to be copied first."""
+
+    def _group_references(self, groups: Sequence[int], base: int) -> list[int]:
+        """Where each value has its storage group from: a value added here, or the operand it was converted from."""
+        made_from = {step.results[0]: step.inputs[0] for step in self._steps if isinstance(step, Copy | Kernel)}
+        found: list[int] = []
+        for number, group in enumerate(groups):
+            reference = group - base
+            if reference < 0:
+                reference = made_from[number]
+                while reference >= 0:
+                    reference = made_from[reference]
+            found.append(reference)
+        return found
+
+    def fits(self, region: Region, operands: Sequence[int]) -> bool:
+        """Whether lowering anew would make the same Casts: none of them is there to be used again."""
+        checks = self._checks
+        if not checks:
+            return True
+        casts = region.casts
+        if any((operands[-1 - reference], made) in casts for reference, made in checks):
+            return False
+        return len(checks) == 1 or len({(operands[-1 - reference], made) for reference, made in checks}) == len(checks)
+
+    def place(self, ledger: Ledger, region: Region, source: int, operands: Sequence[int], names: ValueNames) -> int:
+        """Add values and steps; returns the value that consumers of the result use."""
+        base = len(ledger.types)
+        groups = ledger.groups
+        key = (base, *operands) if self._owns else (base, *operands, *[groups[value] for value in operands])
+        placed = self._placed.get(key)
+        ids: list[int] | None = None
+        if placed is None:
+            if len(self._placed) >= _ENTRIES:
+                self._placed.clear()
+            ids = [*range(base, base + len(self._types)), *operands[::-1]]
+            placed = self._placed[key] = self._number(ids, source, names, groups)
+        ledger.origins.extend(self._origins)
+        ledger.types.extend(self._types)
+        ledger.parameters.extend(self._parameters)
+        groups.extend(placed.groups)
+        ledger.made.extend(placed.values)
+        region.steps.extend(placed.steps)
+        if self._casts:
+            ids = [*range(base, base + len(self._types)), *operands[::-1]] if ids is None else ids
+            for read, made, written in self._casts:
+                region.casts.setdefault((ids[read], made), ids[written])
+        return base + self._bound
+
+    def _number(self, ids: Sequence[int], source: int, names: ValueNames, groups: Sequence[int]) -> _Placed:
+        steps = [
+            numbered(step, source, [ids[v] for v in step.inputs], [ids[v] for v in step.results])
+            for step in self._steps
+        ]
+        own_groups = [ids[group] if group >= 0 else groups[ids[group]] for group in self._groups]
+        values: list[Value] = []
+        for number, origin, own, group in zip(ids, self._origins, self._types, own_groups, strict=False):
+            name, counted_under = name_of(names, origin)
+            values.append(Value(number, origin, name, counted_under, own.shape, own.precision, own.layout, group))
+        return _Placed(tuple(steps), tuple(values), tuple(own_groups))
