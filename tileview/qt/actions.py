@@ -4,18 +4,19 @@ Menus, the command palette, the key sheet and :attr:`Bridge.requested` all read 
 down once. Views ask for a command with ``bridge.requested.emit(name, argument)``; the names are those given to
 :class:`Command`, among them
 
-=====================  ============================================================================================
-``open``               a file dialog, or the path given as argument
-``compare_with``       the same, for a file to stand beside the open one
-``export_recipe``      write the recipe with the edits in force
-``find_fix``           search the fewest swaps that make the program fit
-``evaluate``           evaluate the alternatives in the background: None for all, else a tuple of operation ids
-``stop``               end background work
-``show_view``          bring the view with the name given as argument to the front
-``pin``                keep the state in force for comparison
-``go_to``              ask for an operation, a step or a tile
-``undo``, ``redo``     take an edit back, do it again
-=====================  ============================================================================================
+=========================  =====================================================================================
+``open``                   a file dialog, or the path given as argument
+``compare_with``           the same, for a file to stand beside the open one
+``export_recipe``          write the recipe with the edits in force
+``find_fix``               search the fewest swaps that make the program fit
+``evaluate_alternatives``  evaluate in the background: an operation, a tuple of operations, or all (None)
+``compare_alternative``    pin the state with (operation, alternative) swapped in, for comparison
+``stop``                   end background work
+``show_view``              bring the view with the name given as argument to the front
+``pin``                    keep the state in force for comparison
+``go_to``                  ask for an operation, a step or a tile
+``undo``, ``redo``         take an edit back, do it again
+=========================  =====================================================================================
 """
 
 from __future__ import annotations

@@ -5,9 +5,9 @@ from __future__ import annotations
 import importlib
 from typing import Final
 
-from PySide6.QtCore import QByteArray, QSize, Qt
+from PySide6.QtCore import QByteArray, QSize, Qt, Slot
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabWidget, QWidget
+from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QTabWidget, QWidget
 
 from tileview.qt.bridge import Bridge
 from tileview.qt.settings import LAYOUT_VERSION
@@ -34,7 +34,7 @@ def view_class(name: str) -> type[View] | None:
     try:
         module = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
-        if error.name != module_name:
+        if not (error.name or "").startswith("tileview."):
             raise
         return None
     found = getattr(module, dict(VIEW_CLASSES)[name])
@@ -62,11 +62,15 @@ class DockArea(QMainWindow):
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
         self.views: dict[str, View] = {}
         self._docks: dict[str, QDockWidget] = {}
+        self._current = ""
         for name, _ in VIEW_CLASSES:
             kind = view_class(name)
             if kind is not None:
                 self._add(name, kind(bridge))
         self.reset()
+        application = QApplication.instance()
+        if isinstance(application, QApplication):
+            application.focusChanged.connect(self._on_focus)
 
     def _add(self, name: str, view: View) -> None:
         dock = QDockWidget(view.title, self)
@@ -94,14 +98,17 @@ class DockArea(QMainWindow):
         self.views[name].setFocus(Qt.FocusReason.ShortcutFocusReason)
         return self.views[name]
 
-    def focused_view(self) -> View | None:
-        """The view that holds the keyboard focus."""
-        widget: QWidget | None = self.focusWidget() if self.window() is None else self.window().focusWidget()
-        while widget is not None:
-            if isinstance(widget, View):
-                return widget
+    def current_view(self) -> View | None:
+        """The view that has the keyboard focus, or had it last; None before any had."""
+        return self.views.get(self._current)
+
+    @Slot(QWidget, QWidget)
+    def _on_focus(self, _old: QWidget | None, new: QWidget | None) -> None:
+        widget = new
+        while widget is not None and not (isinstance(widget, View) and self.views.get(widget.name) is widget):
             widget = widget.parentWidget()
-        return None
+        if isinstance(widget, View):
+            self._current = widget.name
 
     # -- arrangement ----------------------------------------------------------------------------------------------
 

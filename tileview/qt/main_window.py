@@ -2,16 +2,42 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QCloseEvent
-from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QSize, Qt, Slot
+from PySide6.QtGui import (
+    QAction,
+    QActionGroup,
+    QCloseEvent,
+    QDragEnterEvent,
+    QDropEvent,
+    QGuiApplication,
+    QResizeEvent,
+    QShowEvent,
+)
+from PySide6.QtWidgets import QMainWindow, QMenu, QStackedWidget, QVBoxLayout, QWidget
 
 from tileview.qt.actions import MENUS, Actions, Command
 from tileview.qt.bridge import Bridge
+from tileview.qt.dialogs import ErrorDialog
 from tileview.qt.docks import DockArea
+from tileview.qt.estimates import Estimates
+from tileview.qt.exporting import Exporter
+from tileview.qt.files import Files, samples
+from tileview.qt.icons import icon, program_icon
+from tileview.qt.keyguard import KeyGuard
+from tileview.qt.look import apply_theme
+from tileview.qt.navigation import Navigator
 from tileview.qt.settings import Settings
+from tileview.qt.status import StatusBar
 from tileview.qt.theme import load_theme, system_theme_name
+from tileview.qt.tools import Tools
+from tileview.qt.views.verdict_bar import VerdictBar
+from tileview.qt.welcome import Welcome
 from tileview.session.session import Session
+
+FIRST_SIZE = QSize(1280, 800)
 
 
 class MainWindow(QMainWindow):
@@ -23,57 +49,292 @@ class MainWindow(QMainWindow):
         super().__init__(parent)
         self.setObjectName("window")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowIcon(program_icon())
+        self.setAcceptDrops(True)
         self.settings = Settings() if settings is None else settings
         self.session = Session() if session is None else session
         self.bridge = Bridge(self.session, load_theme(self._theme_name()), self)
-        self.commands = Actions(self)
-        self.docks = DockArea(self.bridge, self)
-        self.setCentralWidget(self.docks)
-        self.commands.add(self._own_commands())
+        apply_theme(self.bridge.theme)
+        self.closed = False
+        self._shared = False
+        self._build_centre()
+        self._build_parts()
         self._build_menus()
-        self.bridge.requested.connect(self._on_requested)
-        self.bridge.message.connect(self._on_message)
-        self.resize(QSize(1280, 800))
+        self._connect()
+        self._restore()
+        self._refresh()
+
+    # -- building -------------------------------------------------------------------------------------------------
+
+    def _build_centre(self) -> None:
+        centre = QWidget(self)
+        column = QVBoxLayout(centre)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        self.verdict = VerdictBar(self.bridge, centre)
+        self.docks = DockArea(self.bridge, centre)
+        self.welcome = Welcome(self.bridge.theme, centre)
+        self._pages = QStackedWidget(centre)
+        self._pages.addWidget(self.welcome)
+        self._pages.addWidget(self.docks)
+        column.addWidget(self.verdict)
+        column.addWidget(self._pages, 1)
+        self.setCentralWidget(centre)
+        self.status = StatusBar(self.bridge, self)
+        self.setStatusBar(self.status)
+
+    def _build_parts(self) -> None:
+        self.commands = Actions(self)
+        self.keyguard = KeyGuard(self)
+        self.estimates = Estimates(self.bridge, self)
+        self.exporter = Exporter(self.bridge, self.settings, self.docks, self)
+        self.files = Files(self.bridge, self.settings, self.estimates, self.exporter, self.status.work, self)
+        self.navigator = Navigator(self.bridge, self)
+        self.tools = Tools(self)
+        self.commands.add(self.files.commands())
+        self.commands.add(self.exporter.commands())
+        self.commands.add(self._own_commands())
+        self.commands.add(self.navigator.commands())
+        self.commands.add(self.tools.commands())
+        self.addActions([self.commands.action(command.name) for command in self.commands.commands()])
+
+    def _own_commands(self) -> tuple[Command, ...]:
+        history = self.session
+        return (
+            Command("quit", "&Quit", "File", lambda _: self.close(), ("Ctrl+Q",), "Close the window",
+                    separator_before=True),
+            Command("undo", "&Undo", "Edit", lambda _: history.undo(), ("Ctrl+Z",), "Take the last edit back",
+                    lambda: history.history.undo_label is not None, repeats=True, icon="undo"),
+            Command("redo", "&Redo", "Edit", lambda _: history.redo(), ("Ctrl+Shift+Z", "Ctrl+Y"),
+                    "Do an edit again that was taken back", lambda: history.history.redo_label is not None,
+                    repeats=True, icon="redo"),
+            Command("reset_layout", "&Reset layout", "View", lambda _: self.reset_layout(), (),
+                    "Put all views back where they stood at first", separator_before=True),
+            Command("show_view", "Show view", "View", lambda name: self.docks.show_view(str(name)), in_menu=False),
+            Command("full_screen", "&Full screen", "View", lambda _: self._toggle_full_screen(), ("F11",),
+                    "Use the whole screen"),
+        )  # fmt: skip
+
+    def _build_menus(self) -> None:
+        self._menus = {title: self.menuBar().addMenu(f"&{title}") for title in MENUS}
+        self._recent = QMenu("Open &recent", self)
+        self._samples = QMenu("&Samples", self)
+        self._theme_menu = QMenu("&Theme", self)
+        view = self._menus["View"]
+        view.addActions(self.docks.toggle_actions())
+        for title, menu in self._menus.items():
+            for command in self.commands.commands():
+                if command.menu != title or not command.in_menu:
+                    continue
+                if command.separator_before:
+                    menu.addSeparator()
+                menu.addAction(self.commands.action(command.name))
+                if command.name == "open":
+                    menu.addMenu(self._recent)
+                    menu.addMenu(self._samples)
+        self._recent.aboutToShow.connect(self._fill_recent)
+        self._fill_recent()
+        self._fill_samples()
+        self._fill_themes()
+        view.addMenu(self._theme_menu)
+        for named in self.docks.views.values():
+            actions = named.view_actions()
+            if actions:
+                submenu = view.addMenu(named.title)
+                submenu.addActions(actions)
+        self._set_icons()
+
+    def _fill_themes(self) -> None:
+        group = QActionGroup(self)
+        for name, text in (("system", "As the &system"), ("light", "&Light"), ("dark", "&Dark")):
+            action = QAction(text, group)
+            action.setCheckable(True)
+            action.setChecked(name == self.settings.theme)
+            action.setData(name)
+            self._theme_menu.addAction(action)
+        group.triggered.connect(self._on_theme_chosen)
+        self._theme_group = group
+
+    @Slot()
+    def _fill_recent(self) -> None:
+        self._recent.clear()
+        for path in self.settings.recent:
+            there = path.exists()
+            name = str(path).replace("&", "&&")
+            action = self._recent.addAction(name if there else f"{name} (missing)")
+            action.setEnabled(there)
+            action.triggered.connect(partial(self._open_path, path))
+        self._recent.addSeparator()
+        clear = self._recent.addAction("Clear the list")
+        clear.triggered.connect(self.settings.clear_recent)
+        clear.setEnabled(bool(self.settings.recent))
+
+    def _fill_samples(self) -> None:
+        found = samples()
+        for path in found:
+            action = self._samples.addAction(path.name.replace("&", "&&"))
+            action.triggered.connect(partial(self._open_path, path))
+        self._samples.setEnabled(bool(found))
+
+    def _set_icons(self) -> None:
+        for command in self.commands.commands():
+            if command.icon:
+                self.commands.action(command.name).setIcon(icon(command.icon, self.bridge.theme))
+        self.verdict.find_fix.setIcon(icon("fix", self.bridge.theme))
+        self.verdict.export.setIcon(icon("export", self.bridge.theme))
+
+    def _connect(self) -> None:
+        bridge = self.bridge
+        bridge.requested.connect(self._on_requested)
+        bridge.message.connect(self._on_message)
+        for signal in (bridge.document_changed, bridge.state_changed, bridge.estimate_changed):
+            signal.connect(self._refresh)
+        self.estimates.took.connect(self.status.show_duration)
+        self.estimates.fault.connect(self._on_fault)
+        self.status.work.stop.clicked.connect(self.tools.stop)
+        self.welcome.open_asked.connect(self._ask_to_open)
+        self.welcome.path_chosen.connect(self._open_path)
+        hints = QGuiApplication.styleHints()
+        if hints is not None:
+            hints.colorSchemeChanged.connect(self._on_system_theme)
+
+    def _restore(self) -> None:
+        if not self.restoreGeometry(self.settings.geometry):
+            self.resize(FIRST_SIZE)
+        self._shared = self.docks.restore(self.settings.layout)
+
+    # -- state of the window --------------------------------------------------------------------------------------
+
+    @Slot()
+    def _refresh(self) -> None:
+        document, history = self.session.document, self.session.history
+        self.setWindowTitle("TileView" if document is None else f"{document.name}[*] – TileView")
+        self.setWindowModified(document is not None and not history.is_clean)
+        for name, label, word in (("undo", history.undo_label, "&Undo"), ("redo", history.redo_label, "&Redo")):
+            shown = "" if label is None else f": {label.replace('&', '&&')}"
+            self.commands.action(name).setText(f"{word}{shown}")
+        self.commands.refresh()
+        if document is None:
+            self.welcome.show_files(self.settings.recent, samples())
+        self._pages.setCurrentWidget(self.welcome if document is None else self.docks)
+        if document is not None and not self._shared:
+            self._shared = True
+            self.docks.share_space()
+
+    @Slot(str, object)
+    def _on_requested(self, name: str, argument: object) -> None:
+        self.commands.run(name, argument)
+
+    @Slot(str)
+    def _on_message(self, text: str) -> None:
+        self.status.showMessage(text, 10_000)
+
+    @Slot(str, str)
+    def _on_fault(self, summary: str, details: str) -> None:
+        ErrorDialog("The estimate could not be made", summary, details, self).open()
+
+    @Slot()
+    def _ask_to_open(self) -> None:
+        self.files.open()
+
+    @Slot(object)
+    def _open_path(self, path: Path) -> None:
+        self.files.open(path)
+
+    def all_actions(self) -> list[tuple[str, QAction]]:
+        """Every action with the menu it stands in, for the palette: commands, docks, themes, actions of views."""
+        found = [(command.menu, self.commands.action(command.name)) for command in self.commands.commands()
+                 if command.in_menu]  # fmt: skip
+        found += [("View", action) for action in self.docks.toggle_actions()]
+        found += [("Theme", action) for action in self._theme_group.actions()]
+        for view in self.docks.views.values():
+            found += [(view.title, action) for action in view.view_actions()]
+        return found
+
+    # -- look -----------------------------------------------------------------------------------------------------
 
     def _theme_name(self) -> str:
         name = self.settings.theme
         return system_theme_name() if name == "system" else name
 
-    def _own_commands(self) -> tuple[Command, ...]:
-        return (
-            Command("quit", "&Quit", "File", lambda _: self.close(), ("Ctrl+Q",)),
-            Command("undo", "&Undo", "Edit", lambda _: self.session.undo(), ("Ctrl+Z",)),
-            Command("redo", "&Redo", "Edit", lambda _: self.session.redo(), ("Ctrl+Shift+Z", "Ctrl+Y")),
-            Command("reset_layout", "&Reset layout", "View", lambda _: self.docks.reset()),
-            Command("show_view", "Show view", "View", lambda name: self.docks.show_view(str(name)), in_menu=False),
-        )
+    @Slot(QAction)
+    def _on_theme_chosen(self, action: QAction) -> None:
+        self.set_theme(str(action.data()))
 
-    def _build_menus(self) -> None:
-        for title in MENUS:
-            menu = self.menuBar().addMenu(f"&{title}")
-            if title == "View":
-                menu.addActions(self.docks.toggle_actions())
-            for command in self.commands.commands():
-                if command.menu == title and command.in_menu:
-                    menu.addAction(self.commands.action(command.name))
+    def set_theme(self, name: str) -> None:
+        """``light``, ``dark`` or ``system``; remembered."""
+        self.settings.theme = name
+        for action in self._theme_group.actions():
+            action.setChecked(action.data() == name)
+        self._apply_theme()
 
-    def _on_requested(self, name: str, argument: object) -> None:
-        self.commands.run(name, argument)
+    @Slot()
+    def _on_system_theme(self) -> None:
+        if self.settings.theme == "system":
+            self._apply_theme()
 
-    def _on_message(self, text: str) -> None:
-        self.statusBar().showMessage(text, 8000)
+    def _apply_theme(self) -> None:
+        theme = load_theme(self._theme_name())
+        apply_theme(theme)
+        self.bridge.set_theme(theme)
+        self.welcome.set_theme(theme)
+        self._set_icons()
+
+    def reset_layout(self) -> None:
+        """All docks as at a first start."""
+        self.settings.forget_layout()
+        self.docks.reset()
+
+    def _toggle_full_screen(self) -> None:
+        self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
+
+    # -- events ---------------------------------------------------------------------------------------------------
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if any(url.isLocalFile() for url in event.mimeData().urls()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        paths = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
+        if paths:
+            event.acceptProposedAction()
+            self.open_paths(paths)
+
+    def open_paths(self, paths: list[Path], ask: bool = True) -> None:
+        """Open what was dropped or named: a folder as a list with verdicts, the first file, the others beside it."""
+        folders = [path for path in paths if path.is_dir()]
+        if folders:
+            self.tools.show_folder(folders[0])
+            return
+        if not ask or self.files.may_leave():
+            self.files.open_together(paths[0], paths[1:])
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if not self._shared:
+            self.docks.share_space()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        self.docks.shut_down()
-        self.bridge.close()
+        if not self.closed:
+            if not self.files.may_leave():
+                event.ignore()
+                return
+            self.settings.keep_window(self.saveGeometry(), self.docks.keep())
+            self.settings.sync()
+            self.shut_down()
         super().closeEvent(event)
 
-
-def show_window(application: QApplication) -> MainWindow:
-    """A window on nothing, for trying views."""
-    application.setStyle("Fusion")
-    window = MainWindow()
-    application.setPalette(window.bridge.theme.palette())
-    window.show()
-    window.docks.share_space()
-    return window
+    def shut_down(self) -> None:
+        """End every thread, process and timer of this window."""
+        self.closed = True
+        self.hide()
+        self.keyguard.release()
+        self.tools.close()
+        self.files.close()
+        self.estimates.close()
+        self.docks.shut_down()
+        self.verdict.shut_down()
+        self.bridge.close()

@@ -53,6 +53,15 @@ class Settings:
     def theme(self, name: str) -> None:
         self._store.setValue("theme", name)
 
+    @property
+    def evaluate_by_itself(self) -> bool:
+        """Whether alternatives are evaluated in the background without being asked for."""
+        return str(self._store.value("evaluate", "true")).lower() != "false"
+
+    @evaluate_by_itself.setter
+    def evaluate_by_itself(self, on: bool) -> None:
+        self._store.setValue("evaluate", "true" if on else "false")
+
     # -- window ---------------------------------------------------------------------------------------------------
 
     def _bytes(self, key: str) -> QByteArray:

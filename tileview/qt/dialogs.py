@@ -1,0 +1,181 @@
+"""Small dialogs: an error with its details, the question about unsaved edits, About."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtGui import QFontDatabase, QGuiApplication
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QLabel,
+    QMessageBox,
+    QPlainTextEdit,
+    QPushButton,
+    QStyle,
+    QVBoxLayout,
+    QWidget,
+)
+
+
+def plain_label(text: str, parent: QWidget | None = None) -> QLabel:
+    """A label that shows a text as it is (names from files may look like HTML), wraps it and lets it be copied."""
+    label = QLabel(parent)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setText(text)
+    label.setWordWrap(True)
+    label.setTextInteractionFlags(
+        Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+    )
+    return label
+
+
+class ErrorDialog(QDialog):
+    """A sentence, the details behind a button, and a way to copy both."""
+
+    def __init__(self, title: str, summary: str, details: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("error")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(title)
+        self._summary = summary
+        self._details = details
+        self._more = 0
+        row = QHBoxLayout()
+        sign = QLabel(self)
+        picture = self.style().standardIcon(QStyle.StandardPixmap.SP_MessageBoxCritical)
+        sign.setPixmap(picture.pixmap(self.style().pixelMetric(QStyle.PixelMetric.PM_MessageBoxIconSize)))
+        row.addWidget(sign, 0, Qt.AlignmentFlag.AlignTop)
+        self._label = plain_label(summary, self)
+        self._label.setAccessibleName("Error")
+        self._label.setMinimumWidth(self.fontMetrics().averageCharWidth() * 60)
+        row.addWidget(self._label, 1)
+        self._text = QPlainTextEdit(details, self)
+        self._text.setReadOnly(True)
+        self._text.setAccessibleName("Details")
+        self._text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        self._text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self._text.setMinimumHeight(self.fontMetrics().height() * 14)
+        self._text.hide()
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
+        buttons.rejected.connect(self.reject)
+        self.copy = QPushButton("&Copy", self)
+        self.copy.clicked.connect(self._copy)
+        buttons.addButton(self.copy, QDialogButtonBox.ButtonRole.ActionRole)
+        self.details = QPushButton("&Details", self)
+        self.details.setCheckable(True)
+        self.details.setVisible(bool(details))
+        self.details.toggled.connect(self._toggle)
+        buttons.addButton(self.details, QDialogButtonBox.ButtonRole.ActionRole)
+        column = QVBoxLayout(self)
+        column.addLayout(row)
+        column.addWidget(self._text, 1)
+        column.addWidget(buttons)
+
+    def text(self) -> str:
+        """Summary and details, as they are copied."""
+        return f"{self._summary}\n\n{self._details}".rstrip() + "\n"
+
+    def add(self, summary: str, details: str) -> None:
+        """Another error while the dialog is open: counted in the summary, appended to the details."""
+        self._more += 1
+        self._label.setText(f"{self._summary}\n\n{self._more} more since; the latest: {summary}")
+        if self._more <= 20:
+            self._details = f"{self._details}\n\n{details}"
+            self._text.setPlainText(self._details)
+            self.details.setVisible(True)
+
+    @Slot(bool)
+    def _toggle(self, shown: bool) -> None:
+        self._text.setVisible(shown)
+        self.adjustSize()
+
+    @Slot()
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self.text())
+
+
+class Answer(Enum):
+    """What to do with edits that would be lost."""
+
+    EXPORT = "export"
+    DISCARD = "discard"
+    CANCEL = "cancel"
+
+
+def ask_about_edits(parent: QWidget, name: str, labels: list[str], can_export: bool) -> Answer:
+    """Ask before edits are lost; ``labels`` are the edits in force, oldest first."""
+    box = QMessageBox(parent)
+    box.setObjectName("unsaved")
+    box.setIcon(QMessageBox.Icon.Warning)
+    box.setTextFormat(Qt.TextFormat.PlainText)
+    box.setWindowTitle("Edits not exported")
+    count = len(labels)
+    box.setText(
+        f"{name} has {count} edit{'s' if count != 1 else ''} that {'are' if count != 1 else 'is'} not exported."
+    )
+    shown = "\n".join(labels[-8:]) + (f"\n… and {count - 8} earlier" if count > 8 else "")
+    box.setInformativeText(shown)
+    export = None
+    if can_export:
+        export = box.addButton("Export…", QMessageBox.ButtonRole.AcceptRole)
+    discard = box.addButton("Discard edits", QMessageBox.ButtonRole.DestructiveRole)
+    cancel = box.addButton(QMessageBox.StandardButton.Cancel)
+    box.setDefaultButton(export if export is not None else cancel)
+    box.setEscapeButton(cancel)
+    box.exec()
+    clicked = box.clickedButton()
+    box.deleteLater()
+    if export is not None and clicked is export:
+        return Answer.EXPORT
+    return Answer.DISCARD if clicked is discard else Answer.CANCEL
+
+
+def confirm(parent: QWidget, title: str, text: str, yes: str, more: str = "") -> bool:
+    """A question with one verb to do it; the safe answer is the default."""
+    box = QMessageBox(parent)
+    box.setObjectName("confirm")
+    box.setIcon(QMessageBox.Icon.Question)
+    box.setTextFormat(Qt.TextFormat.PlainText)
+    box.setWindowTitle(title)
+    box.setText(text)
+    box.setInformativeText(more)
+    button = box.addButton(yes, QMessageBox.ButtonRole.AcceptRole)
+    cancel = box.addButton(QMessageBox.StandardButton.Cancel)
+    box.setDefaultButton(cancel)
+    box.exec()
+    chosen = box.clickedButton() is button
+    box.deleteLater()
+    return chosen
+
+
+def about(parent: QWidget, versions: list[tuple[str, str]]) -> QDialog:
+    """What this program is and what it runs on."""
+    dialog = QDialog(parent)
+    dialog.setObjectName("about")
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.setWindowTitle("About TileView")
+    column = QVBoxLayout(dialog)
+    title = QLabel("TileView", dialog)
+    font = title.font()
+    font.setBold(True)
+    font.setPointSizeF(font.pointSizeF() * 1.5)
+    title.setFont(font)
+    column.addWidget(title)
+    column.addWidget(
+        plain_label(
+            "See which allocation overflowed a tile, swap an alternative plan in, and export a fixed recipe. "
+            "Estimates are made before addresses are chosen: placement may still fail where they say that it fits.",
+            dialog,
+        )
+    )
+    lines = "\n".join(f"{name} {version}" for name, version in versions)
+    column.addWidget(plain_label(lines, dialog))
+    buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, dialog)
+    buttons.rejected.connect(dialog.reject)
+    copy = buttons.addButton("&Copy", QDialogButtonBox.ButtonRole.ActionRole)
+    copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(lines))
+    column.addWidget(buttons)
+    return dialog

@@ -1,0 +1,285 @@
+"""Opening, comparing, reloading and recovering files: everything that brings a document into the window."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtWidgets import QFileDialog, QMainWindow
+
+from tileview.qt.actions import Command
+from tileview.qt.bridge import Bridge
+from tileview.qt.dialogs import Answer, ErrorDialog, ask_about_edits, confirm
+from tileview.qt.estimates import Estimates
+from tileview.qt.exporting import Exporter
+from tileview.qt.loading import Loader, LoadRequest
+from tileview.qt.recovery import Kept, Recovery, left_behind
+from tileview.qt.reload import FileWatch, carry_over, carry_selection, possible
+from tileview.qt.settings import Settings
+from tileview.qt.status import Work
+from tileview.resources import sample_folder
+from tileview.session.document import Document
+from tileview.session.selection import Selection
+from tileview.session.state import EditState
+
+FILTER = "Dumps (*.json);;All files (*)"
+
+
+@dataclass(frozen=True, slots=True)
+class _Return:
+    """Where the user stood before a reload."""
+
+    document: Document
+    selection: Selection
+    before: Document
+
+
+class Files(QObject):
+    """The file commands of one window; see the module."""
+
+    opened = Signal()
+
+    def __init__(
+        self,
+        bridge: Bridge,
+        settings: Settings,
+        estimates: Estimates,
+        exporter: Exporter,
+        work: Work,
+        window: QMainWindow,
+    ) -> None:
+        super().__init__(window)
+        self._bridge = bridge
+        self._settings = settings
+        self._estimates = estimates
+        self._exporter = exporter
+        self._work = work
+        self._window = window
+        self._return: _Return | None = None
+        self._timeline_before: object = None
+        self.loader = Loader(self)
+        self.loader.started.connect(self._on_started)
+        self.loader.loaded.connect(self._on_loaded)
+        self.loader.failed.connect(self._on_failed)
+        self.loader.cancelled.connect(self._on_cancelled)
+        self.loader.progress.connect(self._on_progress)
+        self.loader.idle.connect(self._on_idle)
+        self.watch = FileWatch(self)
+        self.watch.changed.connect(self._on_replaced)
+        self.watch.missing.connect(self._on_missing)
+        self.recovery = Recovery(bridge, self)
+        estimates.compared.connect(self._on_compared)
+        bridge.estimate_changed.connect(self._on_estimate)
+
+    def commands(self) -> tuple[Command, ...]:
+        there = self._is_open
+        return (
+            Command("open", "&Open…", "File", self.open, ("Ctrl+O",), "Open a recipe or a memory timeline",
+                    icon="open"),
+            Command("compare_with", "&Compare with…", "File", self.compare_with, ("Ctrl+Shift+O",),
+                    "Open another file beside this one", there, icon="compare", separator_before=True),
+            Command("reload", "&Reload", "File", self.reload, ("F5",),
+                    "Read the file again, keeping edits and selection", there, icon="reload"),
+            Command("close_file", "C&lose file", "File", self.close_file, ("Ctrl+W",), "Close the open file", there,
+                    icon="close"),
+        )  # fmt: skip
+
+    def _is_open(self) -> bool:
+        return self._bridge.session.document is not None
+
+    # -- opening --------------------------------------------------------------------------------------------------
+
+    def open(self, argument: object = None) -> bool:
+        """Open the path given, or ask for one; False where the user kept what is open."""
+        path = Path(str(argument)) if argument is not None else self._ask("Open")
+        if path is None or not self.may_leave():
+            return False
+        self.loader.load(LoadRequest(path, "open"))
+        return True
+
+    def open_together(self, first: Path, others: list[Path]) -> None:
+        """Open a file, and stand the others beside it."""
+        self.loader.load(LoadRequest(first, "open"))
+        for path in others:
+            self.loader.load(LoadRequest(path, "compare"))
+
+    def compare_with(self, argument: object = None) -> None:
+        path = Path(str(argument)) if argument is not None else self._ask("Compare with")
+        if path is not None:
+            self.loader.load(LoadRequest(path, "compare"))
+
+    def close_file(self, _argument: object = None) -> None:
+        if self.may_leave():
+            self.watch.watch(None)
+            self._bridge.session.open(None)
+
+    def _ask(self, title: str) -> Path | None:
+        name, _ = QFileDialog.getOpenFileName(self._window, title, self._settings.folder, FILTER)
+        if not name:
+            return None
+        self._settings.folder = str(Path(name).parent)
+        return Path(name)
+
+    def may_leave(self) -> bool:
+        """Ask about edits that would be lost; True where the document can go."""
+        session = self._bridge.session
+        document = session.document
+        if document is None or session.history.is_clean:
+            return True
+        labels = [edit.label for edit in session.history.done]
+        answer = ask_about_edits(self._window, document.name, labels, document.is_recipe)
+        if answer is Answer.EXPORT:
+            return self._exporter.export_recipe()
+        return answer is Answer.DISCARD
+
+    # -- what the loader says -------------------------------------------------------------------------------------
+
+    @Slot(object)
+    def _on_started(self, request: LoadRequest) -> None:
+        self._work.show_work("load", f"Opening {request.path.name}")
+
+    @Slot(object, object, object)
+    def _on_progress(self, request: LoadRequest, done: int, total: int) -> None:
+        self._work.show_work("load", f"Opening {request.path.name}", done, total)
+
+    @Slot()
+    def _on_idle(self) -> None:
+        self._work.end_work("load")
+
+    @Slot(object)
+    def _on_cancelled(self, request: LoadRequest) -> None:
+        self._bridge.message.emit(f"{request.path.name} was not opened.")
+
+    @Slot(object, str, str)
+    def _on_failed(self, request: LoadRequest, summary: str, details: str) -> None:
+        if request.purpose == "reload":
+            text = "The file changed on disk and cannot be read now; what is open stays."
+            self._bridge.message.emit(f"{text} {summary}")
+            return
+        ErrorDialog(f"{request.path.name} cannot be opened", summary, details, self._window).open()
+
+    @Slot(object, object)
+    def _on_loaded(self, request: LoadRequest, document: Document) -> None:
+        if request.purpose == "compare":
+            self._compare(document)
+        elif request.purpose == "reload":
+            self._take_reloaded(document)
+        elif request.purpose == "recover" and isinstance(request.extra, Kept):
+            self._take_recovered(document, request.extra)
+        else:
+            self._take(document)
+
+    def _take(self, document: Document, state: EditState | None = None) -> None:
+        self._return = None
+        self._settings.add_recent(document.path)
+        self._settings.folder = str(document.path.absolute().parent)
+        self.watch.watch(document.path.absolute())
+        self._bridge.session.open(document, state)
+        self.opened.emit()
+
+    def _compare(self, document: Document) -> None:
+        session = self._bridge.session
+        open_one = session.document
+        if open_one is None:
+            self._take(document)
+            return
+        if open_one.is_recipe != document.is_recipe:
+            session.link(document)
+        self._estimates.compare(document)
+
+    @Slot(object)
+    def _on_compared(self, _document: Document) -> None:
+        self._bridge.requested.emit("show_view", "compare")
+
+    # -- the file on disk -----------------------------------------------------------------------------------------
+
+    def reload(self, _argument: object = None) -> None:
+        document = self._bridge.session.document
+        if document is not None:
+            self.loader.load(LoadRequest(document.path, "reload"))
+
+    @Slot(object)
+    def _on_replaced(self, path: Path) -> None:
+        document = self._bridge.session.document
+        if document is not None and document.path.absolute() == path:
+            self.reload()
+
+    @Slot(object)
+    def _on_missing(self, path: Path) -> None:
+        self._bridge.message.emit(f"{path.name} is no longer on disk; what is open stays.")
+
+    def _take_reloaded(self, document: Document) -> None:
+        session = self._bridge.session
+        before = session.document
+        if before is None or before.path != document.path:
+            return
+        carried = carry_over(before, document, session.state)
+        if carried.conflicts and not confirm(
+            self._window,
+            "The file changed on disk",
+            f"{document.name} was replaced, and {len(carried.conflicts)} of the edits cannot be carried over. "
+            "Take the new content without them, or keep what is open?",
+            "Take the new content",
+            "\n".join(carried.conflicts[:12]),
+        ):
+            self._bridge.message.emit("What is open was kept; Reload takes the new content later.")
+            return
+        self._return = _Return(document, session.selection, before)
+        self._timeline_before = session.timeline
+        self.watch.seen()
+        session.open(document, carried.state)
+        kept = "" if carried.state == EditState() else " Edits were kept."
+        self._bridge.message.emit(f"{document.name} was read again from disk.{kept}")
+
+    @Slot()
+    def _on_estimate(self) -> None:
+        """After a reload, stand where the user stood before."""
+        back, session = self._return, self._bridge.session
+        if back is None or session.document is not back.document or not session.is_current:
+            return
+        self._return = None
+        before, self._timeline_before = self._timeline_before, None
+        session.select(carry_selection(back.selection, before, session.timeline))  # type: ignore[arg-type]
+
+    # -- after a crash --------------------------------------------------------------------------------------------
+
+    def offer_recovery(self) -> bool:
+        """Offer the newest edits that a crash left behind; True where their document is being opened."""
+        for kept in left_behind():
+            shown = "\n".join(kept.labels[-8:])
+            changed = "" if kept.same_file else " The file has changed since then."
+            if confirm(
+                self._window,
+                "Edits from before",
+                f"TileView ended unexpectedly with edits on {kept.document}.{changed} Open it with these edits?",
+                "Open with edits",
+                shown,
+            ):
+                self.loader.load(LoadRequest(kept.document, "recover", kept))
+                return True
+            kept.file.unlink(missing_ok=True)
+        return False
+
+    def _take_recovered(self, document: Document, kept: Kept) -> None:
+        carried = possible(document, kept.state)
+        self._take(document, carried.state)
+        self.recovery.write()
+        kept.file.unlink(missing_ok=True)
+        if carried.conflicts:
+            text = "Some edits no longer make sense in this file:\n" + "\n".join(carried.conflicts[:20])
+            ErrorDialog("Not all edits were recovered", text, "", self._window).open()
+
+    # -- ends -----------------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """End loading and watching; recovery files go, since the window closes in order."""
+        self.loader.close()
+        self.watch.close()
+        self.recovery.close()
+
+
+def samples() -> list[Path]:
+    """The sample files that come with TileView, broken ones left out."""
+    folder = sample_folder()
+    return sorted(folder.glob("*.json")) if folder.is_dir() else []

@@ -1,0 +1,202 @@
+"""Help: the key sheet and the reference pages, both from ``resources``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QUrl, Slot
+from PySide6.QtGui import QAction, QTextDocument
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QLineEdit,
+    QListWidget,
+    QSplitter,
+    QTextBrowser,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from tileview.qt.actions import Actions
+from tileview.resources import resource
+
+Section = tuple[str, list[tuple[str, str]]]
+"""A title, and (keys, what they do) for each line."""
+
+
+def view_sections() -> list[Section]:
+    """The keys that work inside one view, from ``resources/keys``.
+
+    One file a view: ``{"title": "Tiles", "keys": [["Arrows", "Move the current tile"], …]}``.
+    """
+    try:
+        folder = resource("keys")
+    except FileNotFoundError:
+        return []
+    sections = []
+    for path in sorted(folder.glob("*.json")):
+        raw = json.loads(path.read_text(encoding="utf-8"))
+        sections.append((str(raw["title"]), [(str(keys), str(text)) for keys, text in raw["keys"]]))
+    return sections
+
+
+def action_sections(actions: Actions, more: Sequence[QAction] = ()) -> list[Section]:
+    """The keys of the commands, by menu, and of the views' own actions."""
+    sections: dict[str, list[tuple[str, str]]] = {}
+    for command in actions.commands():
+        keys = _keys(actions.action(command.name))
+        if keys:
+            text = command.tip or command.text.replace("&", "")
+            sections.setdefault(command.menu, []).append((keys, text))
+    for action in more:
+        keys = _keys(action)
+        if keys:
+            sections.setdefault("Views", []).append((keys, action.statusTip() or action.text().replace("&", "")))
+    return list(sections.items())
+
+
+def _keys(action: QAction) -> str:
+    return ", ".join(key.toString(key.SequenceFormat.NativeText) for key in action.shortcuts())
+
+
+class KeySheet(QDialog):
+    """All keys, with a field to search them."""
+
+    def __init__(self, sections: Sequence[Section], parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("keys")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle("Keys")
+        self.search = QLineEdit(self)
+        self.search.setPlaceholderText("Search keys")
+        self.search.setAccessibleName("Search keys")
+        self.search.setClearButtonEnabled(True)
+        self.tree = QTreeWidget(self)
+        self.tree.setAccessibleName("Keys")
+        self.tree.setHeaderLabels(["Key", "What it does"])
+        self.tree.setAlternatingRowColors(True)
+        self.tree.setRootIsDecorated(False)
+        for title, lines in sections:
+            top = QTreeWidgetItem(self.tree, [title, ""])
+            font = top.font(0)
+            font.setBold(True)
+            top.setFont(0, font)
+            top.setFirstColumnSpanned(True)
+            for keys, text in lines:
+                QTreeWidgetItem(top, [keys, text])
+        self.tree.expandAll()
+        self.tree.setColumnWidth(0, self.fontMetrics().averageCharWidth() * 28)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
+        buttons.rejected.connect(self.reject)
+        column = QVBoxLayout(self)
+        for widget in (self.search, self.tree, buttons):
+            column.addWidget(widget)
+        self.search.textChanged.connect(self._filter)
+        metrics = self.fontMetrics()
+        self.resize(metrics.averageCharWidth() * 90, metrics.height() * 34)
+
+    @Slot(str)
+    def _filter(self, text: str) -> None:
+        wanted = text.lower()
+        for index in range(self.tree.topLevelItemCount()):
+            top = self.tree.topLevelItem(index)
+            assert top is not None
+            shown = 0
+            for row in range(top.childCount()):
+                child = top.child(row)
+                assert child is not None
+                hit = wanted in child.text(0).lower() or wanted in child.text(1).lower()
+                child.setHidden(not hit)
+                shown += hit
+            top.setHidden(shown == 0)
+
+
+class Reference(QDialog):
+    """The pages under ``resources/reference``, a list of them, and a field to search in the page."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("reference")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowFlag(Qt.WindowType.WindowMaximizeButtonHint)
+        self.setWindowTitle("Reference")
+        self._pages = reference_pages()
+        self.list = QListWidget(self)
+        self.list.setAccessibleName("Pages")
+        self.list.addItems([title for title, _ in self._pages])
+        self.page = QTextBrowser(self)
+        self.page.setAccessibleName("Page")
+        self.page.setOpenLinks(False)
+        self.page.anchorClicked.connect(self._follow)
+        self.search = QLineEdit(self)
+        self.search.setPlaceholderText("Search in the page")
+        self.search.setAccessibleName("Search in the page")
+        self.search.setClearButtonEnabled(True)
+        self.search.textChanged.connect(self._search_from_top)
+        self.search.returnPressed.connect(self._search_on)
+        splitter = QSplitter(Qt.Orientation.Horizontal, self)
+        splitter.addWidget(self.list)
+        splitter.addWidget(self.page)
+        splitter.setStretchFactor(1, 1)
+        metrics = self.fontMetrics()
+        splitter.setSizes([metrics.averageCharWidth() * 28, metrics.averageCharWidth() * 100])
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
+        buttons.rejected.connect(self.reject)
+        row = QHBoxLayout()
+        row.addWidget(self.search, 1)
+        row.addWidget(buttons)
+        column = QVBoxLayout(self)
+        column.addWidget(splitter, 1)
+        column.addLayout(row)
+        self.list.currentRowChanged.connect(self._show)
+        self.resize(metrics.averageCharWidth() * 130, metrics.height() * 40)
+        self.list.setCurrentRow(0)
+
+    def show_page(self, name: str) -> None:
+        """Show a page by the name of its file, without the ending."""
+        for row, (_, path) in enumerate(self._pages):
+            if path.stem == name:
+                self.list.setCurrentRow(row)
+
+    @Slot(int)
+    def _show(self, row: int) -> None:
+        if 0 <= row < len(self._pages):
+            text = self._pages[row][1].read_text(encoding="utf-8")
+            self.page.document().setMarkdown(text, QTextDocument.MarkdownFeature.MarkdownDialectGitHub)
+            self.page.moveCursor(self.page.textCursor().MoveOperation.Start)
+
+    @Slot(QUrl)
+    def _follow(self, url: QUrl) -> None:
+        """Links lead to other pages only, never out of the program."""
+        if url.scheme() == "":
+            self.show_page(Path(url.path()).stem)
+
+    @Slot()
+    def _search_from_top(self) -> None:
+        self.page.moveCursor(self.page.textCursor().MoveOperation.Start)
+        self._search_on()
+
+    @Slot()
+    def _search_on(self) -> None:
+        text = self.search.text()
+        if text and not self.page.find(text):
+            self.page.moveCursor(self.page.textCursor().MoveOperation.Start)
+            self.page.find(text)
+
+
+def reference_pages() -> list[tuple[str, Path]]:
+    """The pages as (title, file); the title is the first heading."""
+    try:
+        folder = resource("reference")
+    except FileNotFoundError:
+        return []
+    pages = []
+    for path in sorted(folder.glob("*.md")):
+        first = path.read_text(encoding="utf-8").split("\n", 1)[0]
+        pages.append((first.lstrip("# ").strip() or path.stem, path))
+    return pages

@@ -1,0 +1,147 @@
+"""Estimates off the window's thread: one thread, newest request wins, results come back as signals."""
+
+from __future__ import annotations
+
+import threading
+import time
+import traceback
+from collections import deque
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, Signal
+
+from tileview.core.lowering.replanner import Replanner
+from tileview.errors import TileViewError
+from tileview.session.document import Document
+from tileview.session.estimate import EstimateJob
+
+JOIN_SECONDS = 10.0
+"""How long closing waits for the estimate that is being computed; the thread is a daemon, it never holds the exit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An estimate that could not be computed: a sentence, and the traceback where the program itself is at fault."""
+
+    job: EstimateJob
+    summary: str
+    details: str
+
+
+class Estimator(QObject):
+    """Computes estimates on a thread of its own.
+
+    :meth:`request` replaces a request that has not begun: while keys are held down only the newest state is computed.
+    :meth:`request_aside` is for other documents (comparison): each of those is computed. ``finished`` carries an
+    ``EstimateResult`` and the milliseconds it took, ``failed`` a :class:`Failure`; ``finished_aside`` and
+    ``failed_aside`` are the same for requests aside, with the tag they were made with. All arrive in the GUI thread:
+    connect bound methods of QObjects only.
+    """
+
+    finished = Signal(object, float)
+    failed = Signal(object)
+    finished_aside = Signal(object, object)
+    failed_aside = Signal(object, object)
+    busy_changed = Signal(bool)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._condition = threading.Condition()
+        self._newest: EstimateJob | None = None
+        self._aside: deque[tuple[EstimateJob, object]] = deque()
+        self._closing = False
+        self._busy = False
+        self._thread: threading.Thread | None = None
+        self._planned_for: Document | None = None
+        self._replanner: Replanner | None = None
+
+    @property
+    def is_busy(self) -> bool:
+        with self._condition:
+            return self._busy or self._newest is not None or bool(self._aside)
+
+    def request(self, job: EstimateJob) -> None:
+        """Compute an estimate; one that waits already is dropped."""
+        with self._condition:
+            self._newest = job
+            self._wake()
+
+    def request_aside(self, job: EstimateJob, tag: object) -> None:
+        """Compute an estimate of another document; it waits for the window's own."""
+        with self._condition:
+            self._aside.append((job, tag))
+            self._wake()
+
+    def _wake(self) -> None:
+        if self._closing:
+            return
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._serve, name="tileview estimates", daemon=True)
+            self._thread.start()
+        self._condition.notify()
+
+    def close(self) -> None:
+        """End the thread; no signal comes after this."""
+        with self._condition:
+            self._closing = True
+            self._newest = None
+            self._aside.clear()
+            self._condition.notify()
+        if self._thread is not None:
+            self._thread.join(JOIN_SECONDS)
+            self._thread = None
+
+    # -- on the thread --------------------------------------------------------------------------------------------
+
+    def _serve(self) -> None:
+        while True:
+            with self._condition:
+                was_busy, self._busy = self._busy, False
+                idle = self._newest is None and not self._aside
+                if was_busy and idle and not self._closing:
+                    self.busy_changed.emit(False)
+                while self._newest is None and not self._aside and not self._closing:
+                    self._condition.wait()
+                if self._closing:
+                    return
+                self._busy = True
+                newest, self._newest = self._newest, None
+                aside = None if newest is not None else self._aside.popleft()
+            if not was_busy:
+                self.busy_changed.emit(True)
+            if newest is not None:
+                self._compute(newest)
+            elif aside is not None:
+                self._compute_aside(*aside)
+
+    def _compute(self, job: EstimateJob) -> None:
+        if job.document is not self._planned_for:
+            self._planned_for = job.document
+            self._replanner = Replanner()
+        started = time.perf_counter()
+        try:
+            result = job.run(self._replanner)
+        except Exception as error:
+            self._replanner = Replanner()
+            if not self._closing:
+                self.failed.emit(_failure(job, error))
+            return
+        if not self._closing:
+            self.finished.emit(result, (time.perf_counter() - started) * 1000.0)
+
+    def _compute_aside(self, job: EstimateJob, tag: object) -> None:
+        try:
+            result = job.run(None)
+        except Exception as error:
+            if not self._closing:
+                self.failed_aside.emit(_failure(job, error), tag)
+            return
+        if not self._closing:
+            self.finished_aside.emit(result, tag)
+
+
+def _failure(job: EstimateJob, error: Exception) -> Failure:
+    if isinstance(error, TileViewError):
+        return Failure(job, str(error), "")
+    details = "".join(traceback.format_exception(error))
+    return Failure(job, f"The estimate could not be computed: {type(error).__name__}: {error}", details)

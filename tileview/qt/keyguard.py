@@ -1,0 +1,84 @@
+"""Lets a widget keep the keys that it needs itself, though the window has a shortcut on them."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, Qt, Slot
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QAbstractSlider,
+    QApplication,
+    QComboBox,
+    QTabBar,
+    QTextEdit,
+    QTreeView,
+    QWidget,
+)
+
+_ENDS = frozenset({Qt.Key.Key_Home, Qt.Key.Key_End})
+_SIDEWAYS = frozenset({Qt.Key.Key_Left, Qt.Key.Key_Right})
+
+
+def keys_of(widget: QWidget) -> frozenset[Qt.Key]:
+    """The keys that a widget keeps, besides those it claims itself.
+
+    Trees fold with ← and →, lists jump with Home and End, sliders and tabs move; in a table ← and → stay with the
+    window: there is nothing sideways to go to in a row.
+    """
+    if isinstance(widget, QTreeView | QAbstractSlider | QTextEdit):
+        return _ENDS | _SIDEWAYS
+    if isinstance(widget, QAbstractItemView):
+        by_cell = widget.selectionBehavior() is QAbstractItemView.SelectionBehavior.SelectItems
+        return _ENDS | _SIDEWAYS if by_cell and widget.model() is not None else _ENDS
+    if isinstance(widget, QTabBar):
+        return _SIDEWAYS
+    return frozenset()
+
+
+class KeyGuard(QObject):
+    """Watches the one widget that has the focus.
+
+    Before a shortcut runs, Qt asks the focused widget whether it wants the key (a ShortcutOverride event); most item
+    views do not answer, so the guard answers for them. Only the focused widget is watched: a filter on the whole
+    application would run for every event.
+    """
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._watched: QWidget | None = None
+        application = QApplication.instance()
+        if isinstance(application, QApplication):
+            application.focusChanged.connect(self._on_focus)
+
+    @Slot(QWidget, QWidget)
+    def _on_focus(self, _old: QWidget | None, new: QWidget | None) -> None:
+        self.release()
+        if new is not None and (keys_of(new) or isinstance(new, QComboBox)):
+            self._watched = new
+            new.installEventFilter(self)
+            new.destroyed.connect(self._on_destroyed)
+
+    @Slot()
+    def _on_destroyed(self) -> None:
+        self._watched = None
+
+    def release(self) -> None:
+        """Stop watching."""
+        watched, self._watched = self._watched, None
+        if watched is not None:
+            watched.removeEventFilter(self)
+            watched.destroyed.disconnect(self._on_destroyed)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if (
+            event.type() == QEvent.Type.ShortcutOverride
+            and isinstance(event, QKeyEvent)
+            and isinstance(watched, QWidget)
+        ):
+            shift_only = event.modifiers() & ~(Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier)
+            plain = shift_only == Qt.KeyboardModifier.NoModifier
+            typed = isinstance(watched, QComboBox) and bool(event.text().strip())
+            if plain and (typed or event.key() in keys_of(watched)):
+                event.accept()
+                return True
+        return False

@@ -1,0 +1,212 @@
+"""Worker processes as the window sees them: tasks go in, signals come out in the GUI thread."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import queue
+import subprocess
+import sys
+import threading
+import traceback
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from PySide6.QtCore import QObject, Signal
+
+from tileview.qt.worker import STOP, read_frame, write_frame
+
+ATTEMPTS: Final = 2
+"""How often a task is given to a process before it is reported as lost."""
+
+_tokens = itertools.count(1)
+
+
+@dataclass(eq=False)
+class Task:
+    """One request. ``harmless_to_kill``: cancelling ends the process, for jobs that cannot look up while they run."""
+
+    kind: str
+    payload: object
+    harmless_to_kill: bool = False
+    token: int = field(default_factory=lambda: next(_tokens))
+    cancelled: bool = False
+    attempts: int = 0
+
+
+class _Process:
+    """One child process and its pipes; used by one thread, but for :meth:`kill` and :meth:`stop`."""
+
+    def __init__(self) -> None:
+        package = str(Path(__file__).resolve().parents[2])
+        paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
+        self._process = subprocess.Popen(
+            [sys.executable, "-X", "utf8", "-m", "tileview.qt.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        )
+        self._writing = threading.Lock()
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def send(self, message: object) -> None:
+        assert self._process.stdin is not None
+        with self._writing:
+            write_frame(self._process.stdin, message)  # type: ignore[arg-type]
+
+    def receive(self) -> Any:
+        assert self._process.stdout is not None
+        return read_frame(self._process.stdout)  # type: ignore[arg-type]
+
+    def stop(self, token: int) -> None:
+        """Ask the running job to stop; ends the process where the request cannot be sent at once."""
+        if not self._writing.acquire(blocking=False):
+            self.kill()
+            return
+        try:
+            assert self._process.stdin is not None
+            write_frame(self._process.stdin, (token, STOP, None))  # type: ignore[arg-type]
+        except (OSError, ValueError):
+            self.kill()
+        finally:
+            self._writing.release()
+
+    def kill(self) -> None:
+        self._process.kill()
+
+    def close(self) -> None:
+        """End the process and let go of its pipes."""
+        self._process.kill()
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream is not None:
+                with contextlib.suppress(OSError):  # what was still to be sent has no receiver any more
+                    stream.close()
+
+
+class Worker(QObject):
+    """Runs tasks in a process of its own, one after another, restarting the process where it died.
+
+    The signals are sent by a thread of this object and arrive in the GUI thread: connect bound methods of QObjects
+    only. ``ended`` is the last signal of every task: ``outcome`` is ``done`` (payload: the result), ``cancelled``,
+    ``refused`` (payload: a sentence for the user), ``failed`` or ``lost`` (payload: (summary, details)).
+    """
+
+    progress = Signal(object, object)
+    part = Signal(object, object)
+    ended = Signal(object, str, object)
+
+    def __init__(self, parent: QObject | None = None, keep: bool = True) -> None:
+        super().__init__(parent)
+        self._keep = keep
+        self._tasks: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._lock = threading.Lock()
+        self._process: _Process | None = None
+        self._running: Task | None = None
+        self._closing = False
+
+    @property
+    def pid(self) -> int | None:
+        """Process id, None while no process runs."""
+        process = self._process
+        return None if process is None else process.pid
+
+    def submit(self, task: Task) -> None:
+        """Run a task after those that wait already."""
+        if self._closing:
+            return
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._serve, name="tileview worker", daemon=True)
+            self._thread.start()
+        self._tasks.put(task)
+
+    def cancel(self, task: Task) -> None:
+        """Stop a task, waiting or running; its ``ended`` still comes."""
+        with self._lock:
+            task.cancelled = True
+            process = self._process
+            if process is None or self._running is not task:
+                return
+            if task.harmless_to_kill:
+                process.kill()
+            else:
+                process.stop(task.token)
+
+    def close(self) -> None:
+        """End the process and the thread; no signal comes after this."""
+        with self._lock:
+            self._closing = True
+            if self._process is not None:
+                self._process.kill()
+        if self._thread is not None:
+            self._tasks.put(None)
+            self._thread.join()
+            self._thread = None
+
+    # -- on the thread --------------------------------------------------------------------------------------------
+
+    def _serve(self) -> None:
+        while (task := self._tasks.get()) is not None and not self._closing:
+            outcome, payload = self._run(task)
+            if not self._keep:
+                self._drop_process()
+            if not self._closing:
+                self.ended.emit(task, outcome, payload)
+        self._drop_process()
+
+    def _run(self, task: Task) -> tuple[str, object]:
+        while not task.cancelled and not self._closing:
+            task.attempts += 1
+            try:
+                return self._attempt(task)
+            except (OSError, EOFError, ValueError) as error:
+                self._drop_process()
+                if task.attempts >= ATTEMPTS and not task.cancelled:
+                    return "lost", ("The worker process ended unexpectedly, twice.", repr(error))
+            except Exception as error:  # a payload that cannot be pickled, an answer that cannot be read
+                self._drop_process()
+                return "failed", (f"{type(error).__name__}: {error}", traceback.format_exc())
+        return "cancelled", None
+
+    def _attempt(self, task: Task) -> tuple[str, object]:
+        with self._lock:
+            if task.cancelled or self._closing:
+                return "cancelled", None
+            if self._process is None:
+                self._process = _Process()
+            process = self._process
+            self._running = task
+        try:
+            process.send((task.token, task.kind, task.payload))
+            while True:
+                token, kind, payload = process.receive()
+                if token != task.token or self._closing:
+                    continue
+                if kind == "done":
+                    return "done", payload
+                if kind == "error":
+                    return _outcome(payload)
+                (self.progress if kind == "progress" else self.part).emit(task, payload)
+        finally:
+            with self._lock:
+                self._running = None
+
+    def _drop_process(self) -> None:
+        with self._lock:
+            process, self._process = self._process, None
+        if process is not None:
+            process.close()
+
+
+def _outcome(payload: tuple[str, str, str]) -> tuple[str, object]:
+    kind, summary, details = payload
+    if kind == "cancelled":
+        return "cancelled", None
+    return (kind, summary) if kind == "refused" else (kind, (summary, details))

@@ -1,0 +1,180 @@
+"""Edits that survive a crash: kept in a small file while they are not exported, offered at the next start.
+
+The file is JSON of this program's own making. It holds the edits, never the document: what it names is opened again the
+usual way. Each file belongs to one window, which holds a lock beside it; a file whose lock is free was left by a
+crash.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QLockFile, QObject, QTimer, Slot
+
+from tileview.formats.check import FieldError
+from tileview.formats.tensorjson import format_to_json, layout_from_json, layout_to_json, precision_from_json
+from tileview.model.recipe import Overrides
+from tileview.model.tensor import Format
+from tileview.qt.bridge import Bridge
+from tileview.qt.settings import state_folder
+from tileview.session.state import EditState
+
+VERSION = 1
+DELAY_MS = 400
+"""Edits in quick succession are written once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Edits found in a recovery file. ``same_file``: the document has not changed since they were made."""
+
+    file: Path
+    document: Path
+    state: EditState
+    labels: tuple[str, ...]
+    same_file: bool
+
+
+def stamp(path: Path) -> list[int]:
+    """What tells one content of a file from another without reading it: size and time; empty where it is gone."""
+    try:
+        status = path.stat()
+    except OSError:
+        return []
+    return [status.st_size, status.st_mtime_ns]
+
+
+def state_to_json(state: EditState) -> dict[str, Any]:
+    """Edits as JSON; layouts and formats as a recipe writes them."""
+    return {
+        "swaps": {str(key): index for key, index in state.swaps.items()},
+        "homes": {str(key): format_to_json(home) for key, home in state.homes.items()},
+        "boundaries": {str(key): is_open for key, is_open in state.boundaries.items()},
+        "layouts": {str(key): layout_to_json(layout) for key, layout in state.layouts.items()},
+        "budget_bytes": state.overrides.budget_bytes,
+        "reserve_bytes": state.overrides.reserve_bytes,
+    }
+
+
+def state_from_json(raw: dict[str, Any]) -> EditState:
+    """:func:`state_to_json` undone. Raises ValueError, KeyError, TypeError or AttributeError for anything else."""
+    try:
+        homes = {
+            int(key): Format(precision_from_json(home["precision"]), layout_from_json(home["layout"]))
+            for key, home in raw["homes"].items()
+        }
+        layouts = {int(key): layout_from_json(layout) for key, layout in raw["layouts"].items()}
+    except FieldError as error:
+        raise ValueError(str(error)) from None
+    return EditState(
+        swaps={int(key): int(index) for key, index in raw["swaps"].items()},
+        homes=homes,
+        boundaries={int(key): bool(is_open) for key, is_open in raw["boundaries"].items()},
+        layouts=layouts,
+        overrides=Overrides(_number(raw["budget_bytes"]), _number(raw["reserve_bytes"])),
+    )
+
+
+def _number(value: object) -> int | None:
+    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
+        raise ValueError("a number of bytes")
+    return value
+
+
+def recovery_folder() -> Path:
+    folder = state_folder() / "recovery"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+class Recovery(QObject):
+    """Keeps the edits of one window."""
+
+    def __init__(self, bridge: Bridge, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._bridge = bridge
+        self._file = recovery_folder() / f"{uuid.uuid4().hex}.json"
+        self._lock = QLockFile(str(self._file.with_suffix(".lock")))
+        self._lock.setStaleLockTime(0)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(DELAY_MS)
+        self._timer.timeout.connect(self.write)
+        bridge.state_changed.connect(self._timer.start)
+        bridge.document_changed.connect(self._timer.start)
+
+    @property
+    def file(self) -> Path:
+        return self._file
+
+    @Slot()
+    def write(self) -> None:
+        """Bring the file up to date: written while there are edits that are not exported, removed otherwise.
+
+        A folder that cannot be written leaves the edits without a copy; that must not disturb the work on them.
+        """
+        session = self._bridge.session
+        document = session.document
+        try:
+            if document is None or session.history.is_clean:
+                self._remove()
+                return
+            if not self._lock.isLocked() and not self._lock.tryLock(0):
+                return
+            content = {
+                "version": VERSION,
+                "document": str(document.path.absolute()),
+                "stamp": stamp(document.path),
+                "edits": state_to_json(session.state),
+                "labels": [edit.label for edit in session.history.done],
+            }
+            part = self._file.with_suffix(".part")
+            part.write_text(json.dumps(content), encoding="utf-8", errors="surrogatepass")
+            os.replace(part, self._file)
+        except (OSError, FieldError):
+            return
+
+    def close(self) -> None:
+        """The window closes in order: nothing is left to recover."""
+        self._timer.stop()
+        self._remove()
+
+    def _remove(self) -> None:
+        self._file.unlink(missing_ok=True)
+        if self._lock.isLocked():
+            self._lock.unlock()
+
+
+def left_behind() -> list[Kept]:
+    """The recovery files whose window is gone, newest first; broken ones are removed."""
+    found: list[tuple[float, Kept]] = []
+    try:
+        files = list(recovery_folder().glob("*.json"))
+    except OSError:
+        return []
+    for file in files:
+        lock = QLockFile(str(file.with_suffix(".lock")))
+        lock.setStaleLockTime(0)
+        if not lock.tryLock(0):
+            continue
+        try:
+            found.append((file.stat().st_mtime, _read(file)))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            file.unlink(missing_ok=True)
+        finally:
+            lock.unlock()
+    return [kept for _, kept in sorted(found, key=lambda pair: -pair[0])]
+
+
+def _read(file: Path) -> Kept:
+    raw = json.loads(file.read_text(encoding="utf-8", errors="surrogatepass"))
+    if raw["version"] != VERSION:
+        raise ValueError("another version")
+    document = Path(raw["document"])
+    labels = tuple(str(label) for label in raw["labels"])
+    return Kept(file, document, state_from_json(raw["edits"]), labels, stamp(document) == raw["stamp"] != [])

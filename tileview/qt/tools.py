@@ -1,0 +1,156 @@
+"""The commands that open something: palette, "go to", key sheet, reference, About, a folder; and background work."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Slot
+
+from tileview.qt.actions import Command
+from tileview.qt.dialogs import ErrorDialog, about
+from tileview.qt.evaluation import Evaluation
+from tileview.qt.faults import versions
+from tileview.qt.folder import FolderDialog
+from tileview.qt.help import KeySheet, Reference, action_sections, view_sections
+from tileview.qt.navigation import go_to, places_named
+from tileview.qt.palette import CommandPalette, Entry, GoTo, entry_of
+from tileview.qt.views.base import View
+
+if TYPE_CHECKING:
+    from tileview.qt.main_window import MainWindow
+
+
+class Tools(QObject):
+    """See the module."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self._folder: FolderDialog | None = None
+        self.evaluation = Evaluation(window.bridge, window.settings, window.status.work, self)
+        self.evaluation.fault.connect(self._on_fault)
+
+    def commands(self) -> tuple[Command, ...]:
+        there = self._is_open
+        own = (
+            Command("go_to", "&Go to operation, step or tile…", "Go", lambda _: self.ask_where(), ("Ctrl+G",),
+                    "Go to an operation, a step or a tile by number or name", there, separator_before=True,
+                    icon="search"),
+            Command("find", "F&ind in view", "Go", lambda _: self._in_view("find"), ("Ctrl+F",),
+                    "Search in the view with the focus, else in the graph", there),
+            Command("centre", "&Centre the selection", "Go", lambda _: self._in_view("centre_selection"), ("F",),
+                    "Bring what is selected into the middle of the view", there),
+            Command("fit", "Show &all", "Go", lambda _: self._in_view("fit"), ("0",),
+                    "Fit the whole picture into the view", there),
+            Command("pin", "&Pin the state in force…", "Plan", lambda name: self._pin(name), (),
+                    "Keep the state in force for comparison", self._is_current, icon="pin"),
+            Command("compare_alternative", "Compare alternative", "Plan", self._compare_alternative, in_menu=False),
+            Command("stop", "&Stop background work", "Plan", lambda _: self.stop(), (),
+                    "End what runs in the background", icon="stop"),
+            Command("commands", "&All commands…", "Help", lambda _: self.show_palette(), ("Ctrl+Shift+P",),
+                    "Find any command by typing", icon="commands"),
+            Command("key_sheet", "&Keys", "Help", lambda _: self.show_keys(), ("?", "F1"), "All keys", icon="keys"),
+            Command("reference", "&Reference", "Help", lambda page: self.show_reference(page), (),
+                    "Formats, how the estimate is made, glossary", icon="help"),
+            Command("about", "A&bout TileView", "Help", lambda _: about(self._window, versions()).open(), (),
+                    "Versions", separator_before=True, icon="note"),
+        )  # fmt: skip
+        return (*self.evaluation.commands(), *own)
+
+    def _is_open(self) -> bool:
+        return self._window.session.document is not None
+
+    def _is_current(self) -> bool:
+        return self._window.session.is_current
+
+    # -- going and finding ----------------------------------------------------------------------------------------
+
+    def ask_where(self) -> None:
+        """Ask for an operation, a step or a tile."""
+        GoTo(self._places, self._window).start()
+
+    def _places(self, text: str) -> Sequence[Entry]:
+        session = self._window.session
+        return [Entry(line, "", partial(go_to, session, place)) for place, line in places_named(session, text)]
+
+    def _in_view(self, method: str) -> None:
+        """Call what the current view offers under this name, else what the graph or the tiles do."""
+        docks = self._window.docks
+        views = [docks.current_view(), docks.views.get("graph"), docks.views.get("tiles")]
+        for view in views:
+            call = getattr(view, method, None)
+            if isinstance(view, View) and callable(call):
+                if method == "find":
+                    docks.show_view(view.name)
+                call()
+                return
+
+    def _pin(self, name: object) -> None:
+        session = self._window.session
+        edits = session.history.done
+        label = str(name) if name else (edits[-1].label if edits else "as opened")
+        if session.pin_current(label) is not None:
+            self._window.bridge.message.emit(f"Pinned as {label}.")
+
+    def _compare_alternative(self, argument: object) -> None:
+        if isinstance(argument, tuple) and len(argument) == 2:
+            self._window.estimates.compare_swap(int(argument[0]), int(argument[1]))
+
+    # -- dialogs --------------------------------------------------------------------------------------------------
+
+    def show_palette(self) -> None:
+        window = self._window
+        entries = [entry_of(action, menu) for menu, action in window.all_actions()]
+        entries += [
+            Entry(f"Open {path.name}", "recent", partial(window.files.open, path), path.exists(), str(path))
+            for path in window.settings.recent
+        ]
+        CommandPalette(entries, window).start()
+
+    def show_keys(self) -> None:
+        window = self._window
+        more = [action for view in window.docks.views.values() for action in view.view_actions()]
+        KeySheet([*action_sections(window.commands, more), *view_sections()], window).open()
+
+    def show_reference(self, page: object = None) -> None:
+        dialog = Reference(self._window)
+        if isinstance(page, str):
+            dialog.show_page(page)
+        dialog.show()
+
+    def show_folder(self, folder: Path) -> None:
+        """List the dumps of a folder with their verdicts."""
+        if self._folder is not None:
+            self._folder.close()
+        self._folder = FolderDialog(folder, self._window.bridge.theme, self._window)
+        self._folder.chosen.connect(self._on_chosen)
+        self._folder.destroyed.connect(self._on_folder_gone)
+        self._folder.show()
+
+    @Slot(object)
+    def _on_chosen(self, path: Path) -> None:
+        self._window.files.open(path)
+
+    @Slot()
+    def _on_folder_gone(self) -> None:
+        self._folder = None
+
+    # -- background work ------------------------------------------------------------------------------------------
+
+    @Slot()
+    def stop(self) -> None:
+        """End what the status bar shows as running."""
+        self.evaluation.stop()
+        self._window.files.loader.cancel()
+
+    @Slot(str, str)
+    def _on_fault(self, summary: str, details: str) -> None:
+        ErrorDialog("Background work failed", summary, details, self._window).open()
+
+    def close(self) -> None:
+        if self._folder is not None:
+            self._folder.close()
+        self.evaluation.close()
