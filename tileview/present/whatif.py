@@ -1,4 +1,4 @@
-"""What budget and reserve would do: the smallest budget that fits, the largest reserve, and whether any budget helps."""
+"""What budget and reserve would do: the smallest budget that fits, the largest reserve, and what no budget helps."""
 
 from __future__ import annotations
 

@@ -1,0 +1,228 @@
+"""Details of what is selected: how an allocation's bytes arise, an operation's plan, a tile's usage."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import IntEnum
+from html import escape
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QGuiApplication, QShowEvent
+from PySide6.QtWidgets import QTabBar, QTextBrowser, QVBoxLayout, QWidget
+
+from tileview.model.program import DIRECT_OWNERS
+from tileview.model.timeline import Timeline
+from tileview.present.details import (
+    Paragraphs,
+    allocation_details,
+    find_operation,
+    operation_details,
+    owners_of,
+    plain_text,
+    tile_details,
+)
+from tileview.present.lives import Lives
+from tileview.present.partition_picture import picture
+from tileview.present.words import kind_words
+from tileview.qt.bridge import Bridge
+from tileview.qt.views.base import View
+from tileview.qt.views.operation_edits import OperationEdits
+from tileview.qt.views.partition_widget import PartitionWidget
+from tileview.session.selection import Selection
+
+
+class Subject(IntEnum):
+    """What the pane is about; the order of its tabs."""
+
+    ALLOCATION = 0
+    OPERATION = 1
+    TILE = 2
+
+
+class DetailsView(View):
+    """Follows the part of the selection that changed last; the tabs show the other parts."""
+
+    title = "Details"
+    name = "details"
+
+    def __init__(self, bridge: Bridge, parent: QWidget | None = None) -> None:
+        super().__init__(bridge, parent)
+        self._seen = Selection()
+        self._lives: Lives | None = None
+        self._lives_of: Timeline | None = None
+        self._stale = False
+        self._showing: tuple[Subject, object] | None = None
+        self._text = ""
+        self.tabs = QTabBar()
+        self.tabs.setAccessibleName("What the details are about")
+        self.tabs.setExpanding(False)
+        self.tabs.setDrawBase(False)
+        for title in ("Allocation", "Operation", "Tile"):
+            self.tabs.addTab(title)
+        self.tabs.currentChanged.connect(self._refill)
+        self.partition = PartitionWidget(bridge.theme, self)
+        self.edits = OperationEdits(bridge, self)
+        self.text = QTextBrowser()
+        self.text.setAccessibleName("Details")
+        self.text.setOpenLinks(False)
+        self.text.setFrameShape(QTextBrowser.Shape.NoFrame)
+        self.text.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self.setFocusProxy(self.text)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(4, 4, 4, 4)
+        layout.setSpacing(4)
+        layout.addWidget(self.tabs)
+        layout.addWidget(self.partition)
+        layout.addWidget(self.edits)
+        layout.addWidget(self.text, 1)
+        self._copy_action = QAction("Copy details as text", self)
+        self._copy_action.triggered.connect(self.copy_text)
+        self._refill()
+
+    # -- session --------------------------------------------------------------------------------------------------
+
+    def on_document(self) -> None:
+        self._seen = Selection()
+        self._showing = None
+        self._refill()
+
+    def on_state(self) -> None:
+        self._refill()
+
+    def on_estimate(self) -> None:
+        self._refill()
+
+    def on_theme(self) -> None:
+        self._showing = None
+        self._refill()
+
+    def on_selection(self) -> None:
+        """Turn to what changed: an allocation before its operation, a tile only where nothing else is selected."""
+        now, before = self.session.selection, self._seen
+        self._seen = now
+        subject = Subject(self.tabs.currentIndex())
+        if now.allocation != before.allocation and now.allocation is not None:
+            subject = Subject.ALLOCATION
+        elif now.operation != before.operation and now.operation is not None:
+            subject = Subject.OPERATION
+        elif now.tiles != before.tiles and now.tile is not None and now.allocation is None:
+            subject = Subject.TILE
+        self.tabs.blockSignals(True)
+        self.tabs.setCurrentIndex(subject)
+        self.tabs.blockSignals(False)
+        self._refill()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._stale:
+            self._refill()
+
+    def _refill(self) -> None:
+        """Compute the text; while the view is hidden, only remember that this is to be done."""
+        if not self.isVisible() and self.window().isVisible():
+            self._stale = True
+            return
+        self._stale = False
+        subject = Subject(self.tabs.currentIndex())
+        {
+            Subject.ALLOCATION: self._show_allocation,
+            Subject.OPERATION: self._show_operation,
+            Subject.TILE: self._show_tile,
+        }[subject]()
+
+    # -- subjects -------------------------------------------------------------------------------------------------
+
+    def _show_allocation(self) -> None:
+        self.edits.show_operation(None)
+        timeline, root = self.session.timeline, self.session.selection.allocation
+        if timeline is None or root is None:
+            self.partition.show_picture(None, self.bridge.theme)
+            self._nothing("Select an allocation: in the table, on the timeline or in the heatmap.")
+            return
+        estimate = self.session.estimate
+        program = None if estimate is None else estimate.program
+        if self._lives is None or self._lives_of is not timeline:
+            self._lives, self._lives_of = Lives(timeline, program), timeline
+        tile = self.session.selection.tile
+        sections = allocation_details(timeline, root, tile, self._lives, program)
+        owners = owners_of(program, timeline.values[root].id) or DIRECT_OWNERS
+        self.partition.show_picture(picture(timeline, root, tile, owners), self.bridge.theme)
+        self._write(timeline.values[root].name, sections, (Subject.ALLOCATION, root))
+
+    def _show_operation(self) -> None:
+        self.partition.show_picture(None, self.bridge.theme)
+        session = self.session
+        wanted = session.selection.operation
+        recipe = session.recipe
+        if wanted is None:
+            self.edits.show_operation(None)
+            self._nothing("Select an operation: in the tree, in the graph or by a step.")
+            return
+        operation = None if recipe is None else find_operation(recipe.graph, wanted)
+        if recipe is None or operation is None:
+            self.edits.show_operation(None)
+            self._write(f"Operation {wanted}", self._steps_only(wanted), (Subject.OPERATION, wanted))
+            return
+        self.edits.show_operation(operation)
+        file_recipe = session.file_recipe
+        file_plan = None if file_recipe is None else file_recipe.plans.get(wanted)
+        sections = operation_details(recipe, operation, session.timeline, file_plan)
+        self._write(f"Operation {wanted}: {kind_words(operation.kind)}", sections, (Subject.OPERATION, wanted))
+
+    def _steps_only(self, operation: int) -> tuple[Paragraphs, ...]:
+        """What a timeline without a recipe says of an operation."""
+        timeline = self.session.timeline
+        steps = () if timeline is None else [step for step in timeline.steps if step.source == operation]
+        lines = tuple(f"Step {step.index}: {step.operation}" for step in steps)
+        note = Paragraphs("Plan", ("A timeline alone holds no plans: open the recipe of the same compile.",))
+        return (Paragraphs("Steps", lines), note) if lines else (note,)
+
+    def _show_tile(self) -> None:
+        self.partition.show_picture(None, self.bridge.theme)
+        self.edits.show_operation(None)
+        timeline, selection = self.session.timeline, self.session.selection
+        if timeline is None or not timeline.steps:
+            self._nothing("No timeline.")
+            return
+        step = selection.step or 0
+        tile = selection.tile
+        if tile is None:
+            tile = int(timeline.tiles.worst()[step, 3])
+        self._write(f"Tile {tile}", tile_details(timeline, step, tile), (Subject.TILE, tile))
+
+    # -- text -----------------------------------------------------------------------------------------------------
+
+    def _nothing(self, text: str) -> None:
+        self._text = text
+        self._showing = None
+        self.text.setPlainText(text)
+
+    def _write(self, title: str, sections: Sequence[Paragraphs], showing: tuple[Subject, object]) -> None:
+        """Show sections; of the same subject, the scroll position stays."""
+        text = plain_text(title, tuple(sections))
+        if text == self._text and showing == self._showing:
+            return
+        bar = self.text.verticalScrollBar()
+        position = bar.value() if showing == self._showing else 0
+        self._text, self._showing = text, showing
+        muted = self.bridge.theme.muted
+        parts = [f"<h3 style='margin:2px 0 2px 0'>{escape(title)}</h3>"]
+        for section in sections:
+            parts.append(f"<p style='margin:8px 0 2px 0; color:{muted}'><b>{escape(section.heading)}</b></p>")
+            parts.extend(f"<p style='margin:1px 0 1px 10px'>{escape(line)}</p>" for line in section.lines)
+        self.text.setHtml("".join(parts))
+        bar.setValue(position)
+
+    @property
+    def plain(self) -> str:
+        """What is shown, as text."""
+        return self._text
+
+    def copy_text(self) -> None:
+        """Put the details on the clipboard."""
+        QGuiApplication.clipboard().setText(self._text)
+
+    def view_actions(self) -> list[QAction]:
+        return [self._copy_action]

@@ -1,0 +1,239 @@
+"""The problems of what is open, where they are, and what would repair them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import replace
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QShowEvent
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+
+from tileview.analysis.repair import GroupRepair, RepairGroup, repair_groups
+from tileview.model.timeline import Timeline
+from tileview.present.problem_rows import ProblemRow, ProblemSpec, problem_nodes, tally
+from tileview.present.tables import Node, matches
+from tileview.present.words import counted
+from tileview.qt.bridge import Bridge
+from tileview.qt.models.node_model import NodeModel
+from tileview.qt.views.base import View
+from tileview.qt.views.node_view import NodeView
+from tileview.session import edits
+
+
+class ProblemsView(View):
+    """Tree of problems; selecting one goes to its place. Layouts that do not resolve are repaired a kind at a time."""
+
+    title = "Problems"
+    name = "problems"
+
+    def __init__(self, bridge: Bridge, parent: QWidget | None = None) -> None:
+        super().__init__(bridge, parent)
+        self._all: tuple[Node[ProblemRow], ...] = ()
+        self._groups: tuple[RepairGroup, ...] = ()
+        self._groups_of: Timeline | None = None
+        self._stale = False
+        self.headline = QLabel()
+        self.headline.setTextFormat(Qt.TextFormat.PlainText)
+        self.filter_box = QLineEdit()
+        self.filter_box.setPlaceholderText("Filter")
+        self.filter_box.setAccessibleName("Filter problems")
+        self.filter_box.setClearButtonEnabled(True)
+        self.filter_box.textChanged.connect(self._fill)
+        self.model = NodeModel(ProblemSpec(), bridge.theme, self)
+        self.tree = NodeView(self.model, "Problems", self, tree=True)
+        self.tree.set_widths(14, 34, 70, 30)
+        self.tree.picked.connect(self._pick)
+        self.tree.selectionModel().currentRowChanged.connect(self._refresh_repairs)
+        self.repair_label = QLabel()
+        self.repair_label.setTextFormat(Qt.TextFormat.PlainText)
+        self.repair_label.setWordWrap(True)
+        self.repair_box = QComboBox()
+        self.repair_box.setAccessibleName("Layouts that resolve")
+        self.repair_box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.repair_box.setMinimumContentsLength(16)
+        self.one_button = QPushButton("Apply to &this one")
+        self.one_button.setToolTip("Give the selected value this layout")
+        self.all_button = QPushButton("Apply to &all")
+        for button in (self.one_button, self.all_button):
+            button.setAutoDefault(False)
+        self.one_button.clicked.connect(self.apply_one)
+        self.all_button.clicked.connect(self.apply_all)
+        self.setFocusProxy(self.tree)
+        self._lay_out()
+        self._rebuild()
+
+    def _lay_out(self) -> None:
+        top = QHBoxLayout()
+        top.addWidget(self.headline, 1)
+        top.addWidget(self.filter_box)
+        self.headline.setMinimumWidth(20)
+        bottom = QHBoxLayout()
+        bottom.addWidget(self.repair_box, 1)
+        bottom.addWidget(self.one_button)
+        bottom.addWidget(self.all_button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(4, 4, 4, 4)
+        layout.setSpacing(4)
+        layout.addLayout(top)
+        layout.addWidget(self.tree, 1)
+        layout.addWidget(self.repair_label)
+        layout.addLayout(bottom)
+
+    # -- session --------------------------------------------------------------------------------------------------
+
+    def on_document(self) -> None:
+        self.model.clear()
+        self._rebuild()
+
+    def on_estimate(self) -> None:
+        self._rebuild()
+
+    def on_state(self) -> None:
+        self._refresh_repairs()
+
+    def on_theme(self) -> None:
+        self.model.set_theme(self.bridge.theme)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._stale:
+            self._rebuild()
+
+    def _rebuild(self) -> None:
+        """Find the problems anew; while the view is hidden, only remember that this is to be done."""
+        if not self.isVisible() and self.window().isVisible():
+            self._stale = True
+            return
+        self._stale = False
+        session = self.session
+        timeline = session.timeline
+        estimate = session.estimate
+        program = None if estimate is None else estimate.program
+        unknown = () if program is None else program.unknown
+        self._all = problem_nodes(timeline, session.problems, session.verdict, unknown)
+        if timeline is not self._groups_of:
+            self._groups = () if timeline is None else repair_groups(timeline)
+            self._groups_of = timeline
+        self._fill()
+
+    def _fill(self) -> None:
+        query = self.filter_box.text()
+        was_empty = self.model.rowCount() == 0
+        self.model.set_nodes([node for found in self._all if (node := _filtered(found, query)) is not None])
+        if was_empty and len(self._all) == 1:
+            self.tree.expandToDepth(0)
+        self.headline.setText("Nothing open" if self.session.document is None else tally(self._all))
+        self._refresh_repairs()
+
+    # -- repairs --------------------------------------------------------------------------------------------------
+
+    def _group(self) -> RepairGroup | None:
+        """The group of the current row; of the only group where no row is current."""
+        row = self.tree.current_row()
+        if isinstance(row, ProblemRow) and row.value is not None:
+            return next((group for group in self._groups if row.value in group.values), None)
+        if isinstance(row, ProblemRow) and row.repairable:
+            return self._groups[0] if self._groups else None
+        return self._groups[0] if row is None and len(self._groups) == 1 else None
+
+    def _refresh_repairs(self) -> None:
+        group = self._group()
+        editable = self.session.graph is None and self.session.document is not None
+        shown = group is not None and editable
+        for widget in (self.repair_box, self.one_button, self.all_button):
+            widget.setVisible(shown)
+        self.repair_label.setVisible(group is not None)
+        if group is None:
+            return
+        if not editable:
+            self.repair_label.setText("Layouts follow from the plans: swap a plan or change a home to repair them.")
+            return
+        chosen = self.repair_box.currentData()
+        self.repair_box.clear()
+        for repair in group.repairs:
+            self.repair_box.addItem(repair.label, repair.key)
+            self.repair_box.setItemData(self.repair_box.count() - 1, repair.label, Qt.ItemDataRole.ToolTipRole)
+        position = self.repair_box.findData(chosen)
+        self.repair_box.setCurrentIndex(max(position, 0) if group.repairs else -1)
+        count = len(group.values)
+        alike = f"{counted(count, 'value')} that fail alike"
+        if group.repairs:
+            offered = counted(len(group.repairs), "layout that resolves", "layouts that resolve")
+            self.repair_label.setText(f"{offered} for {alike}")
+        else:
+            self.repair_label.setText(f"No single change makes the layouts of {alike} resolve")
+        row = self.tree.current_row()
+        self.all_button.setText(f"Apply to &all {count} of a kind" if count > 1 else "&Apply")
+        self.all_button.setEnabled(bool(group.repairs))
+        self.one_button.setVisible(shown and count > 1)
+        self.one_button.setEnabled(bool(group.repairs) and isinstance(row, ProblemRow) and row.value is not None)
+
+    def _repair(self) -> tuple[RepairGroup, GroupRepair] | None:
+        group = self._group()
+        index = self.repair_box.currentIndex()
+        if group is None or not 0 <= index < len(group.repairs):
+            return None
+        return group, group.repairs[index]
+
+    def apply_all(self) -> None:
+        """Give every value that fails alike its layout, as one edit."""
+        found = self._repair()
+        if found is None:
+            return
+        group, repair = found
+        title = f"Repair {counted(len(group.values), 'layout')}: {repair.label}"
+        self.session.do(edits.set_layouts(self.session.state, title, dict(repair.layouts)))
+
+    def apply_one(self) -> None:
+        """Give the selected value alone its layout."""
+        found = self._repair()
+        row = self.tree.current_row()
+        if found is None or not isinstance(row, ProblemRow) or row.value is None:
+            return
+        layout = found[1].layouts.get(row.value)
+        if layout is not None:
+            self.session.do(edits.set_layout(self.session.state, row.value, layout))
+
+    # -- user -----------------------------------------------------------------------------------------------------
+
+    def _pick(self, key: Hashable) -> None:
+        """Go to the place of a problem: step and tile, allocation, operation, as far as it has them."""
+        row = self.tree.current_row()
+        if not isinstance(row, ProblemRow):
+            return
+        selection = self.session.selection
+        if row.step is not None:
+            selection = replace(selection, step=row.step)
+        if row.tile is not None:
+            selection = replace(selection, tiles=(row.tile,))
+        if row.operation is not None:
+            selection = replace(selection, operation=row.operation)
+        self.session.select(selection)
+        if row.root is not None:
+            self.session.select_allocation(row.root)
+            self._go_where_live(row.root)
+
+    def _go_where_live(self, root: int) -> None:
+        """Turn to a step where an allocation is live, unless it is at the selected one."""
+        timeline, step = self.session.timeline, self.session.selection.step
+        if timeline is None or (step is not None and root in timeline.steps[step].live):
+            return
+        for entry in timeline.steps:
+            if root in entry.live:
+                self.session.select_step(entry.index)
+                return
+
+    def view_actions(self) -> list[QAction]:
+        return []
+
+    def table_csv(self) -> str | None:
+        return self.tree.csv()
+
+
+def _filtered(node: Node[ProblemRow], query: str) -> Node[ProblemRow] | None:
+    """A node with those of its children that a query finds; None where it finds none."""
+    if matches(query, node.row.place, node.row.text, node.row.kind, node.row.severity):
+        return node
+    kept = tuple(child for child in node.children if _filtered(child, query) is not None)
+    return Node(node.key, node.row, kept) if kept else None
