@@ -15,6 +15,8 @@ from tileview.model.sizes import U64_MAX, Size, size_from_u64
 MAXIMUM_TILES: Final = 1_048_576
 """The largest ``tile_count`` that is believed: 700 chips; more is a damaged file, and would only ask for memory."""
 
+_HINT: Final = "The file is damaged, or a compiler wrote it that has changed this part of it."
+
 RANGE_HINT: Final = "Counts and bytes are whole numbers from 0 to 2^64 − 1."
 
 
@@ -39,7 +41,7 @@ class FieldError(LoadError):
 
     def at(self, path: str) -> LoadError:
         """The error for the user."""
-        return LoadError(path, self.place, self.expected, self.found, self.hint)
+        return LoadError(path, self.place, self.expected, self.found, self.hint or _HINT)
 
 
 def join(prefix: str, place: str) -> str:

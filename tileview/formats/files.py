@@ -240,6 +240,8 @@ def _json_error(path: str, raw: bytes, error: orjson.JSONDecodeError, offset: Ca
         place = f"byte {offset(len(text[: error.pos].encode()))}"
     if error.pos >= len(text.rstrip()) or _is_cut(error.msg):
         return LoadError(path, place, "more JSON", "the end of the file", "The file is cut off: write it again.")
+    if "depth limit" in error.msg:
+        return LoadError(path, place, "nesting of at most 1,024 levels", "deeper nesting", _RAW_HINT)
     around = text[max(0, error.pos - 20) : error.pos + 20]
     printable = "".join(char if char.isprintable() else " " for char in around)
     return LoadError(path, place, "JSON", f'"{printable}" ({error.msg.split(": line ")[0]})')

@@ -82,12 +82,13 @@ def check_version(path: str, kind: Kind, version: object) -> int:
     """The version if it is one that is read; else a :class:`LoadError` that names those that are."""
     if type(version) is int and version in SUPPORTED[kind]:
         return version
-    names = " or ".join(map(str, SUPPORTED[kind]))
+    numbers = [str(number) for number in SUPPORTED[kind]]
+    listed = " or ".join([", ".join(numbers[:-1]), numbers[-1]] if len(numbers) > 1 else numbers)
     found = f"version {version}" if type(version) is int else described(version)
     if version is None:
         found = "no version"
-    hint = f"TileView reads version {' and '.join(map(str, SUPPORTED[kind]))} of a {_TITLES[kind]}."
-    raise LoadError(path, "version", f"{names} (a {_TITLES[kind]})", found, hint)
+    hint = f"TileView reads version {listed.replace(' or ', ' and ')} of a {_TITLES[kind]}."
+    raise LoadError(path, "version", f"{listed} (a {_TITLES[kind]})", found, hint)
 
 
 def _version(path: str, value: bytes) -> int:
