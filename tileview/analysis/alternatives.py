@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from tileview.analysis.trials import (
+    Cancelled,
+    Evaluator,
+    Swap,
+    Swaps,
+    Trial,
+    Workers,
+    in_force_indices,
+    never,
+    single_swaps,
+)
+from tileview.core.lowering.replanner import Replanner
+from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.timeline import Peak, Verdict
 
 
@@ -12,8 +26,8 @@ class AlternativeResult:
     """One alternative of one operation, evaluated against the recipe in force.
 
     ``ok`` False means that it cannot be lowered, ``error`` says why; then ``peak`` and ``delta_total`` are None.
-    ``delta_total`` is the change of the total peak in bytes against the recipe in force (negative: better), None
-    where either is unavailable.
+    ``delta_total`` is the change of the total peak in bytes against the recipe in force (negative: better), None where
+    either is unavailable.
     """
 
     operation: int
@@ -25,3 +39,112 @@ class AlternativeResult:
     fits: bool
     delta_total: int | None
     verdict: Verdict | None = None
+
+
+def evaluate(
+    recipe: Recipe,
+    operation: int,
+    alternative: int,
+    replanner: Replanner | None = None,
+    overrides: Overrides = NO_OVERRIDES,
+    baseline: Trial | None = None,
+) -> AlternativeResult:
+    """Swap one alternative in alone and estimate.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        The choices in force: what the difference is measured against.
+    replanner : Replanner or None
+        Keeps what earlier evaluations of the same recipe lowered.
+    baseline : Trial or None
+        The outcome of the recipe itself, where it is known already (:meth:`Evaluator.trial` of no swaps).
+
+    Raises
+    ------
+    KeyError
+        Where the recipe has no such operation or alternative.
+    """
+    plans = recipe.alternatives.get(operation, ())
+    if not 0 <= alternative < len(plans):
+        raise KeyError(f"operation {operation} has no alternative {alternative}")
+    evaluator = Evaluator(recipe, overrides, replanner)
+    before = evaluator.trial(()) if baseline is None else baseline
+    in_force = plans[alternative] == recipe.plans.get(operation)
+    trial = before if in_force else evaluator.trial(((operation, alternative),))
+    return _result((operation, alternative), trial, before, recipe.in_force(operation) == alternative)
+
+
+def evaluate_all(
+    recipe: Recipe,
+    operations: Iterable[int] | None = None,
+    workers: int = 2,
+    on_results: Callable[[list[AlternativeResult]], None] | None = None,
+    cancelled: Cancelled = never,
+    overrides: Overrides = NO_OVERRIDES,
+) -> tuple[AlternativeResult, ...]:
+    """Evaluate every alternative of the operations given (of all), each swapped in alone.
+
+    Parameters
+    ----------
+    workers : int
+        Worker processes; 1 evaluates in this process.
+    on_results : callable or None
+        Called with some results at a time, as they come in, in the calling thread.
+    cancelled : callable
+        Asked all the time; once true, the search ends and what is known so far is returned.
+
+    Returns
+    -------
+    tuple of AlternativeResult
+        Ascending by operation and alternative, whatever the order in which they came in.
+    """
+    swaps = single_swaps(recipe, operations)
+    if not swaps:
+        return ()
+    before = Evaluator(recipe, overrides).trial(())
+    same = in_force_indices(recipe)
+    found: dict[Swap, AlternativeResult] = {}
+
+    def take(results: list[AlternativeResult]) -> None:
+        found.update(((result.operation, result.alternative), result) for result in results)
+        if on_results is not None and results:
+            on_results(results)
+
+    def result_of(swap: Swap, trial: Trial) -> AlternativeResult:
+        return _result(swap, trial, before, recipe.in_force(swap[0]) == swap[1])
+
+    take([result_of(swap, before) for swap in swaps if swap[1] in same[swap[0]]])
+    tasks: list[Swaps] = [(swap,) for swap in swaps if swap not in found]
+    with Workers(recipe, overrides, workers) as pool:
+        for trials in pool.run(tasks, cancelled=cancelled):
+            take([result_of(trial.swaps[0], trial) for trial in trials])
+    return tuple(found[swap] for swap in swaps if swap in found)
+
+
+def _result(swap: Swap, trial: Trial, before: Trial, in_force: bool) -> AlternativeResult:
+    delta: int | None = None
+    if trial.peak is not None and before.peak is not None:
+        now, then = trial.peak.total, before.peak.total
+        delta = now - then if isinstance(now, int) and isinstance(then, int) else None
+    return AlternativeResult(
+        swap[0], swap[1], in_force, trial.ok, trial.error, trial.peak, trial.fits, delta, trial.verdict
+    )
+
+
+def ranked(results: Iterable[AlternativeResult]) -> list[AlternativeResult]:
+    """Best first: those that fit, then by total peak, then by operation and alternative; refused ones last."""
+
+    def key(result: AlternativeResult) -> tuple[bool, bool, bool, int, int, int]:
+        total = None if result.peak is None else result.peak.total
+        known = isinstance(total, int)
+        return (
+            not result.ok,
+            not result.fits,
+            not known,
+            total if isinstance(total, int) else 0,
+            result.operation,
+            result.alternative,
+        )
+
+    return sorted(results, key=key)

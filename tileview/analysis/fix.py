@@ -1,0 +1,299 @@
+"""The swaps that make a program fit: the fewest, or those that leave the most margin.
+
+The search branches over conflict sets (:mod:`tileview.analysis.conflict`): operations of which a program that does
+not fit proves that one must change. Whatever is left out is therefore proven not to help, and a search that was not
+cut short is exhaustive: it says so. What it proposes was estimated once more from nothing, by a re-planner that has
+seen no other trial.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Final
+
+from tileview.analysis.conflict import Conflict
+from tileview.analysis.trials import Cancelled, Evaluator, Swap, Swaps, Trial, Workers, never
+from tileview.core.estimate import estimate
+from tileview.core.geometry.resolve import layout_failure
+from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
+from tileview.model.sizes import U64_MAX, Size, exact_text
+from tileview.model.tensor import Format
+
+DEFAULT_LIMIT: Final = 20_000
+"""Re-plans after which a search gives up: some minutes on two cores."""
+
+_WAVE: Final = 96
+"""Trials between two looks at the best one so far, in the search for margin."""
+
+
+class Mode(StrEnum):
+    """What is best: the fewest swaps (then the lowest total peak), or the lowest total peak (then the fewest swaps)."""
+
+    FEWEST = "fewest changes"
+    MARGIN = "most margin"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a search is: trials done, trials planned in this round, swaps in this round, the best fix so far."""
+
+    tried: int
+    planned: int
+    swaps: int
+    best: Trial | None
+
+
+@dataclass(frozen=True, slots=True)
+class FixResult:
+    """What a search came to.
+
+    ``swaps`` is the proposal (empty where nothing was found, or where nothing has to be swapped); ``after`` its
+    outcome, confirmed by a cold re-plan. ``proposals`` are all fixes found with as many swaps, best first, the
+    proposal among them. ``homes`` are repaired homes of inputs (graph value id → format), to be applied together with
+    the swaps. ``tried`` counts re-plans. ``exhaustive``: nothing better exists within the number of swaps allowed.
+    """
+
+    found: bool
+    swaps: Swaps
+    before: Trial
+    after: Trial | None
+    proposals: tuple[Trial, ...]
+    homes: Mapping[int, Format]
+    tried: int
+    exhaustive: bool
+    text: str
+
+
+def search(
+    recipe: Recipe,
+    max_swaps: int = 3,
+    mode: Mode = Mode.FEWEST,
+    overrides: Overrides = NO_OVERRIDES,
+    workers: int = 2,
+    limit: int = DEFAULT_LIMIT,
+    on_progress: Callable[[Progress], None] | None = None,
+    cancelled: Cancelled = never,
+) -> FixResult:
+    """Find swaps that make a recipe fit.
+
+    Parameters
+    ----------
+    max_swaps : int
+        At most so many operations are given another plan.
+    limit : int
+        Re-plans after which the search gives up (then it is not exhaustive).
+    on_progress : callable or None
+        Told how far the search is, in the calling thread.
+    cancelled : callable
+        Asked all the time; once true, the best that is known is returned (not exhaustive).
+    """
+    before = Evaluator(recipe, overrides).trial(())
+    homes = repaired_homes(recipe, overrides)
+    repaired = replace(recipe, inputs={**recipe.inputs, **homes}) if homes else recipe
+    with Workers(repaired, overrides, workers) as pool:
+        hunt = _Hunt(repaired, overrides, pool, max_swaps, limit, on_progress, cancelled)
+        solutions, base = hunt.fewest() if mode is Mode.FEWEST else hunt.most_margin()
+    tried = hunt.tried + 1
+    exhaustive = hunt.complete
+    for solution in solutions:
+        after = Evaluator(repaired, overrides).confirm(solution.swaps)
+        tried += 1
+        if after.fits:
+            others = tuple(trial for trial in solutions if len(trial.swaps) == len(solution.swaps))
+            text = _found_text(before, after, homes, mode, exhaustive)
+            return FixResult(True, solution.swaps, before, after, others, homes, tried, exhaustive, text)
+        exhaustive = False
+    text = _nothing_text(base, max_swaps, tried, exhaustive)
+    return FixResult(False, (), before, None, (), homes, tried, exhaustive, text)
+
+
+def repaired_homes(recipe: Recipe, overrides: Overrides = NO_OVERRIDES) -> dict[int, Format]:
+    """New homes for graph inputs whose fixed layout does not resolve: those that the re-planner chooses itself.
+
+    Empty where all resolve, and where the re-planner cannot lower the recipe without them either.
+    """
+    bad = {
+        given.value
+        for given in recipe.graph.inputs
+        if given.value in recipe.inputs and layout_failure(given.shape, recipe.inputs[given.value].layout) is not None
+    }
+    if not bad:
+        return {}
+    kept = {value: home for value, home in recipe.inputs.items() if value not in bad}
+    result = estimate(replace(recipe, inputs=kept), overrides)
+    return {value: result.homes[value] for value in sorted(bad) if value in result.homes}
+
+
+@dataclass
+class _Hunt:
+    """One search: what has been tried, and the way through the levels."""
+
+    recipe: Recipe
+    overrides: Overrides
+    pool: Workers
+    max_swaps: int
+    limit: int
+    on_progress: Callable[[Progress], None] | None
+    cancelled: Cancelled
+    tried: int = 0
+    complete: bool = True
+    known: dict[Swaps, Trial] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.choices = _choices(self.recipe)
+        self.base = Evaluator(self.recipe, self.overrides).trial((), U64_MAX)
+        self.tried += 1
+        self.known[()] = self.base
+
+    def fits(self, trial: Trial) -> bool:
+        """A fix may not lean on operations that are not known, unless the recipe has such already."""
+        return trial.fits and (not trial.verdict.at_least or self.base.verdict.at_least)
+
+    # -- fewest swaps ---------------------------------------------------------------------------------------------
+
+    def fewest(self) -> tuple[list[Trial], Trial]:
+        """All fixes with the fewest swaps, best first; and the outcome without swaps."""
+        if self.fits(self.base):
+            return [self.base], self.base
+        frontier = [self.base]
+        for depth in range(1, self.max_swaps + 1):
+            leaves = self._children(frontier, final=True)
+            found = [trial for trial in self._evaluate(leaves, depth, U64_MAX) if self.fits(trial)]
+            if not self.complete or found or depth == self.max_swaps:
+                return sorted(found, key=_by_peak), self.base
+            inner = self._children(frontier, final=False)
+            trials = self._evaluate(inner, depth, U64_MAX)
+            found = [trial for trial in trials if self.fits(trial)]
+            if not self.complete or found:
+                return sorted(found, key=_by_peak), self.base
+            frontier = trials
+        return [], self.base
+
+    # -- most margin ----------------------------------------------------------------------------------------------
+
+    def most_margin(self) -> tuple[list[Trial], Trial]:
+        """Fixes by total peak, each better than all with as many swaps before; and the outcome without swaps."""
+        fixes = [self.base] if self.fits(self.base) else []
+        frontier = [self.base]
+        if fixes:
+            mark = _total(self.base) - 1
+            self.known[()] = Evaluator(self.recipe, self.overrides).trial((), mark)
+            self.tried += 1
+            frontier = [self.known[()]]
+        for depth in range(1, self.max_swaps + 1):
+            tasks = self._children(frontier, final=depth == self.max_swaps)
+            frontier = []
+            for start in range(0, len(tasks), _WAVE):
+                mark = min((_total(fix) for fix in fixes), default=U64_MAX) - 1
+                trials = self._evaluate(tasks[start : start + _WAVE], depth, mark)
+                fixes.extend(trial for trial in trials if self.fits(trial) and _total(trial) <= mark)
+                frontier.extend(trials)
+                if not self.complete:
+                    break
+            if not self.complete:
+                break
+        return sorted(fixes, key=lambda fix: (_total(fix), len(fix.swaps), fix.swaps)), self.base
+
+    # -- trials ---------------------------------------------------------------------------------------------------
+
+    def _children(self, nodes: Iterable[Trial], final: bool) -> list[Swaps]:
+        """Every set with one more swap that the nodes' conflicts leave open, each once, those alike together."""
+        found: dict[Swaps, None] = {}
+        for node in nodes:
+            taken = {operation for operation, _ in node.swaps}
+            for operation in self._open(node.conflict, final):
+                if operation in taken:
+                    continue
+                for alternative in self.choices.get(operation, ()):
+                    found[tuple(sorted((*node.swaps, (operation, alternative))))] = None
+        return list(found)
+
+    def _open(self, conflict: Conflict, final: bool) -> list[int]:
+        operations = conflict.final if final else conflict.branch
+        return sorted(self.choices if operations is None else operations)
+
+    def _evaluate(self, tasks: list[Swaps], depth: int, mark: int) -> list[Trial]:
+        """The trials of a list of sets, in its order; fewer where the limit is reached or the search is cancelled."""
+        new = [task for task in tasks if task not in self.known]
+        room = self.limit - self.tried
+        if len(new) > room:
+            new = new[: max(0, room)]
+            self.complete = False
+        planned = self.tried + len(new)
+        for trials in self.pool.run(new, mark, self.cancelled):
+            for trial in trials:
+                self.known[trial.swaps] = trial
+            self.tried += len(trials)
+            if self.on_progress is not None:
+                self.on_progress(Progress(self.tried, planned, depth, self._best()))
+        if any(task not in self.known for task in new):
+            self.complete = False
+        return [self.known[task] for task in tasks if task in self.known]
+
+    def _best(self) -> Trial | None:
+        fixes = [trial for trial in self.known.values() if trial.swaps and self.fits(trial)]
+        return min(fixes, key=lambda fix: (len(fix.swaps), *_by_peak(fix)), default=None)
+
+
+def _choices(recipe: Recipe) -> dict[int, tuple[int, ...]]:
+    """Operation → indices of the alternatives that differ from the plan in force and from each other."""
+    found: dict[int, tuple[int, ...]] = {}
+    known = {operation.id for operation, _ in recipe.graph.walk()}
+    for operation in sorted(recipe.alternatives):
+        if operation not in known or operation not in recipe.plans:
+            continue
+        seen = {recipe.plans[operation]}
+        indices = []
+        for index, plan in enumerate(recipe.alternatives[operation]):
+            if plan not in seen:
+                seen.add(plan)
+                indices.append(index)
+        if indices:
+            found[operation] = tuple(indices)
+    return found
+
+
+def _total(trial: Trial) -> int:
+    size: Size = trial.peak.total if trial.peak is not None else U64_MAX
+    return size if isinstance(size, int) else U64_MAX
+
+
+def _by_peak(trial: Trial) -> tuple[int, Swaps]:
+    return (_total(trial), trial.swaps)
+
+
+def swaps_text(swaps: Iterable[Swap]) -> str:
+    """``operation 4 to alternative 0 and operation 21 to alternative 0``."""
+    return " and ".join(f"operation {operation} to alternative {index}" for operation, index in swaps)
+
+
+def _found_text(before: Trial, after: Trial, homes: Mapping[int, Format], mode: Mode, exhaustive: bool) -> str:
+    parts = []
+    if homes:
+        parts.append(f"new homes for {len(homes)} inputs whose layouts are invalid")
+    if after.swaps:
+        parts.append(f"swapping {swaps_text(after.swaps)}")
+    if not parts:
+        return "It fits as it is."
+    peak = _total(after)
+    change = f"total peak {exact_text(peak)}"
+    if before.peak is not None and isinstance(before.peak.total, int):
+        change += f" instead of {exact_text(before.peak.total)}"
+    if mode is Mode.FEWEST:
+        proof = "no fewer swaps do, and none as few do better" if exhaustive else "the search was cut short"
+    else:
+        proof = "no lower peak was left out" if exhaustive else "the search was cut short"
+    text = " and ".join(parts)
+    return f"It fits after {text}: {change}; {proof}."
+
+
+def _nothing_text(base: Trial, max_swaps: int, tried: int, exhaustive: bool) -> str:
+    swaps = "1 swap makes" if max_swaps == 1 else f"{max_swaps} swaps make"
+    if exhaustive:
+        return f"No set of at most {swaps} it fit; the search was exhaustive ({tried:,} re-plans). {base.verdict.text}."
+    return (
+        f"No set of swaps that makes it fit was found in {tried:,} re-plans; the search was cut short, so there "
+        f"may be one. {base.verdict.text}."
+    )

@@ -1,0 +1,210 @@
+"""Trying swaps: one evaluator in this process, or several in worker processes that answer as they get done.
+
+Each evaluator holds its own re-planner, so that what one trial lowered serves the next. Workers are started fresh (no
+forked state, no shell), ignore Ctrl+C, which is their parent's to handle, and end by themselves when the parent is
+gone.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import multiprocessing.connection
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, replace
+from types import TracebackType
+
+from tileview.analysis.conflict import NOTHING_PROVEN, Conflict, ConflictFinder
+from tileview.core.estimate import Estimate, estimate
+from tileview.core.lowering.replanner import Replanner
+from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
+from tileview.model.timeline import Peak, Verdict
+
+Swap = tuple[int, int]
+"""(operation, index of the alternative put in force)."""
+Swaps = tuple[Swap, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What a set of swaps gives. ``peak`` is None where it cannot be lowered; ``error`` then says why.
+
+    ``conflict`` is asked for by the fix search only: operations of which at least one must change for the verdict to
+    change, empty where nothing is proven (then every operation may matter).
+    """
+
+    swaps: Swaps
+    ok: bool
+    error: str | None
+    peak: Peak | None
+    fits: bool
+    verdict: Verdict
+    conflict: Conflict = NOTHING_PROVEN
+
+
+def with_swaps(recipe: Recipe, swaps: Iterable[Swap]) -> Recipe:
+    """The recipe with alternatives put in force.
+
+    Raises
+    ------
+    KeyError
+        Where the recipe has no such operation or alternative.
+    """
+    plans = dict(recipe.plans)
+    for operation, index in swaps:
+        alternatives = recipe.alternatives.get(operation, ())
+        if not 0 <= index < len(alternatives):
+            raise KeyError(f"operation {operation} has no alternative {index}")
+        plans[operation] = alternatives[index]
+    return replace(recipe, plans=plans)
+
+
+class Evaluator:
+    """Evaluates sets of swaps on one recipe, one after another."""
+
+    def __init__(self, recipe: Recipe, overrides: Overrides = NO_OVERRIDES, replanner: Replanner | None = None) -> None:
+        self.recipe = recipe
+        self.overrides = overrides
+        self._replanner = Replanner() if replanner is None else replanner
+        self._finder: ConflictFinder | None = None
+
+    def estimate(self, swaps: Swaps = ()) -> Estimate:
+        """The whole estimate with the swaps in force."""
+        return estimate(with_swaps(self.recipe, swaps), self.overrides, self._replanner)
+
+    def trial(self, swaps: Swaps, mark: int | None = None) -> Trial:
+        """The outcome of a set of swaps; with its conflict with ``mark``, a total peak in bytes, where one is given."""
+        result = self.estimate(swaps)
+        timeline, verdict = result.timeline, result.verdict
+        conflict = NOTHING_PROVEN
+        if mark is not None:
+            if self._finder is None:
+                self._finder = ConflictFinder(self.recipe)
+            conflict = self._finder.find(with_swaps(self.recipe, swaps), result, mark)
+        if timeline is None:
+            return Trial(swaps, False, verdict.text, None, False, verdict, conflict)
+        return Trial(swaps, True, None, timeline.peak, verdict.fits, verdict, conflict)
+
+    def confirm(self, swaps: Swaps) -> Trial:
+        """The same from nothing: a re-planner that has seen no other trial."""
+        return Evaluator(self.recipe, self.overrides).trial(swaps)
+
+
+Cancelled = Callable[[], bool]
+
+
+def never() -> bool:
+    """The default of ``cancelled``."""
+    return False
+
+
+class Workers:
+    """Runs trials in parallel; a context manager. With one worker, or where none can be started, in this process."""
+
+    def __init__(self, recipe: Recipe, overrides: Overrides = NO_OVERRIDES, workers: int = 2) -> None:
+        self._own = Evaluator(recipe, overrides)
+        self._count = max(1, workers)
+        self._pool: ProcessPoolExecutor | None = None
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the worker processes; what they were doing is dropped."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+            self._pool = None
+
+    def run(
+        self, tasks: Sequence[Swaps], mark: int | None = None, cancelled: Cancelled = never, chunk: int = 8
+    ) -> Iterator[list[Trial]]:
+        """Evaluate sets of swaps; yields lists of results as they get done, in no particular order.
+
+        Neighbours in ``tasks`` go to the same worker: put those that have much in common beside each other. Ends
+        early, without an error, as soon as ``cancelled()`` is true.
+        """
+        if self._count == 1 or len(tasks) < 2 * chunk:
+            yield from self._run_here(tasks, mark, cancelled)
+            return
+        chunks = [tuple(tasks[start : start + chunk]) for start in range(0, len(tasks), chunk)]
+        waiting: dict[Future[list[Trial]], tuple[Swaps, ...]] = {}
+        position = 0
+        try:
+            while (position < len(chunks) or waiting) and not cancelled():
+                while position < len(chunks) and len(waiting) < 2 * self._count:
+                    waiting[self._workers().submit(_trials, chunks[position], mark)] = chunks[position]
+                    position += 1
+                done, _ = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
+                for future in done:
+                    found = future.result()
+                    del waiting[future]
+                    yield found
+        except BrokenProcessPool:
+            self._pool = None
+            self._count = 1
+            left = [task for part in (*waiting.values(), *chunks[position:]) for task in part]
+            yield from self._run_here(left, mark, cancelled)
+        finally:
+            for future in waiting:
+                future.cancel()
+
+    def _run_here(self, tasks: Sequence[Swaps], mark: int | None, cancelled: Cancelled) -> Iterator[list[Trial]]:
+        for task in tasks:
+            if cancelled():
+                return
+            yield [self._own.trial(task, mark)]
+
+    def _workers(self) -> ProcessPoolExecutor:
+        if self._pool is None:
+            self._pool = ProcessPoolExecutor(
+                self._count,
+                mp_context=multiprocessing.get_context("spawn"),
+                initializer=_start,
+                initargs=(self._own.recipe, self._own.overrides),
+            )
+        return self._pool
+
+
+_WORKER: dict[str, Evaluator] = {}
+"""In a worker process: its evaluator."""
+
+
+def _start(recipe: Recipe, overrides: Overrides) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _WORKER["evaluator"] = Evaluator(recipe, overrides)
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        multiprocessing.connection.wait([parent.sentinel])
+        os._exit(1)
+
+
+def _trials(tasks: tuple[Swaps, ...], mark: int | None) -> list[Trial]:
+    evaluator = _WORKER["evaluator"]
+    return [evaluator.trial(task, mark) for task in tasks]
+
+
+def single_swaps(recipe: Recipe, operations: Iterable[int] | None = None) -> list[Swap]:
+    """Every alternative of the operations given (of all), in ascending order, those in force included."""
+    wanted = sorted(recipe.alternatives) if operations is None else sorted(set(operations))
+    return [(operation, index) for operation in wanted for index in range(len(recipe.alternatives.get(operation, ())))]
+
+
+def in_force_indices(recipe: Recipe) -> Mapping[int, frozenset[int]]:
+    """Operation → indices of all alternatives that equal the plan in force."""
+    return {
+        operation: frozenset(index for index, plan in enumerate(plans) if plan == recipe.plans.get(operation))
+        for operation, plans in recipe.alternatives.items()
+    }
