@@ -1,44 +1,85 @@
-"""The program with a window: what has to be there before Qt starts, starting it, ending it."""
+"""The way into the window for the command line: imports Qt only once it is sure that Qt can start."""
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QApplication
-
-from tileview.qt.faults import FaultHandler
-from tileview.qt.icons import clear_cache
-from tileview.qt.main_window import MainWindow
+from tileview.errors import TileViewError
+from tileview.qt.startup import trouble
 
 
-def make_application() -> QApplication:
-    """The application object; the one that is there already where there is one."""
-    application = QApplication.instance()
-    if isinstance(application, QApplication):
-        return application
-    application = QApplication(sys.argv[:1])
-    application.setApplicationName("TileView")
-    application.setOrganizationName("TileView")
-    application.setDesktopFileName("tileview")
-    return application
+class NoWindowError(TileViewError):
+    """Qt cannot start here; the text says what is missing and what works instead."""
 
 
-def run(paths: list[Path], compare: bool = False) -> int:
-    """Open the window on some files and stay until it is closed; the exit code.
+def run(paths: Sequence[Path | str], compare: bool = False) -> int:
+    """Open the window on some files and stay until it is closed.
 
-    Without ``compare`` a recipe and a timeline stand together, as every further file does beside the first.
+    Parameters
+    ----------
+    paths : sequence of paths
+        The first is opened. A recipe and a timeline stand together. With ``compare`` all others stand beside the first
+        for comparison; without, each gets a window of its own.
+    compare : bool
+        See above.
+
+    Returns
+    -------
+    int
+        0 after the last window was closed; 2, with one sentence on standard error, where no window can be opened.
     """
-    application = make_application()
-    faults = FaultHandler()
-    window = MainWindow()
-    window.show()
-    if paths:
-        window.open_paths(paths, ask=False)
-    else:
-        QTimer.singleShot(0, window, window.files.offer_recovery)
-    code = application.exec()
-    faults.close()
-    clear_cache()
-    return int(code)
+    reason = trouble()
+    if reason is not None:
+        print(f"tileview: {reason}", file=sys.stderr)
+        return 2
+    from tileview.qt.program import run_windows
+
+    return run_windows([Path(path) for path in paths], compare)
+
+
+def screenshot(
+    path: Path | str,
+    out: Path | str,
+    size: tuple[int, int] = (1600, 1000),
+    theme: str = "light",
+    step: int | None = None,
+    tile: int | None = None,
+    operation: int | None = None,
+    view: str | None = None,
+    others: Sequence[Path | str] = (),
+) -> None:
+    """Draw the real window on a file, without a display, into a PNG.
+
+    Parameters
+    ----------
+    path, out : path
+        What to open, and the picture to write.
+    size : (int, int)
+        Width and height in pixels.
+    theme : str
+        ``light`` or ``dark``.
+    step, tile, operation : int, optional
+        What is selected; left out, it is what the verdict names.
+    view : str, optional
+        The view that comes to the front and gets most of the room.
+    others : sequence of paths
+        Files to stand beside the first for comparison.
+
+    Raises
+    ------
+    TileViewError
+        The file cannot be read, the picture cannot be written, Qt cannot start, or there is no such step, tile or
+        operation.
+    """
+    reason = trouble(offscreen=True)
+    if reason is not None:
+        raise NoWindowError(reason)
+    if "PySide6.QtWidgets" not in sys.modules:
+        os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    from tileview.qt.picture import take_picture
+
+    wanted = {"step": step, "tile": tile, "operation": operation}
+    take_picture(Path(path), Path(out), size, theme, wanted, view, [Path(other) for other in others])

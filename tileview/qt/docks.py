@@ -177,6 +177,14 @@ class DockArea(QMainWindow):
         here = [(self._docks[name], part) for name, part in parts.items() if name in self._docks]
         self.resizeDocks([dock for dock, _ in here], [max(1, int(part * length)) for _, part in here], orientation)
 
+    def enlarge(self, name: str) -> None:
+        """Bring a view to the front and give it most of the room."""
+        if self.show_view(name) is None:
+            return
+        dock = self._docks[name]
+        self.resizeDocks([dock], [int(self.width() * 0.74)], Qt.Orientation.Horizontal)
+        self.resizeDocks([dock], [int(self.height() * 0.62)], Qt.Orientation.Vertical)
+
     def keep(self) -> QByteArray:
         """The arrangement, to be stored."""
         return self.saveState(LAYOUT_VERSION)

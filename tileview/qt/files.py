@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QMainWindow
 
+from tileview.model.timeline import Timeline
 from tileview.qt.actions import Command
 from tileview.qt.bridge import Bridge
 from tileview.qt.dialogs import Answer, ErrorDialog, ask_about_edits, confirm
@@ -39,6 +40,8 @@ class Files(QObject):
     """The file commands of one window; see the module."""
 
     opened = Signal()
+    elsewhere = Signal(object)
+    """Asks for another window on a list of paths."""
 
     def __init__(
         self,
@@ -57,7 +60,8 @@ class Files(QObject):
         self._work = work
         self._window = window
         self._return: _Return | None = None
-        self._timeline_before: object = None
+        self._timeline_before: Timeline | None = None
+        self._is_new = False
         self.loader = Loader(self)
         self.loader.started.connect(self._on_started)
         self.loader.loaded.connect(self._on_loaded)
@@ -103,6 +107,10 @@ class Files(QObject):
         self.loader.load(LoadRequest(first, "open"))
         for path in others:
             self.loader.load(LoadRequest(path, "compare"))
+
+    def stand_beside(self, path: Path) -> None:
+        """Link a file with the open one where one is a recipe, the other a timeline; else open a window of its own."""
+        self.loader.load(LoadRequest(path, "beside"))
 
     def compare_with(self, argument: object = None) -> None:
         path = Path(str(argument)) if argument is not None else self._ask("Compare with")
@@ -163,6 +171,8 @@ class Files(QObject):
     def _on_loaded(self, request: LoadRequest, document: Document) -> None:
         if request.purpose == "compare":
             self._compare(document)
+        elif request.purpose == "beside":
+            self._stand_beside(document)
         elif request.purpose == "reload":
             self._take_reloaded(document)
         elif request.purpose == "recover" and isinstance(request.extra, Kept):
@@ -171,12 +181,21 @@ class Files(QObject):
             self._take(document)
 
     def _take(self, document: Document, state: EditState | None = None) -> None:
+        self._is_new = True
         self._return = None
         self._settings.add_recent(document.path)
         self._settings.folder = str(document.path.absolute().parent)
         self.watch.watch(document.path.absolute())
         self._bridge.session.open(document, state)
         self.opened.emit()
+
+    def show_document(self, document: Document) -> None:
+        """Make a document that is read already the open one."""
+        self._take(document)
+
+    def show_beside(self, document: Document) -> None:
+        """Stand a document that is read already beside the open one."""
+        self._compare(document)
 
     def _compare(self, document: Document) -> None:
         session = self._bridge.session
@@ -187,6 +206,13 @@ class Files(QObject):
         if open_one.is_recipe != document.is_recipe:
             session.link(document)
         self._estimates.compare(document)
+
+    def _stand_beside(self, document: Document) -> None:
+        open_one = self._bridge.session.document
+        if open_one is not None and open_one.is_recipe == document.is_recipe:
+            self.elsewhere.emit([document.path])
+        else:
+            self._compare(document)
 
     @Slot(object)
     def _on_compared(self, _document: Document) -> None:
@@ -234,13 +260,32 @@ class Files(QObject):
 
     @Slot()
     def _on_estimate(self) -> None:
-        """After a reload, stand where the user stood before."""
+        """After a reload, stand where the user stood before; in a newly opened file, where the verdict points."""
         back, session = self._return, self._bridge.session
-        if back is None or session.document is not back.document or not session.is_current:
+        if not session.is_current:
+            return
+        if self._is_new:
+            self._is_new = False
+            if back is None:
+                self._select_verdict()
+        if back is None or session.document is not back.document:
             return
         self._return = None
         before, self._timeline_before = self._timeline_before, None
-        session.select(carry_selection(back.selection, before, session.timeline))  # type: ignore[arg-type]
+        session.select(carry_selection(back.selection, before, session.timeline))
+
+    def _select_verdict(self) -> None:
+        """Select the step, tile and operation that the verdict names, so that the cause is in sight at once."""
+        session = self._bridge.session
+        verdict, selection = session.verdict, session.selection
+        if verdict is None:
+            return
+        selection = replace(selection, operation=verdict.operation)
+        if verdict.step is not None:
+            selection = replace(selection, step=verdict.step)
+        if verdict.tile is not None:
+            selection = replace(selection, tiles=(verdict.tile,))
+        session.select(selection)
 
     # -- after a crash --------------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, Slot
+from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
     QAction,
     QActionGroup,
@@ -42,6 +42,11 @@ FIRST_SIZE = QSize(1280, 800)
 
 class MainWindow(QMainWindow):
     """One window on one session. It owns everything it shows; closing it ends all its work."""
+
+    new_window = Signal(object)
+    """Asks for another window on a list of paths."""
+    gone = Signal(object)
+    """The window has been closed and has ended all its work."""
 
     def __init__(
         self, session: Session | None = None, settings: Settings | None = None, parent: QWidget | None = None
@@ -89,6 +94,7 @@ class MainWindow(QMainWindow):
         self.estimates = Estimates(self.bridge, self)
         self.exporter = Exporter(self.bridge, self.settings, self.docks, self)
         self.files = Files(self.bridge, self.settings, self.estimates, self.exporter, self.status.work, self)
+        self.files.elsewhere.connect(self.new_window)
         self.navigator = Navigator(self.bridge, self)
         self.tools = Tools(self)
         self.commands.add(self.files.commands())
@@ -101,8 +107,9 @@ class MainWindow(QMainWindow):
     def _own_commands(self) -> tuple[Command, ...]:
         history = self.session
         return (
-            Command("quit", "&Quit", "File", lambda _: self.close(), ("Ctrl+Q",), "Close the window",
-                    separator_before=True),
+            Command("new_window", "New &window", "File", lambda _: self.new_window.emit([]), ("Ctrl+N",),
+                    "Another window, on nothing", separator_before=True),
+            Command("quit", "&Quit", "File", lambda _: self.close(), ("Ctrl+Q",), "Close the window"),
             Command("undo", "&Undo", "Edit", lambda _: history.undo(), ("Ctrl+Z",), "Take the last edit back",
                     lambda: history.history.undo_label is not None, repeats=True, icon="undo"),
             Command("redo", "&Redo", "Edit", lambda _: history.redo(), ("Ctrl+Shift+Z", "Ctrl+Y"),
@@ -338,3 +345,4 @@ class MainWindow(QMainWindow):
         self.docks.shut_down()
         self.verdict.shut_down()
         self.bridge.close()
+        self.gone.emit(self)
