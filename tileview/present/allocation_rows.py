@@ -28,7 +28,7 @@ from tileview.present.tables import (
     matches,
     percent_text,
 )
-from tileview.present.words import class_words, counted
+from tileview.present.words import class_words, counted, precision_short, shape_text
 
 
 class RowKind(StrEnum):
@@ -62,6 +62,10 @@ class AllocationRow:
     value: int | None = None
     """Index of the value that decides."""
     note: str = ""
+    suffix: str = ""
+    """Number of the value, where the name alone does not tell rows apart."""
+    tensor: str = ""
+    """Shape and precision, for the tip."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +153,7 @@ class AllocationFigures:
             rows = [row for row in rows if matches(names, row.name, row.group)]
         totals = _totals(rows)
         usage = totals.total
-        rows = [replace(row, usage=usage) for row in rows]
+        rows = [replace(row, usage=usage) for row in self._told_apart(rows)]
         return AllocationTable(
             tuple(rows),
             totals,
@@ -161,6 +165,18 @@ class AllocationFigures:
             timeline.budget_bytes,
             timeline.reserve_bytes,
         )
+
+    def _told_apart(self, rows: Sequence[AllocationRow]) -> list[AllocationRow]:
+        """Rows whose names occur more than once get the number of their value as ``suffix``."""
+        counts: dict[str, int] = {}
+        for row in rows:
+            counts[row.name] = counts.get(row.name, 0) + 1
+        return [
+            row
+            if row.root is None or counts[row.name] == 1
+            else replace(row, suffix=f" #{self.timeline.values[row.root].id}")
+            for row in rows
+        ]
 
     def _turn_to(self, tile: int | None) -> None:
         if tile != self._tile:
@@ -234,12 +250,13 @@ def allocation_row(timeline: Timeline, root: int, tile: int | None) -> Allocatio
     """The row of one allocation on a tile (None: its largest tile); None where it holds nothing there."""
     value = timeline.values[root]
     members = timeline.aliases.get(root, (root,))
+    tensor = f"{shape_text(value.shape)} {precision_short(value.precision)}"
     memory_class = timeline.values[members[-1]].memory_class
     if root in timeline.unavailable_roots:
         reasons = [timeline.values[i].layout_error for i in members if timeline.values[i].layout_error]
         return AllocationRow(
             RowKind.ALLOCATION, root, value.name, value.group, memory_class, None, None, None, value.copies,
-            UNAVAILABLE, 0, len(members), root, reasons[0] or "" if reasons else "",
+            UNAVAILABLE, 0, len(members), root, reasons[0] or "" if reasons else "", "", tensor,
         )  # fmt: skip
     sizes = timeline.tiles.allocation(root)
     at = int(sizes.argmax()) if tile is None else tile
@@ -261,7 +278,7 @@ def allocation_row(timeline: Timeline, root: int, tile: int | None) -> Allocatio
         note = "The file's size of this allocation is not what its payload, tail and alignment give."
     return AllocationRow(
         RowKind.ALLOCATION, root, value.name, value.group, memory_class, payload, align, tail, copies, size, 0,
-        len(members), decides, note,
+        len(members), decides, note, "", tensor,
     )  # fmt: skip
 
 
@@ -405,11 +422,13 @@ class AllocationSpec(TableSpec[AllocationRow]):
             return Cell(f"! {row.name}", row.name, row.note, Tone.WARNING)
         if row.kind is RowKind.SCRATCH:
             return Cell(row.name, row.name, "Temporary memory of the step itself", Tone.MUTED)
-        tip = row.name if row.members == 1 else f"{row.name}: {row.members} values share this memory"
+        tip = f"{row.name}{row.suffix} {row.tensor}"
+        if row.members > 1:
+            tip += f": {row.members} values share this memory"
         if row.note:
             tip += f"\n{row.note}"
         tone = Tone.UNAVAILABLE if isinstance(row.bytes, Unavailable) else Tone.TEXT
-        return Cell(row.name, row.name, tip, tone)
+        return Cell(row.name + row.suffix, row.name + row.suffix, tip, tone)
 
     def _part(self, row: AllocationRow, size: Size | None) -> Cell:
         if size is None:

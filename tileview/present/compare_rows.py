@@ -410,6 +410,8 @@ def _unmatched_values(states: Sequence[CompareState]) -> list[CompareRow]:
 class CompareSpec(TableSpec[CompareRow]):
     """What · one column a state; always four of those, so that pinning a state changes no column count."""
 
+    is_mixed = True
+
     def __init__(self, names: Sequence[str] = ()) -> None:
         self.set_names(names)
 

@@ -42,7 +42,9 @@ def cut_words(resolved: Resolved) -> list[str]:
             if padding:
                 words.append(f"{extent}{padding}")
             continue
-        if split.partitions == 1 and not padding:
+        if split.partitions == 1:
+            if padding or split.wide != padded:
+                words.append(f"{extent} padded to {split.wide}")
             continue
         width = f"{split.wide}" if split.narrow == split.wide else f"{split.wide} or {split.narrow}"
         words.append(f"{extent}{padding}, in {counted(split.partitions, 'part')} of {width}")

@@ -1,8 +1,8 @@
 """How a value is cut and where its parts lie, as plain numbers for a small picture.
 
-Two drawings: the tensor's last two dimensions with the edges of their parts and the padding, and the tiles with the
-bytes that each holds. Both are limited in size whatever the layout: where there are more parts than lines can be told
-apart, only some edges are given and the drawing says how many there are.
+Two drawings: two of the tensor's dimensions (divided ones first, then the longest) with the edges of their parts and
+the padding, and the tiles with the bytes that each holds. Both are limited in size whatever the layout: where there
+are more parts than lines can be told apart, only some edges are given and the drawing says how many there are.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """What is drawn. ``across`` is the last dimension (or the flattened elements), ``down`` the one before it, if any.
+    """What is drawn. ``across`` is the later of the two dimensions (or the flattened elements), ``down`` the earlier.
 
     ``others`` says in words how further dimensions are cut. ``box`` is the selected tile's part as half-open element
     ranges (across start, across end, down start, down end), None where it holds none. ``tile_bytes`` is (tiles,),
@@ -76,16 +76,18 @@ def picture(timeline: Timeline, index: int, tile: int | None = None, owners: Own
     except LayoutError as error:
         return _failed(nothing, error.text)
     cuts = _cuts(resolved)
-    others = "; ".join(f"{cut.label}: {counted(cut.parts, 'part')}" for cut in cuts[:-2] if cut.parts > 1)
+    drawn = drawn_dimensions(cuts)
+    rest = [cut for dimension, cut in enumerate(cuts) if dimension not in drawn and cut.parts > 1]
+    others = "; ".join(f"{cut.label}: {counted(cut.parts, 'part')}" for cut in rest)
     sized = value.root not in timeline.unavailable_roots
     return Picture(
         value.name,
-        cuts[-1] if cuts else None,
-        cuts[-2] if len(cuts) > 1 else None,
+        cuts[drawn[-1]] if drawn else None,
+        cuts[drawn[0]] if len(drawn) > 1 else None,
         others,
         value.layout.tiling.replicas,
         resolved.owner_count,
-        _box(resolved, tile, owners, timeline.tile_count),
+        _box(resolved, drawn, tile, owners, timeline.tile_count),
         timeline.tiles.value_bytes(index) if sized else None,
         grid(timeline.tile_count) if timeline.tile_count else None,
         tile,
@@ -123,7 +125,15 @@ def _cuts(resolved: Resolved) -> list[Cut]:
     return cuts
 
 
-def _box(resolved: Resolved, tile: int | None, owners: Owners, tile_count: int) -> tuple[int, int, int, int] | None:
+def drawn_dimensions(cuts: list[Cut]) -> list[int]:
+    """The two dimensions to draw, ascending: divided ones before others, then the longest, then the last."""
+    best = sorted(range(len(cuts)), key=lambda d: (cuts[d].parts > 1, cuts[d].padded, d), reverse=True)
+    return sorted(best[:2])
+
+
+def _box(
+    resolved: Resolved, drawn: list[int], tile: int | None, owners: Owners, tile_count: int
+) -> tuple[int, int, int, int] | None:
     if tile is None:
         return None
     try:
@@ -134,10 +144,10 @@ def _box(resolved: Resolved, tile: int | None, owners: Owners, tile_count: int) 
     if not len(found):
         return None
     extents = owner_box(resolved, int(found[0]))
-    if not extents:
+    if not extents or not drawn:
         return None
-    across = extents[-1]
-    down = extents[-2] if len(extents) > 1 else None
+    across = extents[drawn[-1]]
+    down = extents[drawn[0]] if len(drawn) > 1 else None
     return (
         across.start,
         across.physical_end,

@@ -49,8 +49,14 @@ UNAVAILABLE_SIZE = "unavailable size"
 OVER_BUDGET = "over budget"
 UNKNOWN_OPERATION = "unknown operation"
 CANNOT_LOWER = "cannot be lowered"
-FILE_PROBLEM = "file"
-NOT_MODELLED = "not modelled"
+FILE_PROBLEM = "report of the file"
+NOT_MODELLED = "thing not modelled"
+
+_PLURALS = {
+    OVER_BUDGET: "runs of steps over budget",
+    FILE_PROBLEM: "reports of the file",
+    NOT_MODELLED: "things not modelled",
+}
 
 
 def problem_nodes(
@@ -187,7 +193,7 @@ def _grouped(rows: Sequence[ProblemRow]) -> tuple[Node[ProblemRow], ...]:
         head = ProblemRow(
             severity,
             kind,
-            counted(len(members), kind),
+            counted(len(members), kind, _PLURALS.get(kind)),
             f"first: {members[0].place}: {members[0].text}",
             count=len(members),
             repairable=any(row.repairable for row in members),

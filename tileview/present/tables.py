@@ -67,6 +67,8 @@ class TableSpec(Generic[R]):
     """A kind of table: override :attr:`columns` and :meth:`cell`."""
 
     columns: Sequence[Column] = ()
+    is_mixed = False
+    """True where columns of numbers hold some texts too: those are then aligned to the left."""
 
     def cell(self, row: R, column: int) -> Cell:
         raise NotImplementedError

@@ -162,7 +162,7 @@ class NodeModel(QAbstractItemModel):
         """Put the children of an item in another order, telling the views once."""
         if order == self._items[parent].children:
             return
-        self.layoutAboutToBeChanged.emit([], QAbstractItemModel.LayoutChangeHint.VerticalSortHint)
+        self.layoutAboutToBeChanged.emit()
         before = self.persistentIndexList()
         self._items[parent].children = order
         self._number(parent, 0)
@@ -171,7 +171,7 @@ class NodeModel(QAbstractItemModel):
             item = self._items.get(index.internalId())
             after.append(self.createIndex(item.position, index.column(), index.internalId()) if item else QModelIndex())
         self.changePersistentIndexList(before, after)
-        self.layoutChanged.emit([], QAbstractItemModel.LayoutChangeHint.VerticalSortHint)
+        self.layoutChanged.emit()
 
     def _refresh(self, parent: int, nodes: Sequence[Node[Any]]) -> None:
         """Take the rows' new content; tell the range that changed."""
@@ -251,7 +251,10 @@ class NodeModel(QAbstractItemModel):
     def cell_data(self, item: _Item, column: int, role: int) -> Any:
         """What a role shows of a cell; text, colours and alignment only: never a number wider than Qt takes."""
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _alignment(self.spec.columns[column].numeric)
+            numeric = self.spec.columns[column].numeric
+            if numeric and self.spec.is_mixed:
+                numeric = not isinstance(self.spec.cell(item.row, column).value, str)
+            return _alignment(numeric)
         if role == SORT_ROLE:
             value = self.spec.sort_value(item.row, column)
             return "" if value is None else str(value)

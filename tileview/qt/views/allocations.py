@@ -51,8 +51,10 @@ class AllocationsView(View):
         self.span_button.clicked.connect(self._end_span)
         self.span_button.hide()
         self.model = NodeModel(AllocationSpec(), bridge.theme, self)
-        self.tree = NodeView(self.model, "Allocations on a tile", self, tree=True)
+        self.tree = NodeView(self.model, "Allocations on a tile", self)
         self.tree.set_widths(38, 11, 12, 12, 8, 7, 13, 11, 8)
+        self.tree.set_flexible(0)
+        self.tree.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.tree.picked.connect(self._pick)
         self.footer = QLabel()
         self.footer.setTextFormat(Qt.TextFormat.PlainText)
@@ -147,6 +149,7 @@ class AllocationsView(View):
     # -- user -----------------------------------------------------------------------------------------------------
 
     def _regroup(self) -> None:
+        self.tree.setRootIsDecorated(self.group_box.isChecked())
         self._refill()
         self._show_selected()
 

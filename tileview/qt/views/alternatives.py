@@ -41,7 +41,7 @@ class AlternativesView(View):
         self.progress.setMinimumWidth(20)
         self.model = NodeModel(AlternativeSpec(), bridge.theme, self)
         self.tree = NodeView(self.model, "Alternatives of the selected operation", self)
-        self.tree.set_widths(6, 5, 14, 34, 34, 17, 12, 30)
+        self.tree.set_widths(6, 5, 18, 34, 34, 18, 12, 30)
         self.tree.activated_key.connect(self._swap_key)
         self.tree.selectionModel().currentRowChanged.connect(self._refresh_buttons)
         self.swap_button = self._button("&Swap in", "Put the chosen alternative in force (Enter)", self.swap_current)

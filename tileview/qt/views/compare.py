@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QAction, QPainter, QPaintEvent, QPen, QPolygonF, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from tileview.model.sizes import kib_text
 from tileview.model.timeline import TimelineValue
@@ -307,11 +307,8 @@ class CompareView(View):
     # -- user -----------------------------------------------------------------------------------------------------
 
     def pin(self) -> None:
-        """Ask for a name and keep the state in force."""
-        number = len(self.session.pins) + 1
-        name, accepted = QInputDialog.getText(self, "Pin", "Name of this state:", text=f"state {number}")
-        if accepted and name.strip():
-            self.session.pin_current(name.strip())
+        """Ask for the state in force to be kept, under a name that the user gives."""
+        self.bridge.requested.emit("pin", None)
 
     def compare_with(self) -> None:
         """Ask for another file to stand beside."""

@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from typing import Any
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
-from PySide6.QtGui import QAction, QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtGui import QAction, QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTreeView, QWidget
 
 from tileview.qt.models.node_model import Index, NodeModel
@@ -28,6 +28,8 @@ class NodeView(QTreeView):
         super().__init__(parent)
         self.nodes = model
         self._quiet = False
+        self._flexible = -1
+        self._flexible_width = 0
         self.setModel(model)
         self.setAccessibleName(name)
         self.setRootIsDecorated(tree)
@@ -55,6 +57,29 @@ class NodeView(QTreeView):
         self.addAction(copy)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.customContextMenuRequested.connect(self._menu)
+
+    def set_flexible(self, column: int) -> None:
+        """Let a column take the room that the others leave; where there is none it keeps its width, and one scrolls."""
+        self._flexible = column
+        self._flexible_width = self.header().sectionSize(column)
+        self.header().setStretchLastSection(False)
+        self._flex()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._flex()
+
+    def _flex(self) -> None:
+        if self._flexible < 0:
+            return
+        header = self.header()
+        others = sum(
+            header.sectionSize(column)
+            for column in range(header.count())
+            if column != self._flexible and not header.isSectionHidden(column)
+        )
+        room = self.viewport().width() - others
+        header.resizeSection(self._flexible, max(room, self._flexible_width))
 
     def set_widths(self, *characters: int) -> None:
         """Widths of the columns in characters of the font; the last given one holds for the rest."""

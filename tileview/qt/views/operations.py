@@ -50,6 +50,7 @@ class OperationsView(View):
         self.model = NodeModel(OperationSpec(), bridge.theme, self)
         self.tree = NodeView(self.model, "Operations by region", self, tree=True)
         self.tree.set_widths(10, 20, 40, 12, 11, 8, 9)
+        self.tree.set_flexible(2)
         self.tree.picked.connect(self._pick)
         self.setFocusProxy(self.tree)
         top = QHBoxLayout()

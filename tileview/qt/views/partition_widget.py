@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QFontMetrics, QImage, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
@@ -12,12 +12,14 @@ from tileview.present.colours import Ramp, ramp_table
 from tileview.present.partition_picture import Cut, Picture, caption
 from tileview.qt.theme import Theme
 
+_CELL_LINES = 7.0
+"""Tiles are divided by lines where they are at least this many pixels wide."""
 _LINE_GAP = 3.0
 """Edges of parts are drawn where they are at least this many pixels apart; closer ones become a shade."""
 
 
 class PartitionWidget(QWidget):
-    """Left the tensor's last two dimensions with the edges of parts, right the tiles by their bytes."""
+    """Left two of the tensor's dimensions with the edges of parts, right the tiles by their bytes."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -120,6 +122,17 @@ class PartitionWidget(QWidget):
         painter.drawImage(target, image.copy())
         painter.setPen(QPen(theme.color("border"), 1))
         painter.drawRect(target)
+        if unit >= _CELL_LINES:
+            for column in range(1, columns):
+                painter.drawLine(
+                    QPointF(target.left() + column * unit, target.top()),
+                    QPointF(target.left() + column * unit, target.bottom()),
+                )
+            for row in range(1, rows):
+                painter.drawLine(
+                    QPointF(target.left(), target.top() + row * unit),
+                    QPointF(target.right(), target.top() + row * unit),
+                )
         if picture.tile is not None:
             spot = np.argwhere(where == picture.tile)
             if len(spot):
