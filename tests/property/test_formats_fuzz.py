@@ -1,0 +1,70 @@
+"""Damaged dumps: a file opens or is refused with a LoadError, and nothing else ever happens.
+
+``tests/benchmarks/fuzz_formats.py`` runs the same with as many cases as there is time for.
+"""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.mutate import damage
+from tileview.errors import LoadError
+from tileview.formats.save import Changes, render
+from tileview.formats.search_state import SearchState, search_state_from_bytes
+from tileview.formats.sniff import Kind, sniff
+from tileview.formats.tilearrays import TileArrays
+from tileview.formats.timeline import timeline_from_bytes
+from tileview.model.timeline_file import TimelineFile
+
+SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
+BASES = ("pair-8tiles.recipe.json", "pair-8tiles.v2.timeline.json", "pair-8tiles.v3.timeline.json")
+LARGER = ("rejected-op0.timeline.json",)
+
+
+def open_bytes(raw: bytes) -> SearchState | TimelineFile:
+    """What opening a file with these bytes does."""
+    if sniff("x", raw[:65_536]).kind is Kind.RECIPE:
+        return search_state_from_bytes(raw, "x")
+    return timeline_from_bytes(raw, "x")
+
+
+def look_at(document: SearchState | TimelineFile) -> None:
+    """Use what was opened: export it, decode all its arrays."""
+    if isinstance(document, SearchState):
+        assert render(document) == document.raw
+        swaps = {operation: 0 for operation, plans in document.recipe.alternatives.items() if plans}
+        search_state_from_bytes(render(document, Changes(swaps, open_boundaries=frozenset({1}))))
+        return
+    assert isinstance(document.tiles, TileArrays)
+    document.tiles.check()
+    for index in range(min(5, len(document.steps))):
+        usage = document.tiles.tile_usage(index)
+        assert usage is None or usage.shape == (document.tile_count, 2)
+    for index in range(min(5, len(document.values))):
+        shards = document.tiles.tile_shards(index)
+        assert shards is None or shards.shape == (document.tile_count,)
+    for step in document.steps:
+        assert all(document.values[root].root == root for root in step.live)
+
+
+def run(base: bytes, seed: int) -> bool:
+    """One case; True where the damaged file opened."""
+    raw = damage(random.Random(seed), base)
+    try:
+        look_at(open_bytes(raw))
+    except LoadError as error:
+        refusal = error
+    else:
+        return True
+    assert (refusal.path, bool(refusal.expected), bool(refusal.found)) == ("x", True, True)
+    return False
+
+
+@pytest.mark.parametrize(("name", "cases"), [*((name, 600) for name in BASES), *((name, 200) for name in LARGER)])
+def test_only_load_errors(name: str, cases: int) -> None:
+    base = (SAMPLES / name).read_bytes()
+    opened = sum(run(base, seed) for seed in range(cases))
+    assert 0 < opened < cases
