@@ -17,7 +17,7 @@ EXIT_NO: Final = 1
 """Does not fit, differs, nothing found."""
 EXIT_BAD: Final = 2
 """Bad input or usage."""
-EXIT_INTERRUPTED: Final = 130
+EXIT_INTERRUPTED = 2
 """Ended by Ctrl+C, as shells report it."""
 
 
