@@ -31,11 +31,11 @@ def assign_layers(
 ) -> list[int]:
     """The layer of each node, 0 at the top, without gaps.
 
-    The rule: the first layer below all predecessors that still has room (longest path, with a limit on the width);
-    then nodes without predecessors sink to just above their first successor, so that an input stands beside what
-    reads it. Nodes without any edge follow in rows of their own below. Pinned nodes go to the first and last layer
-    whatever the limit; their edges must allow it (nothing leads into a FIRST one, nothing out of a LAST one), an edge
-    against a pin simply overrides the pin.
+    The rule: the first layer below all predecessors that still has room (longest path, with a limit on the width).
+    Then nodes with no more edges in than out sink to just above their first successor, so that an input, or a branch
+    that hangs on parameters only, stands beside what reads it. Nodes without any edge follow in rows of their own
+    below. Pinned nodes go to the first and last layer whatever the limit; their edges must allow it (nothing leads
+    into a FIRST one, nothing out of a LAST one), an edge against a pin simply overrides the pin.
 
     Parameters
     ----------
@@ -112,11 +112,10 @@ def _sink(
     room: _Room,
     last: set[int],
 ) -> None:
+    """Move nodes down to just above their first successor, where that makes edges no longer in sum."""
     for node in reversed(linked):
-        if incoming[node]:
-            continue
         below = [layer[target] for target in outgoing[node] if target not in last]
-        if not below:
+        if not below or len(incoming[node]) > len(outgoing[node]):
             continue
         for wanted in range(min(below) - 1, layer[node], -1):
             if room.has(wanted):

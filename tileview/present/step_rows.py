@@ -1,0 +1,141 @@
+"""The steps of a timeline as rows: what stands where the graph would be when there is no recipe."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+from tileview.model.sizes import exact_text
+from tileview.model.timeline import Timeline, TimelineStep
+from tileview.present.curves import over_steps, unavailable_steps
+from tileview.present.tables import EMPTY_CELL, Cell, Column, Node, TableSpec, Tone, kib_cell, matches, percent_text
+
+
+@dataclass(frozen=True, slots=True)
+class StepRow:
+    """One step. ``total``, ``standard`` and ``interleaved`` are the largest of any tile, in bytes, what is known of
+    them; ``tile`` is the (last) tile of the largest total. ``over`` says by how much and of what, empty where nothing
+    is over.
+    """
+
+    step: TimelineStep
+    total: int
+    standard: int
+    interleaved: int
+    tile: int
+    limit: int
+    unavailable: bool
+    over: str
+    peak: str
+
+
+def step_nodes(timeline: Timeline, query: str = "") -> tuple[Node[StepRow], ...]:
+    """All steps, or those whose operation text, operation id or number holds the words of ``query``."""
+    if not timeline.steps:
+        return ()
+    worst = timeline.tiles.worst()
+    over, missing = over_steps(timeline).tolist(), unavailable_steps(timeline).tolist()
+    limit = timeline.budget_bytes - timeline.reserve_bytes
+    nodes = []
+    for step, figures, is_over, is_missing in zip(timeline.steps, worst.tolist(), over, missing, strict=True):
+        operation = "" if step.source is None else f"op {step.source}"
+        if query and not matches(query, step.operation, operation, f"step {step.index}"):
+            continue
+        standard, interleaved, total, tile = figures
+        text = _over_text(timeline, total, interleaved) if is_over else ""
+        row = StepRow(
+            step, total, standard, interleaved, tile, limit, is_missing, text, _peak_text(timeline, step.index)
+        )
+        nodes.append(Node(step.index, row))
+    return tuple(nodes)
+
+
+def _over_text(timeline: Timeline, total: int, interleaved: int) -> str:
+    parts = []
+    excess = total + timeline.reserve_bytes - timeline.budget_bytes
+    if excess > 0:
+        parts.append(f"{exact_text(excess)} over the budget")
+    excess = interleaved - timeline.interleaved_budget_bytes
+    if excess > 0:
+        parts.append(f"{exact_text(excess)} over the interleaved region")
+    return ", ".join(parts)
+
+
+def _peak_text(timeline: Timeline, step: int) -> str:
+    names = (
+        ("total", timeline.total_peak_step),
+        ("standard", timeline.standard_peak_step),
+        ("interleaved", timeline.interleaved_peak_step),
+    )
+    found = [name for name, at in names if at == step]
+    return f"peak: {', '.join(found)}" if found else ""
+
+
+class StepColumn(IntEnum):
+    STEP = 0
+    OPERATION = 1
+    TEXT = 2
+    RUNS = 3
+    TOTAL = 4
+    SHARE = 5
+    MARKS = 6
+
+
+class StepSpec(TableSpec[StepRow]):
+    """The columns of the list of steps."""
+
+    columns = (
+        Column("Step", True),
+        Column("Op", True, "The operation of the graph that the step belongs to"),
+        Column("Operation text"),
+        Column("Runs", True, "How often the step runs: the product of the counts of the Repeats around it"),
+        Column("Worst tile", True, "Largest total of any tile, without the reserve", "bytes"),
+        Column("Budget", True, "Share of the budget left by the reserve", "per cent"),
+        Column("Marks"),
+    )
+
+    def cell(self, row: StepRow, column: int) -> Cell:
+        match StepColumn(column):
+            case StepColumn.STEP:
+                return Cell(f"{row.step.index:,}", row.step.index, bold=bool(row.peak))
+            case StepColumn.OPERATION:
+                source = row.step.source
+                return EMPTY_CELL if source is None else Cell(str(source), source)
+            case StepColumn.TEXT:
+                return Cell(_one_line(row.step.operation), row.step.operation, row.step.operation)
+            case StepColumn.RUNS:
+                return Cell(f"{row.step.execution_count:,}", row.step.execution_count)
+            case StepColumn.TOTAL:
+                return self._total(row)
+            case StepColumn.SHARE:
+                if row.limit <= 0:
+                    return EMPTY_CELL
+                tone = Tone.OVER if row.over else Tone.TEXT
+                return Cell(percent_text(row.total, row.limit), round(100 * row.total / row.limit, 3), tone=tone)
+            case StepColumn.MARKS:
+                return self._marks(row)
+
+    def _total(self, row: StepRow) -> Cell:
+        tip = (
+            f"{exact_text(row.total)} on tile {row.tile}; largest standard {exact_text(row.standard)}, "
+            f"largest interleaved {exact_text(row.interleaved)}"
+        )
+        if row.unavailable:
+            text = f"≥ {kib_cell(row.total).text}"
+            return Cell(text, row.total, f"Known part only. {tip}", Tone.UNAVAILABLE)
+        return Cell(kib_cell(row.total).text, row.total, tip, Tone.OVER if row.over else Tone.TEXT)
+
+    def _marks(self, row: StepRow) -> Cell:
+        words = []
+        if row.over:
+            words.append(f"! {row.over}")
+        if row.unavailable:
+            words.append("part unavailable")
+        if row.peak:
+            words.append(row.peak)
+        tone = Tone.OVER if row.over else Tone.UNAVAILABLE if row.unavailable else Tone.MUTED
+        return Cell("; ".join(words), "; ".join(words), "\n".join(words), tone)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())[:400]

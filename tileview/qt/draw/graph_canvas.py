@@ -1,0 +1,468 @@
+"""The surface the graph is drawn on: zoom, pan, picking, and moving by keys."""
+
+from __future__ import annotations
+
+from html import escape
+
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+    QTransform,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from tileview.graphlayout import NodeKind
+from tileview.qt.draw.graph_scene import GraphScene, Highlight
+from tileview.qt.theme import Theme
+
+LEAST_SCALE, MOST_SCALE = 0.002, 4.0
+READABLE = 0.75
+"""The zoom at which everything on a box can be read."""
+_MARGIN = 16.0
+
+_DIRECTIONS = {
+    Qt.Key.Key_Up: (0, -1),
+    Qt.Key.Key_Down: (0, 1),
+    Qt.Key.Key_Left: (-1, 0),
+    Qt.Key.Key_Right: (1, 0),
+}
+_KEYS = {
+    "[": "producers",
+    "]": "consumers",
+    "{": "next_producer",
+    "}": "next_consumer",
+    "+": "zoom_in",
+    "=": "zoom_in",
+    "-": "zoom_out",
+    "0": "fit",
+    "f": "centre",
+    "h": "neighbourhood",
+    "c": "colours",
+}
+"""Keys and the commands of :attr:`GraphCanvas.asked`; ``shift+f`` and the like fall through to the window."""
+
+
+class GraphCanvas(QWidget):
+    """Draws a :class:`GraphScene` under a zoom and an offset.
+
+    ``picked`` carries a node the user selects (None: the empty ground), ``toggled`` a Repeat to collapse or expand,
+    ``hovered`` the node under the pointer or None, ``asked`` a command by key (see ``_KEYS``).
+    """
+
+    picked = Signal(object)
+    toggled = Signal(object)
+    hovered = Signal(object)
+    asked = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._scene: GraphScene | None = None
+        self._marks = Highlight()
+        self._scale = 1.0
+        self._offset = QPointF()
+        self._press: QPointF | None = None
+        self._drag: QPointF | None = None
+        self._waiting = ""
+        self._opening = False
+        self._opening_node: int | None = None
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.setAccessibleName("Operator graph")
+        self.setAccessibleDescription("Arrow keys move between operations, Enter opens and closes a Repeat")
+
+    def sizeHint(self) -> QSize:
+        return QSize(480, 360)
+
+    # -- content --------------------------------------------------------------------------------------------------
+
+    @property
+    def scene(self) -> GraphScene | None:
+        return self._scene
+
+    @property
+    def marks(self) -> Highlight:
+        return self._marks
+
+    @property
+    def scale(self) -> float:
+        return self._scale
+
+    def set_scene(self, scene: GraphScene | None) -> None:
+        """Draw another picture; zoom and offset stay (see :meth:`keep_in_place`, :meth:`fit`)."""
+        self._scene = scene
+        self.update()
+
+    def set_theme(self, theme: Theme) -> None:
+        self._theme = theme
+        if self._scene is not None:
+            self._scene.set_theme(theme, self.font())
+        self.update()
+
+    def set_marks(self, marks: Highlight) -> None:
+        if marks != self._marks:
+            self._marks = marks
+            self._describe()
+            self.update()
+
+    def set_waiting(self, text: str) -> None:
+        """A line over the drawing, while the next one is made; empty for none."""
+        if text != self._waiting:
+            self._waiting = text
+            self.update()
+
+    def _describe(self) -> None:
+        node = self._marks.selected
+        if node is None or self._scene is None:
+            self.setAccessibleDescription("No operation selected. Arrow keys move between operations.")
+            return
+        tip = ". ".join(self.tip(node))
+        self.setAccessibleDescription(f"Selected: {tip}")
+
+    def tip(self, node: int) -> tuple[str, ...]:
+        """What the tooltip of a node says, line by line."""
+        if self._scene is None:
+            return ()
+        figures = self._scene.style.figure_tips[node]
+        return (*self._scene.words[node].tip, *((figures,) if figures else ()))
+
+    # -- zoom and pan ---------------------------------------------------------------------------------------------
+
+    def transform(self) -> QTransform:
+        """Picture to widget."""
+        return QTransform(self._scale, 0, 0, self._scale, self._offset.x(), self._offset.y())
+
+    def to_widget(self, point: QPointF) -> QPointF:
+        return self.transform().map(point)
+
+    def to_picture(self, point: QPointF) -> QPointF:
+        return (point - self._offset) / self._scale
+
+    def visible_area(self) -> QRectF:
+        """The part of the picture in view."""
+        return QRectF(self.to_picture(QPointF(0, 0)), self.to_picture(QPointF(self.width(), self.height())))
+
+    def zoom(self, factor: float, at: QPointF | None = None) -> None:
+        """Zoom about a point of the widget, its centre by default."""
+        self._opening = False
+        at = QPointF(self.width() / 2, self.height() / 2) if at is None else at
+        scale = min(max(self._scale * factor, LEAST_SCALE), MOST_SCALE)
+        self._offset = at - (at - self._offset) * (scale / self._scale)
+        self._scale = scale
+        self.update()
+
+    def pan(self, dx: float, dy: float) -> None:
+        self._opening = False
+        self._offset += QPointF(dx, dy)
+        self.update()
+
+    def fit(self) -> None:
+        """Show the whole graph."""
+        self._opening = False
+        if self._scene is None:
+            return
+        bounds = self._scene.bounds
+        room_x, room_y = self.width() - 2 * _MARGIN, self.height() - 2 * _MARGIN
+        if bounds.isEmpty() or room_x <= 0 or room_y <= 0:
+            return
+        scale = min(room_x / bounds.width(), room_y / bounds.height(), 1.25)
+        self._scale = min(max(scale, LEAST_SCALE), MOST_SCALE)
+        self._centre_on(bounds.center())
+
+    def show_readable(self, node: int | None) -> None:
+        """The view a graph opens with: all of it where that can be read, else readable, around a node or at the top.
+
+        It is chosen anew when the widget gets another size, until the user moves it (:attr:`is_opening`).
+        """
+        if self._scene is None:
+            return
+        self.fit()
+        self._opening, self._opening_node = True, node
+        if self._scale >= 0.6:
+            return
+        self._scale = READABLE
+        rect = None if node is None else self._scene.rect(node)
+        bounds = self._scene.bounds
+        if rect is not None:
+            self._centre_on(QPointF(rect.center().x(), rect.top() + min(rect.height(), 60.0) / 2))
+        else:
+            self._centre_on(QPointF(self._top_x(), bounds.top() + self.height() / 2 / self._scale - _MARGIN))
+
+    @property
+    def is_opening(self) -> bool:
+        """Whether the view is still the one that :meth:`show_readable` chose."""
+        return self._opening
+
+    def _top_x(self) -> float:
+        assert self._scene is not None
+        rects = self._scene.picture.rects
+        if not len(rects):
+            return 0.0
+        first = rects[int(rects[:, 1].argmin())]
+        return float(first[0] + first[2] / 2)
+
+    def centre(self, node: int | None, scale: float | None = None) -> bool:
+        """Bring a node to the middle; False where it is not shown."""
+        rect = None if self._scene is None or node is None else self._scene.rect(node)
+        if rect is None:
+            return False
+        self._opening = False
+        if scale is not None:
+            self._scale = scale
+        tall = rect.height() * self._scale > self.height()
+        middle = QPointF(rect.center().x(), rect.top() + self.height() / 2 / self._scale - 8) if tall else rect.center()
+        self._centre_on(middle)
+        return True
+
+    def ensure_visible(self, node: int | None) -> None:
+        """Move as little as is needed to have a node in view."""
+        rect = None if self._scene is None or node is None else self._scene.rect(node)
+        if rect is None:
+            return
+        shown = self.transform().mapRect(rect)
+        room = QRectF(self.rect()).adjusted(_MARGIN, _MARGIN, -_MARGIN, -_MARGIN)
+        if room.contains(shown) or (shown.height() > room.height() and shown.intersects(room)):
+            return
+        if not QRectF(self.rect()).intersects(shown) or shown.width() > room.width():
+            self.centre(node)
+            return
+        dx = max(room.left() - shown.left(), 0) or min(room.right() - shown.right(), 0)
+        dy = max(room.top() - shown.top(), 0) or min(room.bottom() - shown.bottom(), 0)
+        self.pan(dx, dy)
+
+    def keep_in_place(self, node: int, at: QPointF) -> None:
+        """Shift so that the left upper corner of a node stands at a point of the widget."""
+        rect = None if self._scene is None else self._scene.rect(node)
+        if rect is not None:
+            self._offset += at - self.to_widget(rect.topLeft())
+            self.update()
+
+    def corner(self, node: int) -> QPointF | None:
+        """Where the left upper corner of a node stands in the widget."""
+        rect = None if self._scene is None else self._scene.rect(node)
+        return None if rect is None else self.to_widget(rect.topLeft())
+
+    def _centre_on(self, point: QPointF) -> None:
+        self._offset = QPointF(self.width() / 2, self.height() / 2) - point * self._scale
+        self.update()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep what is in the middle in the middle."""
+        if self._opening:
+            self.show_readable(self._opening_node)
+            super().resizeEvent(event)
+            return
+        old, new = event.oldSize(), event.size()
+        if old.isValid() and old.width() > 0:
+            self._offset += QPointF((new.width() - old.width()) / 2, (new.height() - old.height()) / 2)
+        super().resizeEvent(event)
+
+    # -- drawing --------------------------------------------------------------------------------------------------
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), self._theme.color("background"))
+        if self._scene is not None:
+            painter.save()
+            painter.setTransform(self.transform(), True)
+            self._scene.paint(painter, self.visible_area(), self._scale, self._marks)
+            painter.restore()
+        if self._waiting:
+            self._paint_waiting(painter)
+        if self.hasFocus():
+            painter.setPen(QPen(self._theme.color("accent"), 1))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5))
+        painter.end()
+
+    def _paint_waiting(self, painter: QPainter) -> None:
+        metrics = self.fontMetrics()
+        area = QRectF(8, 8, metrics.horizontalAdvance(self._waiting) + 20, metrics.height() + 10)
+        painter.setPen(self._theme.color("border"))
+        painter.setBrush(self._theme.color("raised"))
+        painter.drawRoundedRect(area, 4, 4)
+        painter.setPen(self._theme.color("text"))
+        painter.drawText(area, int(Qt.AlignmentFlag.AlignCenter), self._waiting)
+
+    # -- pointer --------------------------------------------------------------------------------------------------
+
+    def _node_at(self, position: QPointF) -> int | None:
+        return None if self._scene is None else self._scene.node_at(self.to_picture(position))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() in (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton):
+            self._press = event.position()
+            self._drag = None
+        super().mousePressEvent(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        position = event.position()
+        if self._press is not None:
+            if self._drag is None and (position - self._press).manhattanLength() > 5:
+                self._drag = self._press
+                self.setCursor(Qt.CursorShape.ClosedHandCursor)
+            if self._drag is not None:
+                moved = position - self._drag
+                self.pan(moved.x(), moved.y())
+                self._drag = position
+            return
+        node = self._node_at(position)
+        if node != self._marks.hovered:
+            self.hovered.emit(node)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        press, drag = self._press, self._drag
+        self._press = self._drag = None
+        self.unsetCursor()
+        if press is None or drag is not None or event.button() != Qt.MouseButton.LeftButton:
+            return
+        self._click(event.position())
+
+    def _click(self, position: QPointF) -> None:
+        node = self._node_at(position)
+        if node is None or self._scene is None:
+            self.picked.emit(None)
+            return
+        header = self._scene.header(node)
+        on_header = header is not None and header.contains(self.to_picture(position))
+        place = self._scene.place[node]
+        if bool(self._scene.picture.expanded[place]) and not on_header:
+            self.picked.emit(None)
+            return
+        self.picked.emit(node)
+        if on_header:
+            self.toggled.emit(node)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """On a collapsed Repeat: open it. On the ground: show all."""
+        node = self._node_at(event.position())
+        scene = self._scene
+        if node is None or scene is None or bool(scene.picture.expanded[scene.place[node]]):
+            header = None if node is None or scene is None else scene.header(node)
+            if header is None or not header.contains(self.to_picture(event.position())):
+                self.fit()
+        elif scene.structure.nodes[node].kind is NodeKind.REPEAT:
+            self.toggled.emit(node)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        if self._marks.hovered is not None:
+            self.hovered.emit(None)
+        super().leaveEvent(event)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Zoom about the pointer; with Shift or a sideways wheel pan across, with Alt up and down."""
+        turn = event.angleDelta()
+        if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            self.pan(turn.y() or turn.x(), 0)
+        elif abs(turn.x()) > abs(turn.y()):
+            self.pan(turn.x(), 0)
+        else:
+            self.zoom(1.0015 ** turn.y(), event.position())
+        event.accept()
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            self._show_tip(event.pos(), event.globalPos())
+            return True
+        if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self._is_ours(event):
+            event.accept()
+            return True
+        return super().event(event)
+
+    def _show_tip(self, position: QPoint, at: QPoint) -> None:
+        node = self._node_at(QPointF(position))
+        if node is None:
+            QToolTip.hideText()
+            return
+        QToolTip.showText(at, "<br>".join(escape(line) for line in self.tip(node)), self)
+
+    # -- keys -----------------------------------------------------------------------------------------------------
+
+    def _is_ours(self, event: QKeyEvent) -> bool:
+        """Keys that mean something here and elsewhere in the window: here they are the graph's."""
+        bare = event.modifiers() & ~(Qt.KeyboardModifier.KeypadModifier | Qt.KeyboardModifier.ShiftModifier)
+        if bare != Qt.KeyboardModifier.NoModifier:
+            return False
+        shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        if event.key() in _DIRECTIONS:
+            return not shift
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            return True
+        text = event.text().lower()
+        return text in _KEYS and not (shift and text.isalpha())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if not self._is_ours(event):
+            super().keyPressEvent(event)
+            return
+        if event.key() in _DIRECTIONS:
+            self.step(*_DIRECTIONS[Qt.Key(event.key())])
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            node = self._marks.selected if self._marks.holder is None else self._marks.holder
+            if node is not None and self._scene is not None and self._scene.header(node) is not None:
+                self.toggled.emit(node)
+        else:
+            command = _KEYS[event.text().lower()]
+            if command == "zoom_in":
+                self.zoom(1.25)
+            elif command == "zoom_out":
+                self.zoom(0.8)
+            elif command == "fit":
+                self.fit()
+            else:
+                self.asked.emit(command)
+
+    def step(self, dx: int, dy: int) -> None:
+        """Select the nearest operation in a direction; the first one in view where none is selected."""
+        if self._scene is None:
+            return
+        current = self._marks.selected
+        if current not in self._scene.place:
+            current = self._marks.holder
+        found = nearest(self._scene, current, dx, dy)
+        if found is not None:
+            self.picked.emit(found)
+            self.ensure_visible(found)
+
+
+def nearest(scene: GraphScene, node: int | None, dx: int, dy: int) -> int | None:
+    """The operation next to one in a direction: close along it, and not far to the side.
+
+    From None: the topmost, then leftmost operation. Ports are passed over. The box around a node counts by its title.
+    """
+    picture, structure = scene.picture, scene.structure
+    best: tuple[float, float, int] | None = None
+    start = None if node is None or node not in scene.place else _anchor(scene, node)
+    for place, other in enumerate(picture.nodes.tolist()):
+        if structure.nodes[other].is_port or other == node:
+            continue
+        spot = _anchor(scene, other)
+        if start is None:
+            cost = (spot.y(), spot.x())
+        else:
+            ahead = (spot.x() - start.x()) * dx + (spot.y() - start.y()) * dy
+            aside = abs((spot.x() - start.x()) * dy) + abs((spot.y() - start.y()) * dx)
+            if ahead <= 1.0 or (dx and aside > 2 * ahead):
+                continue
+            cost = (ahead + (1.5 if dx else 0.6) * aside, ahead)
+        if best is None or (*cost, place) < best:
+            best = (*cost, place)
+    return None if best is None else int(picture.nodes[best[2]])
+
+
+def _anchor(scene: GraphScene, node: int) -> QPointF:
+    """Where a node is, for moving by keys: its centre, the title of an expanded Repeat."""
+    rect = scene.rect(node)
+    assert rect is not None
+    place = scene.place[node]
+    y = rect.top() + scene.header_height() / 2 if bool(scene.picture.expanded[place]) else rect.center().y()
+    return QPointF(rect.center().x(), y)
