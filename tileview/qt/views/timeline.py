@@ -1,0 +1,550 @@
+"""The timeline view: memory over the steps, budgets, peaks, the baseline behind, lifetimes of allocations below."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from PySide6.QtCore import QRect, QSize, Qt
+from PySide6.QtGui import QAction, QBrush, QKeyEvent, QPainter, QPen
+from PySide6.QtSvg import QSvgGenerator
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QHBoxLayout,
+    QScrollBar,
+    QSplitter,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from tileview.model.sizes import kib_text
+from tileview.model.timeline import Timeline
+from tileview.present.csvtext import csv_text
+from tileview.present.curves import (
+    BoolArray,
+    CurveMode,
+    Curves,
+    curves,
+    matched_max,
+    matching_steps,
+    next_marked,
+    over_steps,
+    peak_marks,
+    repeat_spans,
+    stack,
+)
+from tileview.present.lifetimes import Lifetime, LifetimeOrder, filtered, lifetime_lines, lifetimes, ordered
+from tileview.qt.bridge import Bridge
+from tileview.qt.draw.tiles_flow import FlowLayout
+from tileview.qt.draw.timeline_curves import PlotData, layer_brushes
+from tileview.qt.views.base import View
+from tileview.qt.views.tiles import ElidedLabel, _set_data
+from tileview.qt.views.timeline_axis import StepAxis
+from tileview.qt.views.timeline_bars import LifetimeBars
+from tileview.qt.views.timeline_legend import CurveLegend, Entry
+from tileview.qt.views.timeline_plot import CurvePlot
+from tileview.qt.views.timeline_text import MODE_NAMES, step_line, step_tip
+
+_LAYERS = 6
+"""Groups that get a layer of their own in a stack."""
+
+
+class TimelineView(View):
+    """Curves above, lifetimes below, on one axis of steps."""
+
+    title = "Timeline"
+    name = "timeline"
+
+    def __init__(self, bridge: Bridge, parent: QWidget | None = None) -> None:
+        super().__init__(bridge, parent)
+        self._mode = CurveMode.WORST
+        self._data: PlotData | None = None
+        self._shown: tuple[int, CurveMode, int | None] | None = None
+        self._lifetimes: tuple[int, tuple[Lifetime, ...]] | None = None
+        self._over: BoolArray = np.zeros(0, dtype=np.bool_)
+        self.axis = StepAxis(self)
+        self._build()
+        self.axis.changed.connect(self._sync_axis)
+        self.on_estimate()
+
+    # -- widgets --------------------------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        theme = self.bridge.theme
+        self._controls = QWidget(self)
+        self._make_controls()
+        self._line = ElidedLabel(self)
+        self.legend = CurveLegend(self)
+        self.plot = CurvePlot(theme, self.axis, self._key, self.tip, self)
+        self.bars = LifetimeBars(theme, self.axis, self._key, self._lifetime_tip, self)
+        self.plot.stepped.connect(self.session.select_step)
+        self.plot.brushed.connect(self._brushed)
+        self.plot.pointed.connect(self._pointed)
+        self.plot.pointed.connect(self.bars.set_pointed)
+        self.bars.pointed.connect(self.plot.set_pointed)
+        self.bars.chosen.connect(self.session.select_allocation)
+        self.bars.pointed_root.connect(self._pointed_root)
+        self.bars.scrolled.connect(self._sync_scroll)
+        self._scroll = QScrollBar(Qt.Orientation.Vertical, self)
+        self._scroll.valueChanged.connect(self.bars.scroll_to)
+        lower = QWidget(self)
+        inner = QHBoxLayout(lower)
+        inner.setContentsMargins(0, 0, 0, 0)
+        inner.setSpacing(0)
+        inner.addWidget(self.bars, 1)
+        inner.addWidget(self._scroll)
+        self._lower = lower
+        upper = QWidget(self)
+        inner = QHBoxLayout(upper)
+        inner.setContentsMargins(0, 0, self._scroll.sizeHint().width(), 0)
+        inner.addWidget(self.plot)
+        self._splitter = QSplitter(Qt.Orientation.Vertical, self)
+        self._splitter.addWidget(upper)
+        self._splitter.addWidget(lower)
+        self._splitter.setStretchFactor(0, 3)
+        self._splitter.setStretchFactor(1, 2)
+        self._splitter.setCollapsible(0, False)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(6, 4, 6, 4)
+        layout.setSpacing(3)
+        for widget in (self._controls, self._line, self.legend):
+            layout.addWidget(widget)
+        layout.addWidget(self._splitter, 1)
+        self.setFocusProxy(self.plot)
+
+    def _make_controls(self) -> None:
+        flow = FlowLayout(self._controls, spacing=4)
+        self.mode_box = self._combo("Which tile the curves follow", [(MODE_NAMES[mode], mode) for mode in CurveMode])
+        self.mode_box.currentIndexChanged.connect(self._mode_chosen)
+        self.stack_check = self._check("By group", "Stack the total by group: parameters, activations, scratch", False)
+        self.baseline_check = self._check("Baseline", "Show the baseline's curves behind", True)
+        self.budget_check = self._check("To budget", "Let the height reach to the budget, else only to the data", True)
+        self.order_box = self._combo(
+            "Order of the lifetimes",
+            [("Lifetimes by bytes", LifetimeOrder.BYTES), ("Lifetimes by start", LifetimeOrder.START)],
+        )
+        self.order_box.currentIndexChanged.connect(self._show_lifetimes)
+        self.filter_box = self._combo(
+            "Which lifetimes", [("All", "all"), ("Live at the step", "step"), ("In the range", "span")]
+        )
+        self.filter_box.currentIndexChanged.connect(self._show_lifetimes)
+        self.fit_button = self._button("Fit", "Show all steps (0 or double click)", self.axis.fit)
+        self.back_button = self._button("Back", "The steps shown before (Backspace)", self._back)
+        self.clear_button = self._button("Clear range", "End the filter by steps (Escape)", self._clear_span)
+        for widget in (
+            self.mode_box,
+            self.stack_check,
+            self.baseline_check,
+            self.budget_check,
+            self.order_box,
+            self.filter_box,
+            self.fit_button,
+            self.back_button,
+            self.clear_button,
+        ):
+            flow.addWidget(widget)
+
+    def _combo(self, name: str, entries: list) -> QComboBox:
+        box = QComboBox(self._controls)
+        box.setAccessibleName(name)
+        box.setToolTip(name)
+        for text, data in entries:
+            box.addItem(text, data)
+        return box
+
+    def _check(self, text: str, tip: str, on: bool) -> QCheckBox:
+        box = QCheckBox(text, self._controls)
+        box.setToolTip(tip)
+        box.setChecked(on)
+        box.toggled.connect(self.refresh)
+        return box
+
+    def _button(self, text: str, tip: str, slot: Callable[[], object]) -> QToolButton:
+        button = QToolButton(self._controls)
+        button.setText(text)
+        button.setToolTip(tip)
+        button.clicked.connect(slot)
+        return button
+
+    # -- what the view shows --------------------------------------------------------------------------------------
+
+    @property
+    def timeline(self) -> Timeline | None:
+        return self.session.timeline
+
+    @property
+    def data(self) -> PlotData | None:
+        """What the plot shows."""
+        return self._data
+
+    def set_mode(self, mode: CurveMode) -> None:
+        """Which tile the curves follow."""
+        if mode is not self._mode:
+            self._mode = mode
+            _set_data(self.mode_box, mode)
+            self.refresh()
+
+    def set_stacked(self, stacked: bool) -> None:
+        """Stack the total by group."""
+        self.stack_check.setChecked(stacked)
+
+    def tip(self, step: int) -> str:
+        """The tooltip of a step."""
+        timeline, data = self.timeline, self._data
+        if timeline is None or data is None or step >= len(timeline.steps):
+            return ""
+        baseline = None
+        if data.baseline is not None and data.baseline[1][step]:
+            baseline = int(data.baseline[0][step])
+        return step_tip(
+            timeline, data.curves, step, layers=data.layers, marks=data.marks, repeats=data.repeats, baseline=baseline
+        )
+
+    def refresh(self) -> None:
+        """Make the curves anew."""
+        timeline = self.timeline
+        self.plot.set_to_budget(self.budget_check.isChecked())
+        if timeline is None or not timeline.steps:
+            self._data = None
+            self.plot.set_data(None, self._nothing())
+            self.legend.set_entries(())
+            self._line.show_text("")
+            return
+        mode, tile = self._mode, self.session.selection.tile
+        if mode is CurveMode.TILE and tile is None:
+            mode = CurveMode.WORST
+        shown = curves(timeline, mode, tile)
+        self._shown = (id(timeline), self._mode, tile if self._mode is CurveMode.TILE else None)
+        self._data = PlotData(
+            shown,
+            timeline.budget_bytes,
+            timeline.interleaved_budget_bytes,
+            timeline.reserve_bytes,
+            self._over,
+            peak_marks(timeline),
+            repeat_spans(timeline),
+            stack(timeline, shown, _LAYERS) if self.stack_check.isChecked() else (),
+            *self._baseline_curves(timeline, mode, tile),
+        )
+        self.plot.set_data(self._data)
+        self._show_cursor()
+
+    def _nothing(self) -> str:
+        estimate = self.session.estimate
+        if estimate is not None and estimate.timeline is None:
+            return f"No timeline: {estimate.verdict.text}"
+        if self.timeline is not None:
+            return "The program has no steps"
+        return "No estimate yet" if self.session.document is not None else "Nothing is open"
+
+    def _baseline_curves(self, timeline: Timeline, mode: CurveMode, tile: int | None) -> tuple:
+        """The baseline's total and classes on the steps of this timeline; empty where there is none to compare with."""
+        pin = self.session.baseline
+        other = None if pin is None else pin.timeline
+        self.baseline_check.setVisible(other is not None and other is not timeline)
+        if other is None or other is timeline or not other.steps or not self.baseline_check.isChecked():
+            return (None, None)
+        if mode is CurveMode.TILE and (tile is None or tile >= other.tile_count):
+            return (None, None)
+        before = curves(other, mode, tile)
+        ranges = matching_steps(timeline, other)
+        (total, present), (standard, _), (interleaved, _) = (
+            matched_max(sizes, ranges) for sizes in (before.total, before.standard, before.interleaved)
+        )
+        lost, _ = matched_max(before.unavailable.astype(np.int64), ranges)
+        return (total, present & (lost == 0)), (standard, interleaved)
+
+    def _show_cursor(self) -> None:
+        """What follows the selection: cursor, range, lit steps, numbers."""
+        timeline, data = self.timeline, self._data
+        selection = self.session.selection
+        self.clear_button.setVisible(selection.span is not None)
+        for canvas in (self.plot, self.bars):
+            canvas.set_current(selection.step)
+            canvas.set_span(selection.span)
+        if timeline is None or data is None:
+            return
+        lit = None
+        if selection.operation is not None:
+            lit = np.fromiter((step.source == selection.operation for step in timeline.steps), dtype=np.bool_)
+        root = selection.allocation
+        spans = next((row.spans for row in self._all_lifetimes() if row.root == root), ()) if root is not None else ()
+        self.plot.set_lit(lit, tuple(spans))
+        step = selection.step
+        if step is not None and step < len(timeline.steps):
+            text = step_line(timeline, data.curves, step)
+            if self._mode is CurveMode.TILE and selection.tile is None:
+                text = f"No tile selected, worst tile shown · {text}"
+            if selection.span is not None:
+                text += f" · range {selection.span[0]} … {selection.span[1] - 1}"
+            self._line.show_text(text)
+            self.plot.setAccessibleDescription(text)
+        self.legend.set_entries(self._entries(data, step if step is not None and step < data.steps else None))
+
+    def _entries(self, data: PlotData, step: int | None) -> tuple[Entry, ...]:
+        theme, shown = self.bridge.theme, data.curves
+
+        def at(sizes) -> str:  # type: ignore[no-untyped-def]
+            known = step is not None and not shown.unavailable[step]
+            return kib_text(int(sizes[step])) if known else "unavailable" if step is not None else ""
+
+        entries = [Entry("total", QPen(theme.color("total"), 2.6), None, at(shown.total))]
+        if data.layers:
+            brushes = layer_brushes(theme, data.layers)
+            pairs = zip(data.layers, brushes, strict=True)
+            entries += [Entry(series.name, None, brush, at(series.sizes)) for series, brush in pairs]
+        else:
+            entries.append(Entry("standard", QPen(theme.color("standard"), 2), None, at(shown.standard)))
+            dashed = QPen(theme.color("interleaved"), 2, Qt.PenStyle.DashLine)
+            entries.append(Entry("interleaved", dashed, None, at(shown.interleaved)))
+        if data.reserve:
+            brush = QBrush(theme.color("muted", 150), Qt.BrushStyle.Dense6Pattern)
+            entries.append(Entry("reserve", None, brush, kib_text(data.reserve)))
+        if bool(data.over.any()):
+            brush = QBrush(theme.color("over"), Qt.BrushStyle.BDiagPattern)
+            entries.append(Entry(f"over budget at {int(data.over.sum()):,} steps", QPen(theme.color("over"), 1), brush))
+        if bool(shown.unavailable.any()):
+            brush = QBrush(theme.color("unavailable", 150), Qt.BrushStyle.DiagCrossPattern)
+            entries.append(Entry("unavailable (dashed: known part)", QPen(theme.color("unavailable"), 1), brush))
+        if data.baseline is not None:
+            entries.append(Entry("baseline", QPen(theme.color("baseline"), 2.5)))
+        return tuple(entries)
+
+    # -- lifetimes ------------------------------------------------------------------------------------------------
+
+    def _all_lifetimes(self) -> tuple[Lifetime, ...]:
+        timeline = self.timeline
+        if timeline is None:
+            return ()
+        if self._lifetimes is None or self._lifetimes[0] != id(timeline):
+            self._lifetimes = (id(timeline), lifetimes(timeline))
+        return self._lifetimes[1]
+
+    def _show_lifetimes(self) -> None:
+        selection = self.session.selection
+        rows, which = self._all_lifetimes(), self.filter_box.currentData()
+        step = selection.step if which == "step" else None
+        span = selection.span if which == "span" else None
+        message = "No allocations"
+        if which == "span" and span is None:
+            message = "Brush a range of steps with Shift and the mouse"
+            rows = ()
+        rows = ordered(filtered(rows, step, span), self.order_box.currentData())
+        if rows != self.bars.rows:
+            self.bars.set_rows(rows, message)
+        self.bars.set_selected(selection.allocation)
+
+    def _lifetime_tip(self, row: Lifetime) -> str:
+        timeline = self.timeline
+        return "" if timeline is None else "\n".join(lifetime_lines(timeline, row, self.session.selection.tile))
+
+    def _sync_scroll(self) -> None:
+        self._scroll.blockSignals(True)
+        self._scroll.setRange(0, self.bars.most_offset())
+        self._scroll.setPageStep(self.bars.page())
+        self._scroll.setValue(self.bars.offset)
+        self._scroll.blockSignals(False)
+
+    def _sync_axis(self) -> None:
+        self.back_button.setEnabled(self.axis.can_go_back)
+        self.fit_button.setEnabled(not self.axis.is_fit)
+
+    # -- keys and choices -----------------------------------------------------------------------------------------
+
+    def _key(self, event: QKeyEvent) -> Callable[[], None] | None:
+        """What a key does here; None leaves it to the window."""
+        key, modifiers = Qt.Key(event.key()), event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        if modifiers == Qt.KeyboardModifier.AltModifier and key == Qt.Key.Key_Left:
+            return self._back
+        if modifiers & ~Qt.KeyboardModifier.ShiftModifier:
+            return None
+        shift = bool(modifiers)
+        by = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(key)
+        if by is not None:
+            return lambda: self.move_step(by * (10 if shift else 1))
+        if key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal):
+            return lambda: self._zoom(1.5)
+        if shift:
+            return None
+        rows = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1, Qt.Key.Key_PageUp: -10, Qt.Key.Key_PageDown: 10}.get(key)
+        if rows is not None:
+            return lambda: self._move_row(rows)
+        return {
+            Qt.Key.Key_Home: lambda: self.go_to(0),
+            Qt.Key.Key_End: lambda: self.go_to(self.axis.steps - 1),
+            Qt.Key.Key_P: lambda: self.go_to_peak("P"),
+            Qt.Key.Key_S: lambda: self.go_to_peak("S"),
+            Qt.Key.Key_I: lambda: self.go_to_peak("I"),
+            Qt.Key.Key_N: lambda: self.go_to_over(True),
+            Qt.Key.Key_B: lambda: self.go_to_over(False),
+            Qt.Key.Key_F: self._centre,
+            Qt.Key.Key_0: self.axis.fit,
+            Qt.Key.Key_Minus: lambda: self._zoom(1 / 1.5),
+            Qt.Key.Key_Backspace: self._back,
+            Qt.Key.Key_Escape: self._clear_span,
+        }.get(key)
+
+    def go_to(self, step: int) -> None:
+        """Select a step and bring it into view."""
+        self.session.select_step(step)
+        self.axis.reveal(min(step, self.axis.steps - 1))
+
+    def move_step(self, by: int) -> None:
+        """Select the step so many further on."""
+        current = self.session.selection.step
+        self.go_to(min(max((0 if current is None else current) + by, 0), self.axis.steps - 1))
+
+    def go_to_peak(self, letter: str) -> None:
+        """Select the step of a peak: P total, S standard, I interleaved."""
+        timeline = self.timeline
+        mark = next((mark for mark in peak_marks(timeline) if mark.letter == letter), None) if timeline else None
+        if mark is None:
+            self.bridge.message.emit("The timeline has no such peak")
+        else:
+            self.go_to(mark.step)
+
+    def go_to_over(self, forward: bool) -> None:
+        """Select the next (previous) step at which some tile is over a budget."""
+        step = next_marked(self._over, self.session.selection.step, forward)
+        if step is not None:
+            self.go_to(step)
+        elif bool(self._over.any()):
+            self.bridge.message.emit(f"No step {'after' if forward else 'before'} this one is over budget")
+        else:
+            self.bridge.message.emit("No step is over budget")
+
+    def _zoom(self, factor: float) -> None:
+        current = self.session.selection.step
+        self.axis.zoom(factor, (self.axis.first + self.axis.last) / 2 if current is None else current + 0.5)
+
+    def _centre(self) -> None:
+        step = self.session.selection.step
+        if step is not None:
+            self.axis.centre(step)
+
+    def _back(self) -> None:
+        if not self.axis.back():
+            self.bridge.message.emit("No earlier zoom to go back to")
+
+    def _move_row(self, by: int) -> None:
+        root = self.bars.neighbour(by)
+        if root is not None:
+            self.session.select_allocation(root)
+
+    def _brushed(self, span: tuple[int, int] | None) -> None:
+        self.session.select(replace(self.session.selection, span=span))
+
+    def _clear_span(self) -> None:
+        self._brushed(None)
+
+    def _mode_chosen(self) -> None:
+        self.set_mode(self.mode_box.currentData())
+
+    def _pointed(self, step: int | None) -> None:
+        timeline = self.timeline
+        source = None
+        if timeline is not None and step is not None and step < len(timeline.steps):
+            source = timeline.steps[step].source
+        self.bridge.hovered.emit(source, None, None)
+
+    def _pointed_root(self, root: int | None) -> None:
+        self.bridge.hovered.emit(None, root, None)
+
+    # -- what the session tells -----------------------------------------------------------------------------------
+
+    def on_document(self) -> None:
+        self._lifetimes = None
+        self.axis.set_steps(1, keep=False)
+        self.on_estimate(keep=False)
+
+    def on_estimate(self, keep: bool = True) -> None:
+        timeline = self.timeline
+        self._over = np.zeros(0, dtype=np.bool_) if timeline is None else over_steps(timeline)
+        self.axis.set_steps(1 if timeline is None else len(timeline.steps), keep)
+        self.refresh()
+        self._show_lifetimes()
+        self._sync_axis()
+
+    def on_selection(self) -> None:
+        tile = self.session.selection.tile if self._mode is CurveMode.TILE else None
+        timeline = self.timeline
+        if timeline is not None and self._shown != (id(timeline), self._mode, tile):
+            self.refresh()
+        else:
+            self._show_cursor()
+        self._show_lifetimes()
+
+    def on_pins(self) -> None:
+        self.refresh()
+
+    def on_theme(self) -> None:
+        for canvas in (self.plot, self.bars):
+            canvas.set_theme(self.bridge.theme)
+        self._show_cursor()
+
+    # -- out ------------------------------------------------------------------------------------------------------
+
+    def view_actions(self) -> list[QAction]:
+        entries: list[tuple[str, Callable[[], object]]] = [
+            (f"Timeline: {MODE_NAMES[mode].lower()}", lambda mode=mode: self.set_mode(mode)) for mode in CurveMode
+        ]
+        entries += [
+            ("Timeline: stack by group", lambda: self.set_stacked(not self.stack_check.isChecked())),
+            ("Timeline: zoom to all steps", self.axis.fit),
+            ("Timeline: zoom back", self._back),
+            ("Timeline: centre the step", self._centre),
+            ("Timeline: clear the range", self._clear_span),
+        ]
+        actions = []
+        for text, slot in entries:
+            action = QAction(text, self)
+            action.triggered.connect(lambda _=False, slot=slot: slot())
+            actions.append(action)
+        return actions
+
+    def table_csv(self) -> str | None:
+        timeline, data = self.timeline, self._data
+        if timeline is None or data is None:
+            return None
+        shown: Curves = data.curves
+        header = [
+            "step",
+            "operation",
+            "kind",
+            "execution_count",
+            "tile",
+            "standard_bytes",
+            "interleaved_bytes",
+            "total_bytes",
+        ]
+        header += ["unavailable", "over", *(f"{series.name}_bytes" for series in data.layers)]
+        rows = []
+        for index, step in enumerate(timeline.steps):
+            sizes = (int(shown.standard[index]), int(shown.interleaved[index]), int(shown.total[index]))
+            flags = ("yes" if shown.unavailable[index] else "no", "yes" if data.over[index] else "no")
+            layers = (int(series.sizes[index]) for series in data.layers)
+            place = (step.index, step.source, step.kind, step.execution_count, int(shown.tiles[index]))
+            rows.append((*place, *sizes, *flags, *layers))
+        return csv_text(header, rows)
+
+    def export_svg(self, path: Path) -> bool:
+        parts: tuple[QWidget, ...] = (self.legend, self.plot, self.bars)
+        height = sum(part.height() for part in parts)
+        generator = QSvgGenerator()
+        generator.setFileName(str(path))
+        generator.setSize(QSize(self.plot.width(), height))
+        generator.setViewBox(QRect(0, 0, self.plot.width(), height))
+        generator.setTitle(self._line.full_text)
+        painter = QPainter()
+        if not painter.begin(generator):
+            return False
+        painter.fillRect(QRect(0, 0, self.plot.width(), height), self.bridge.theme.color("background"))
+        for part in (self.legend, self.plot, self.bars):
+            part.draw(painter)
+            painter.setClipping(False)
+            painter.translate(0, part.height())
+        return bool(painter.end())

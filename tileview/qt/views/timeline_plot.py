@@ -1,0 +1,358 @@
+"""The plot of the curves: what moves over them, and what the mouse does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+
+import numpy as np
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QResizeEvent, QWheelEvent
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from tileview.present.curves import BoolArray
+from tileview.qt.draw.timeline_curves import CurvePainter, PlotData
+from tileview.qt.draw.timeline_plane import Plane, runs, stairs
+from tileview.qt.theme import Theme
+from tileview.qt.views.timeline_axis import StepAxis
+
+KeyCommand = Callable[[QKeyEvent], Callable[[], None] | None]
+"""What a key does: a function to call, or None to leave it to the window."""
+
+
+class Drag(Enum):
+    """What the mouse is doing."""
+
+    NONE = 0
+    SCRUB = 1
+    BRUSH = 2
+    ZOOM = 3
+    PAN = 4
+
+
+class StepCanvas(QWidget):
+    """A widget that draws over the shared step axis: keys, wheel and tooltips in common to curves and lifetime bars."""
+
+    pointed = Signal(object)
+    """The step under the mouse, or None."""
+
+    def __init__(self, theme: Theme, axis: StepAxis, keys: KeyCommand, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self._theme = theme
+        self.axis = axis
+        self._keys = keys
+        self._picture: QPixmap | None = None
+        self._pointed: int | None = None
+        self._place = QPointF()
+        self.current: int | None = None
+        self.span: tuple[int, int] | None = None
+        axis.changed.connect(self.redraw)
+
+    def gutter(self) -> int:
+        """Pixels left of the steps: wide enough for the numbers of both canvases."""
+        return self.fontMetrics().horizontalAdvance("000.0 KiB") + 12
+
+    def redraw(self) -> None:
+        """Draw anew what does not move with the cursor."""
+        self._picture = None
+        self.update()
+
+    def set_theme(self, theme: Theme) -> None:
+        self._theme = theme
+        self.redraw()
+
+    def set_current(self, step: int | None) -> None:
+        if step != self.current:
+            self.current = step
+            self.update()
+
+    def set_span(self, span: tuple[int, int] | None) -> None:
+        if span != self.span:
+            self.span = span
+            self.update()
+
+    def plane(self) -> Plane:
+        raise NotImplementedError
+
+    def tip(self, place: QPointF) -> str:
+        raise NotImplementedError
+
+    def render_picture(self, painter: QPainter) -> None:
+        """Paint what does not move with the cursor."""
+        raise NotImplementedError
+
+    def draw(self, painter: QPainter) -> None:
+        """Paint everything straight, without the kept picture: for files."""
+        painter.fillRect(self.rect(), self._theme.color("background"))
+        self.render_picture(painter)
+        self.draw_over(painter)
+
+    def draw_over(self, painter: QPainter) -> None:
+        """Paint what moves."""
+        plane = self.plane()
+        painter.setClipRect(plane.area.adjusted(-1, 0, 1, 1))
+        if self.span is not None:
+            left, right = plane.x(self.span[0]), plane.x(self.span[1])
+            painter.fillRect(
+                QRectF(left, plane.area.top(), right - left, plane.area.height()), self._theme.color("accent", 46)
+            )
+            painter.setPen(QPen(self._theme.color("accent"), 1))
+            for x in (left, right):
+                painter.drawLine(QPointF(x, plane.area.top()), QPointF(x, plane.area.bottom()))
+        if self._pointed is not None:
+            painter.setPen(QPen(self._theme.color("muted"), 1, Qt.PenStyle.DotLine))
+            x = plane.x(self._pointed + 0.5)
+            painter.drawLine(QPointF(x, plane.area.top()), QPointF(x, plane.area.bottom()))
+        if self.current is not None:
+            left, right = plane.x(self.current), plane.x(self.current + 1)
+            if right - left > 3:
+                painter.fillRect(
+                    QRectF(left, plane.area.top(), right - left, plane.area.height()), self._theme.color("accent", 60)
+                )
+            painter.setPen(QPen(self._theme.color("accent"), 2))
+            x = (left + right) / 2
+            painter.drawLine(QPointF(x, plane.area.top()), QPointF(x, plane.area.bottom()))
+        painter.setClipping(False)
+
+    # -- events ---------------------------------------------------------------------------------------------------
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        ratio = self.devicePixelRatioF()
+        if self._picture is None:
+            self._picture = QPixmap(self.size() * ratio)
+            self._picture.setDevicePixelRatio(ratio)
+            self._picture.fill(self._theme.color("background"))
+            inner = QPainter(self._picture)
+            inner.setFont(self.font())
+            inner.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self.render_picture(inner)
+            inner.end()
+        painter = QPainter(self)
+        painter.drawPixmap(0, 0, self._picture)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self.draw_over(painter)
+        painter.end()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._picture = None
+        super().resizeEvent(event)
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self._keys(event):
+            event.accept()
+            return True
+        if event.type() == QEvent.Type.ToolTip:
+            text = self.tip(self._place)
+            if text:
+                QToolTip.showText(event.globalPos(), text, self)  # type: ignore[attr-defined]
+            else:
+                QToolTip.hideText()
+            return True
+        if event.type() == QEvent.Type.DevicePixelRatioChange:
+            self.redraw()
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        command = self._keys(event)
+        if command is None:
+            super().keyPressEvent(event)
+        else:
+            command()
+
+    def zoom_wheel(self, event: QWheelEvent) -> None:
+        """Wheel: zoom about the mouse; with Shift, or across: pan."""
+        delta = event.angleDelta()
+        plane = self.plane()
+        if event.modifiers() & Qt.KeyboardModifier.ShiftModifier or abs(delta.x()) > abs(delta.y()):
+            self.axis.pan(-(delta.x() or delta.y()) / 1200 * (self.axis.last - self.axis.first))
+        elif delta.y():
+            self.axis.zoom(1.25 ** (delta.y() / 120), plane.place(event.position().x()))
+        event.accept()
+
+    def point_at(self, place: QPointF | None) -> None:
+        """The mouse is here now; None: it left."""
+        plane = self.plane()
+        step = None
+        if place is not None:
+            self._place = place
+            if plane.area.left() <= place.x() <= plane.area.right():
+                step = plane.step(place.x(), self.axis.steps)
+        if step != self._pointed:
+            self._pointed = step
+            self.pointed.emit(step)
+            self.update()
+
+    def set_pointed(self, step: int | None) -> None:
+        """The step that the mouse points at in the other canvas."""
+        if step != self._pointed:
+            self._pointed = step
+            self.update()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self.point_at(None)
+
+
+class CurvePlot(StepCanvas):
+    """Curves, cursor, brushed range."""
+
+    stepped = Signal(object)
+    brushed = Signal(object)
+    """A half-open range of steps, or None."""
+
+    def __init__(
+        self, theme: Theme, axis: StepAxis, keys: KeyCommand, tip: Callable[[int], str], parent: QWidget | None = None
+    ) -> None:
+        super().__init__(theme, axis, keys, parent)
+        self.setMinimumSize(QSize(120, 70))
+        self.setAccessibleName("Memory over the steps")
+        self._tip = tip
+        self._data: PlotData | None = None
+        self._message = "No timeline to show"
+        self._to_budget = True
+        self._operation: BoolArray | None = None
+        self._lifetime: tuple[tuple[int, int], ...] = ()
+        self._drag = Drag.NONE
+        self._start = 0.0
+        self._rubber: tuple[float, float] | None = None
+
+    def set_data(self, data: PlotData | None, message: str = "No timeline to show") -> None:
+        self._data, self._message = data, message
+        self.redraw()
+
+    def set_to_budget(self, to_budget: bool) -> None:
+        """Whether the height reaches to the budget even where the curves stay far below it."""
+        self._to_budget = to_budget
+        self.redraw()
+
+    def set_lit(self, operation: BoolArray | None, lifetime: tuple[tuple[int, int], ...]) -> None:
+        """Steps of the selected operation, and those at which the selected allocation is live: drawn along the lower
+        edge.
+        """
+        self._operation, self._lifetime = operation, lifetime
+        self.update()
+
+    def plane(self) -> Plane:
+        line = self.fontMetrics().height()
+        left, top = self.gutter(), line + 12
+        area = QRectF(left, top, max(self.width() - left - 10, 10), max(self.height() - top - line - 8, 10))
+        highest = 1024 if self._data is None else self._data.top(self._to_budget)
+        return Plane(area, self.axis.first, self.axis.last, highest)
+
+    def tip(self, place: QPointF) -> str:
+        return "" if self._data is None or self._pointed is None else self._tip(self._pointed)
+
+    def render_picture(self, painter: QPainter) -> None:
+        if self._data is None or not self._data.steps:
+            painter.setPen(self._theme.color("muted"))
+            flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+            painter.drawText(self.rect().adjusted(8, 8, -8, -8), flags, self._message)
+            return
+        CurvePainter(painter, self.plane(), self._data, self._theme).paint()
+
+    def draw_over(self, painter: QPainter) -> None:
+        if self._data is None or not self._data.steps:
+            return
+        super().draw_over(painter)
+        plane = self.plane()
+        self._draw_lit(painter, plane)
+        if self._rubber is not None:
+            left, right = plane.x(self._rubber[0]), plane.x(self._rubber[1])
+            painter.setPen(QPen(self._theme.color("accent"), 1, Qt.PenStyle.DashLine))
+            painter.setBrush(self._theme.color("accent", 40))
+            painter.drawRect(QRectF(QPointF(left, plane.area.top()), QPointF(right, plane.area.bottom())))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+        if self.current is not None:
+            self._draw_step_label(painter, plane)
+
+    def _draw_lit(self, painter: QPainter, plane: Plane) -> None:
+        painter.setClipRect(plane.area)
+        if self._operation is not None:
+            at = stairs(plane, self.axis.steps)
+            for begin, end in runs(at.any(self._operation)):
+                left, right = float(at.left[begin]), float(at.right[end - 1])
+                painter.fillRect(
+                    QRectF(left, plane.area.bottom() - 4, max(right - left, 2), 4), self._theme.color("accent")
+                )
+        for start, stop in self._lifetime:
+            left, right = plane.x(start), plane.x(stop)
+            painter.fillRect(
+                QRectF(left, plane.area.bottom() - 9, max(right - left, 2), 4), self._theme.color("warning")
+            )
+        painter.setClipping(False)
+
+    def _draw_step_label(self, painter: QPainter, plane: Plane) -> None:
+        """The number of the current step on the axis, over whatever tick stands there."""
+        assert self.current is not None
+        x = plane.x(self.current + 0.5)
+        if not plane.area.left() <= x <= plane.area.right():
+            return
+        metrics = self.fontMetrics()
+        text = f"{self.current:,}"
+        width = metrics.horizontalAdvance(text) + 10
+        left = min(max(x - width / 2, 0.0), self.width() - width)
+        box = QRectF(left, plane.area.bottom() + 3, width, metrics.height())
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._theme.color("accent"))
+        painter.drawRoundedRect(box, 3, 3)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(self._theme.color("accent_text"))
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
+
+    # -- mouse ----------------------------------------------------------------------------------------------------
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        self.zoom_wheel(event)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if self._data is None:
+            return
+        plane, place = self.plane(), event.position()
+        self._start = plane.place(place.x())
+        if event.button() == Qt.MouseButton.MiddleButton:
+            self._drag = Drag.PAN
+        elif event.button() == Qt.MouseButton.LeftButton:
+            modifiers = event.modifiers()
+            if modifiers & Qt.KeyboardModifier.ShiftModifier:
+                self._drag = Drag.BRUSH
+            elif modifiers & Qt.KeyboardModifier.ControlModifier or place.y() > plane.area.bottom() + 1:
+                self._drag = Drag.ZOOM
+            else:
+                self._drag = Drag.SCRUB
+                self._scrub(place)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        place = event.position()
+        self.point_at(place)
+        here = self.plane().place(place.x())
+        if self._drag is Drag.SCRUB:
+            self._scrub(place)
+        elif self._drag is Drag.PAN:
+            self.axis.pan(self._start - here)
+        elif self._drag in (Drag.BRUSH, Drag.ZOOM):
+            low, high = sorted(
+                (min(max(self._start, 0.0), float(self.axis.steps)), min(max(here, 0.0), float(self.axis.steps)))
+            )
+            self._rubber = (low, high) if self._drag is Drag.ZOOM else (float(np.floor(low)), float(np.ceil(high)))
+            self.update()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        drag, rubber = self._drag, self._rubber
+        self._drag, self._rubber = Drag.NONE, None
+        self.update()
+        if rubber is None:
+            if drag is Drag.BRUSH:
+                self.brushed.emit(None)
+            return
+        if drag is Drag.BRUSH and rubber[1] > rubber[0]:
+            self.brushed.emit((int(rubber[0]), int(rubber[1])))
+        elif drag is Drag.ZOOM and rubber[1] - rubber[0] > 1e-6:
+            self.axis.show(*rubber, "drag")
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        self.axis.fit()
+
+    def _scrub(self, place: QPointF) -> None:
+        self.stepped.emit(self.plane().step(place.x(), self.axis.steps))

@@ -1,0 +1,82 @@
+"""What the timeline says in words: the line above the plot, its tooltip."""
+
+from __future__ import annotations
+
+from tileview.model.sizes import Unavailable, exact_text, kib_text, size_text
+from tileview.model.timeline import Timeline
+from tileview.present.curves import CurveMode, Curves, PeakMark, RepeatSpan, Series
+from tileview.present.tables import percent_text
+
+MODE_NAMES = {
+    CurveMode.WORST: "Worst tile",
+    CurveMode.LARGEST: "Largest of each class",
+    CurveMode.TILE: "Selected tile",
+}
+
+
+def step_line(timeline: Timeline, shown: Curves, step: int) -> str:
+    """The line above the plot: step, operation, tile, total with reserve against the budget."""
+    entry = timeline.steps[step]
+    source = "" if entry.source is None else f"op {entry.source} "
+    often = f" ×{entry.execution_count:,}" if entry.execution_count > 1 else ""
+    parts = [
+        f"Step {step} of {len(timeline.steps):,}",
+        f"{source}{entry.kind}{often}",
+        f"tile L{int(shown.tiles[step])}",
+    ]
+    total = int(shown.total[step])
+    if shown.unavailable[step]:
+        parts.append(f"usage unavailable, known part {size_text(total)}")
+        return " · ".join(parts)
+    needed = total + timeline.reserve_bytes
+    parts.append(f"total {size_text(total)}")
+    parts.append(f"with reserve {percent_text(needed, timeline.budget_bytes)} of the budget")
+    spare = timeline.budget_bytes - needed
+    parts.append(f"{exact_text(spare)} spare" if spare >= 0 else f"{exact_text(-spare)} over")
+    return " · ".join(parts)
+
+
+def step_tip(
+    timeline: Timeline,
+    shown: Curves,
+    step: int,
+    *,
+    layers: tuple[Series, ...] = (),
+    marks: tuple[PeakMark, ...] = (),
+    repeats: tuple[RepeatSpan, ...] = (),
+    baseline: int | None = None,
+) -> str:
+    """The tooltip of a step: what runs, exact bytes by class, what the layers of a stack hold, which peaks lie
+    there.
+    """
+    entry = timeline.steps[step]
+    source = "" if entry.source is None else f"operation {entry.source}, "
+    lines = [f"Step {step}: {source}{entry.operation}"]
+    for span in repeats:
+        if span.start <= step < span.stop:
+            lines.append(f"inside a Repeat of {span.count:,} runs, steps {span.start} … {span.stop - 1}")
+    if shown.mode is CurveMode.LARGEST:
+        lines.append(f"largest of each class on any tile; the largest total is on tile L{int(shown.tiles[step])}")
+    else:
+        lines.append(f"{'worst tile' if shown.mode is CurveMode.WORST else 'tile'} L{int(shown.tiles[step])}")
+    known = "known part of " if shown.unavailable[step] else ""
+    if known:
+        lost = sum(1 for root in entry.live if root in timeline.unavailable_roots)
+        lines.append(f"usage unavailable: {lost:,} live allocation{'' if lost == 1 else 's'} without a known size")
+    lines.append(f"{known}standard  {size_text(int(shown.standard[step]))}")
+    lines.append(f"{known}interleaved  {size_text(int(shown.interleaved[step]))}")
+    total = int(shown.total[step])
+    lines.append(f"{known}total  {size_text(total)}")
+    needed = total + timeline.reserve_bytes
+    lines.append(
+        f"{known}total with reserve  {size_text(needed)}, {percent_text(needed, timeline.budget_bytes)} of the budget"
+    )
+    if baseline is not None:
+        lines.append(f"baseline total  {size_text(baseline)}")
+    lines += [f"  {series.name}  {kib_text(int(series.sizes[step]))}" for series in layers if series.sizes[step]]
+    lines += [
+        f"{mark.letter}: {mark.name} {'unavailable' if isinstance(mark.size, Unavailable) else size_text(mark.size)}"
+        for mark in marks
+        if mark.step == step
+    ]
+    return "\n".join(lines)
