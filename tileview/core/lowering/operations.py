@@ -83,7 +83,7 @@ class Lowering:
         bound = self._place(region, operation, form, converted)
         if key is None or self._used_again:
             return None
-        template = Template(self.ledger, region, base, first_step, operands, bound, self._new_casts)
+        template = Template(self.ledger, region, base, first_step, operands, bound, self._new_casts, self.names)
         form.templates[key] = template
         return template
 

@@ -9,7 +9,7 @@ used again, so that what later parts remember about them holds too.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tileview.core.lowering.ledger import Ledger, Region
@@ -57,8 +57,11 @@ class Template:
         operands: Sequence[int],
         bound: int,
         checks: Sequence[tuple[int, ValueType]],
+        names: ValueNames,
     ) -> None:
         """Record what was added from value ``base`` and step ``first_step`` on.
+
+        Two operands are the same value only where the operation reads one graph value twice, so always or never.
 
         Parameters
         ----------
@@ -90,7 +93,11 @@ class Template:
             if isinstance(step, Kernel) and step.kernel == "Cast" and not step.aliases
         ]
         self._checks = [(references[value], value_type) for value, value_type in checks if value < base]
-        self._placed: dict[tuple[int, ...], _Placed] = {}
+        groups = ledger.groups[base:]
+        values = _finished(range(base, len(ledger)), self._origins, self._types, groups, names)
+        ledger.made[base:] = values
+        key = self._key(base, operands, ledger.groups)
+        self._placed: dict[tuple[int, ...], _Placed] = {key: _Placed(tuple(steps), tuple(values), tuple(groups))}
         self.direct = any(
             reference < 0 for step in self._steps if isinstance(step, Kernel | Product) for reference in step.inputs
         )
@@ -111,19 +118,14 @@ class Template:
 
     def fits(self, region: Region, operands: Sequence[int]) -> bool:
         """Whether lowering anew would make the same Casts: none of them is there to be used again."""
-        checks = self._checks
-        if not checks:
-            return True
         casts = region.casts
-        if any((operands[-1 - reference], made) in casts for reference, made in checks):
-            return False
-        return len(checks) == 1 or len({(operands[-1 - reference], made) for reference, made in checks}) == len(checks)
+        return not any((operands[-1 - reference], made) in casts for reference, made in self._checks)
 
     def place(self, ledger: Ledger, region: Region, source: int, operands: Sequence[int], names: ValueNames) -> int:
         """Add values and steps; returns the value that consumers of the result use."""
         base = len(ledger.types)
         groups = ledger.groups
-        key = (base, *operands) if self._owns else (base, *operands, *[groups[value] for value in operands])
+        key = self._key(base, operands, groups)
         placed = self._placed.get(key)
         ids: list[int] | None = None
         if placed is None:
@@ -149,8 +151,24 @@ class Template:
             for step in self._steps
         ]
         own_groups = [ids[group] if group >= 0 else groups[ids[group]] for group in self._groups]
-        values: list[Value] = []
-        for number, origin, own, group in zip(ids, self._origins, self._types, own_groups, strict=False):
-            name, counted_under = name_of(names, origin)
-            values.append(Value(number, origin, name, counted_under, own.shape, own.precision, own.layout, group))
+        values = _finished(ids, self._origins, self._types, own_groups, names)
         return _Placed(tuple(steps), tuple(values), tuple(own_groups))
+
+    def _key(self, base: int, operands: Sequence[int], groups: Sequence[int]) -> tuple[int, ...]:
+        """All numbers that enter steps and values."""
+        return (base, *operands) if self._owns else (base, *operands, *[groups[value] for value in operands])
+
+
+def _finished(
+    numbers: Iterable[int],
+    origins: Sequence[int],
+    types: Sequence[ValueType],
+    groups: Sequence[int],
+    names: ValueNames,
+) -> list[Value]:
+    """The values written out, unrotated."""
+    values: list[Value] = []
+    for number, origin, own, group in zip(numbers, origins, types, groups, strict=False):
+        name, counted_under = name_of(names, origin)
+        values.append(Value(number, origin, name, counted_under, own.shape, own.precision, own.layout, group))
+    return values
