@@ -8,6 +8,7 @@ the disagreement is seen.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum, StrEnum
@@ -112,6 +113,8 @@ class AllocationFigures:
         self.timeline = timeline
         self._tile: int | None = -1
         self._figures: dict[int, AllocationRow | None] = {}
+        names = Counter(timeline.values[root].name for root in timeline.aliases)
+        self._ambiguous = frozenset(name for name, count in names.items() if count > 1)
 
     def table(
         self, step: int, tile: int | None = None, span: tuple[int, int] | None = None, names: str = ""
@@ -153,7 +156,7 @@ class AllocationFigures:
             rows = [row for row in rows if matches(names, row.name, row.group)]
         totals = _totals(rows)
         usage = totals.total
-        rows = [replace(row, usage=usage) for row in self._told_apart(rows)]
+        rows = [replace(row, usage=usage) for row in rows]
         return AllocationTable(
             tuple(rows),
             totals,
@@ -166,18 +169,6 @@ class AllocationFigures:
             timeline.reserve_bytes,
         )
 
-    def _told_apart(self, rows: Sequence[AllocationRow]) -> list[AllocationRow]:
-        """Rows whose names occur more than once get the number of their value as ``suffix``."""
-        counts: dict[str, int] = {}
-        for row in rows:
-            counts[row.name] = counts.get(row.name, 0) + 1
-        return [
-            row
-            if row.root is None or counts[row.name] == 1
-            else replace(row, suffix=f" #{self.timeline.values[row.root].id}")
-            for row in rows
-        ]
-
     def _turn_to(self, tile: int | None) -> None:
         if tile != self._tile:
             self._tile = tile
@@ -185,7 +176,10 @@ class AllocationFigures:
 
     def _row(self, root: int, tile: int | None) -> AllocationRow | None:
         if root not in self._figures:
-            self._figures[root] = allocation_row(self.timeline, root, tile)
+            row = allocation_row(self.timeline, root, tile)
+            if row is not None and row.name in self._ambiguous:
+                row = replace(row, suffix=f" #{self.timeline.values[root].id}")
+            self._figures[root] = row
         return self._figures[root]
 
     def _scratch_rows(self, start: int, stop: int, tile: int | None) -> list[AllocationRow]:

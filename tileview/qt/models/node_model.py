@@ -7,13 +7,13 @@ survive every update. A reset happens for a new document only (:meth:`NodeModel.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 from PySide6.QtGui import QColor, QFont
 
-from tileview.present.tables import Node, TableSpec
+from tileview.present.tables import Cell, Node, TableSpec, Tone
 from tileview.qt.theme import Theme
 
 KEY_ROLE = Qt.ItemDataRole.UserRole
@@ -22,6 +22,7 @@ SORT_ROLE = Qt.ItemDataRole.UserRole + 1
 """What the column sorts the row by, as text."""
 
 Index = QModelIndex | QPersistentModelIndex
+_SHOWN = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
 _MOST_RUNS = 256
 """Runs of inserted or removed rows told one by one; where there are more, all siblings go and come at once."""
 
@@ -29,7 +30,7 @@ _MOST_RUNS = 256
 class _Item:
     """A row that is shown: its node, its place among its siblings, the ids of its children."""
 
-    __slots__ = ("children", "key", "parent", "position", "row")
+    __slots__ = ("cells", "children", "key", "parent", "position", "row")
 
     def __init__(self, key: Hashable, row: Any, parent: int) -> None:
         self.key = key
@@ -37,6 +38,7 @@ class _Item:
         self.parent = parent
         self.position = 0
         self.children: list[int] = []
+        self.cells: dict[int, Cell] = {}
 
 
 class NodeModel(QAbstractItemModel):
@@ -45,7 +47,9 @@ class NodeModel(QAbstractItemModel):
     def __init__(self, spec: TableSpec[Any], theme: Theme, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.spec = spec
-        self._theme = theme
+        self._colours = _colours(theme)
+        self._bold = QFont()
+        self._bold.setBold(True)
         self._items: dict[int, _Item] = {0: _Item(None, None, -1)}
         self._next_id = 1
         self._nodes: tuple[Node[Any], ...] = ()
@@ -78,7 +82,7 @@ class NodeModel(QAbstractItemModel):
 
     def set_theme(self, theme: Theme) -> None:
         """Take other colours."""
-        self._theme = theme
+        self._colours = _colours(theme)
         self._tell_data(0, [Qt.ItemDataRole.ForegroundRole])
 
     def row(self, index: Index) -> Any:
@@ -183,6 +187,7 @@ class NodeModel(QAbstractItemModel):
                 first = position if first < 0 else first
                 last = position
             shown.row = node.row
+            shown.cells.clear()
             if shown.children or node.children:
                 self._update(child, node.children)
         if first >= 0:
@@ -226,9 +231,7 @@ class NodeModel(QAbstractItemModel):
         return len(self.spec.columns)
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        if not index.isValid():
-            return Qt.ItemFlag.NoItemFlags
-        return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+        return _SHOWN if index.isValid() else Qt.ItemFlag.NoItemFlags
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(self.spec.columns):
@@ -239,43 +242,50 @@ class NodeModel(QAbstractItemModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             return column.tip or None
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _alignment(column.numeric)
+            return _RIGHT if column.numeric else _LEFT
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        item = self._items.get(index.internalId()) if index.isValid() else None
-        if item is None:
+        answer = _ANSWERS.get(role)
+        if answer is None or not index.isValid():
             return None
-        return self.cell_data(item, index.column(), role)
+        item = self._items.get(index.internalId())
+        return None if item is None else answer(self, item, index.column())
 
-    def cell_data(self, item: _Item, column: int, role: int) -> Any:
-        """What a role shows of a cell; text, colours and alignment only: never a number wider than Qt takes."""
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            numeric = self.spec.columns[column].numeric
-            if numeric and self.spec.is_mixed:
-                numeric = not isinstance(self.spec.cell(item.row, column).value, str)
-            return _alignment(numeric)
-        if role == SORT_ROLE:
-            value = self.spec.sort_value(item.row, column)
-            return "" if value is None else str(value)
-        if role == KEY_ROLE:
-            return str(item.key)
-        if role not in _CELL_ROLES:
-            return None
-        cell = self.spec.cell(item.row, column)
-        if role == Qt.ItemDataRole.DisplayRole:
-            return cell.text
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return cell.tip or None
-        if role == Qt.ItemDataRole.ForegroundRole:
-            return QColor(getattr(self._theme, cell.tone.value))
-        if role == Qt.ItemDataRole.FontRole and cell.bold:
-            font = QFont()
-            font.setBold(True)
-            return font
-        if role == Qt.ItemDataRole.AccessibleTextRole:
-            return f"{self.spec.columns[column].title}: {cell.text}"
-        return None
+    def cell(self, item: _Item, column: int) -> Cell:
+        """What a cell says, made once until its row changes: a view asks for ten roles of it at every paint."""
+        found = item.cells.get(column)
+        if found is None:
+            found = item.cells[column] = self.spec.cell(item.row, column)
+        return found
+
+    def _text(self, item: _Item, column: int) -> str:
+        return self.cell(item, column).text
+
+    def _tip(self, item: _Item, column: int) -> str | None:
+        return self.cell(item, column).tip or None
+
+    def _colour(self, item: _Item, column: int) -> QColor:
+        return self._colours[self.cell(item, column).tone]
+
+    def _font(self, item: _Item, column: int) -> QFont | None:
+        return self._bold if self.cell(item, column).bold else None
+
+    def _side(self, item: _Item, column: int) -> int:
+        numeric = self.spec.columns[column].numeric
+        if numeric and self.spec.is_mixed:
+            numeric = not isinstance(self.cell(item, column).value, str)
+        return _RIGHT if numeric else _LEFT
+
+    def _spoken(self, item: _Item, column: int) -> str:
+        return f"{self.spec.columns[column].title}: {self.cell(item, column).text}"
+
+    def _sort_text(self, item: _Item, column: int) -> str:
+        value = self.spec.sort_value(item.row, column)
+        return "" if value is None else str(value)
+
+    def _key_text(self, item: _Item, column: int) -> str:
+        return str(item.key)
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         """Sort by a column; −1 is the order in which the rows were given."""
@@ -286,20 +296,24 @@ class NodeModel(QAbstractItemModel):
     _unsorted: tuple[Node[Any], ...] = ()
 
 
-_CELL_ROLES = frozenset(
-    {
-        Qt.ItemDataRole.DisplayRole,
-        Qt.ItemDataRole.ToolTipRole,
-        Qt.ItemDataRole.ForegroundRole,
-        Qt.ItemDataRole.FontRole,
-        Qt.ItemDataRole.AccessibleTextRole,
-    }
-)
+_LEFT = (Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter).value
+_RIGHT = (Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter).value
+
+_ANSWERS: dict[int, Callable[[NodeModel, _Item, int], Any]] = {
+    Qt.ItemDataRole.DisplayRole: NodeModel._text,
+    Qt.ItemDataRole.ToolTipRole: NodeModel._tip,
+    Qt.ItemDataRole.ForegroundRole: NodeModel._colour,
+    Qt.ItemDataRole.FontRole: NodeModel._font,
+    Qt.ItemDataRole.TextAlignmentRole: NodeModel._side,
+    Qt.ItemDataRole.AccessibleTextRole: NodeModel._spoken,
+    KEY_ROLE: NodeModel._key_text,
+    SORT_ROLE: NodeModel._sort_text,
+}
+"""What a role shows: text, colours and alignment only, never a number wider than Qt takes."""
 
 
-def _alignment(numeric: bool) -> int:
-    side = Qt.AlignmentFlag.AlignRight if numeric else Qt.AlignmentFlag.AlignLeft
-    return (side | Qt.AlignmentFlag.AlignVCenter).value
+def _colours(theme: Theme) -> dict[Tone, QColor]:
+    return {tone: QColor(getattr(theme, tone.value)) for tone in Tone}
 
 
 def _runs(marks: Sequence[bool]) -> list[tuple[int, int]]:

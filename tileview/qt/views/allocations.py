@@ -23,6 +23,7 @@ from tileview.qt.bridge import Bridge
 from tileview.qt.models.node_model import NodeModel
 from tileview.qt.views.base import View
 from tileview.qt.views.node_view import NodeView
+from tileview.qt.views.pace import Pace
 
 
 class AllocationsView(View):
@@ -36,6 +37,7 @@ class AllocationsView(View):
         self._figures: AllocationFigures | None = None
         self._table: AllocationTable = EMPTY_TABLE
         self._stale = False
+        self._pace = Pace(self._follow, self)
         self.headline = QLabel()
         self.headline.setTextFormat(Qt.TextFormat.PlainText)
         self.filter_box = QLineEdit()
@@ -97,6 +99,9 @@ class AllocationsView(View):
         self._rebuild()
 
     def on_selection(self) -> None:
+        self._pace.ask()
+
+    def _follow(self) -> None:
         self._refill()
         self._show_selected()
 
@@ -168,6 +173,10 @@ class AllocationsView(View):
         return [self._group_action, self._find]
 
     def table_csv(self) -> str | None:
-        if self._stale:
+        if self._stale or self._pace.is_waiting:
+            self._pace.stop()
             self._fill()
         return self.tree.csv()
+
+    def shut_down(self) -> None:
+        self._pace.stop()

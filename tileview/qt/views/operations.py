@@ -26,6 +26,7 @@ from tileview.qt.bridge import Bridge
 from tileview.qt.models.node_model import NodeModel
 from tileview.qt.views.base import View
 from tileview.qt.views.node_view import NodeView
+from tileview.qt.views.pace import Pace
 
 
 class OperationsView(View):
@@ -40,6 +41,7 @@ class OperationsView(View):
         self._owners: dict[int, int] | None = None
         self._firsts: dict[int, int] = {}
         self._stale = False
+        self._pace = Pace(self._follow, self)
         self.filter_box = QLineEdit()
         self.filter_box.setPlaceholderText("Filter by number, kind or plan")
         self.filter_box.setAccessibleName("Filter operations")
@@ -83,6 +85,9 @@ class OperationsView(View):
         self._load()
 
     def on_selection(self) -> None:
+        self._pace.ask()
+
+    def _follow(self) -> None:
         self._refill()
         self._show_selected()
 
@@ -175,6 +180,10 @@ class OperationsView(View):
         return [self._find]
 
     def table_csv(self) -> str | None:
-        if self._stale:
+        if self._stale or self._pace.is_waiting:
+            self._pace.stop()
             self._fill()
         return self.tree.csv()
+
+    def shut_down(self) -> None:
+        self._pace.stop()
