@@ -209,9 +209,10 @@ def stack(timeline: Timeline, shown: Curves, top: int = 6) -> tuple[Series, ...]
     """The layers that add up to ``shown.total`` at every step, from the bottom.
 
     Parameters (where the timeline names none: what is live at every step) come first, then the ``top`` groups of other
-    allocations by their largest bytes, the rest in one layer, then scratch. Where a file disagrees with itself, so that
-    the allocations do not add up to its usage, the difference is a layer of its own: the sum always is the curve. In
-    LARGEST mode the layers are those of the tile with the largest total.
+    allocations, those that hold most at the largest total first, then by their largest bytes, the rest in one layer,
+    then scratch. Where a file disagrees with itself, so that the allocations do not add up to its usage, the difference
+    is a layer of its own: the sum always is the curve. In LARGEST mode the layers are those of the tile with the
+    largest total.
     """
     count = len(timeline.steps)
     resident, name = _resident(timeline)
@@ -230,7 +231,8 @@ def stack(timeline: Timeline, shown: Curves, top: int = 6) -> tuple[Series, ...]
         dtype=np.int64,
         count=count,
     )
-    ranked = sorted(groups, key=lambda group: (-int(groups[group].max(initial=0)), group))
+    fullest = int(np.argmax(shown.total)) if count else 0
+    ranked = sorted(groups, key=lambda group: (-int(groups[group][fullest]), -int(groups[group].max(initial=0)), group))
     layers = [Series(name, "parameters", base)] if resident else []
     layers += [Series(group, "group", groups[group]) for group in ranked[:top]]
     if len(ranked) > top:

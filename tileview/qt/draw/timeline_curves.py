@@ -67,6 +67,11 @@ def layer_brush(theme: Theme, index: int, series: Series) -> QBrush:
     return QBrush(QColor(colour), _PATTERNS[pattern % len(_PATTERNS)])
 
 
+def reserve_brush(theme: Theme) -> QBrush:
+    """The fill between the total and total + reserve."""
+    return QBrush(theme.color("muted", 60))
+
+
 def layer_brushes(theme: Theme, layers: tuple[Series, ...]) -> list[QBrush]:
     """One brush a layer: groups take the categories in turn."""
     brushes, groups = [], 0
@@ -174,7 +179,7 @@ class CurvePainter:
         if not self.data.reserve:
             return
         upper = self.total + self.data.reserve
-        brush = QBrush(self.theme.color("muted", 150), Qt.BrushStyle.Dense6Pattern)
+        brush = reserve_brush(self.theme)
         for begin, end in runs(self.known):
             self._fill(ribbon(self.plane, self.at, self.total, upper, begin, end), brush)
             self.painter.setPen(QPen(self.theme.color("muted"), 1, Qt.PenStyle.DotLine))

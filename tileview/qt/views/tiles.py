@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
-from PySide6.QtCore import QSize, Qt, QTimer
-from PySide6.QtGui import QAction, QPainter
-from PySide6.QtSvg import QSvgGenerator
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QComboBox,
-    QLabel,
-    QMenu,
-    QSpinBox,
-    QStackedWidget,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
-from tileview.core.geometry.chip import Grid, grid, physical_id
+from tileview.core.geometry.chip import Grid, grid
 from tileview.model.config import CHIP_TILES
 from tileview.model.timeline import Timeline
 from tileview.present.colours import Ramp
-from tileview.present.csvtext import csv_text
 from tileview.present.curves import IndexArray, matching_steps
 from tileview.present.rasters import (
     Metric,
@@ -39,52 +28,19 @@ from tileview.present.rasters import (
     tiles_between,
     unavailable_at,
 )
-from tileview.present.tables import percent_text
-from tileview.present.tile_groups import GroupScan, groups_at
 from tileview.qt.bridge import Bridge
-from tileview.qt.draw.tiles_flow import FlowLayout
+from tileview.qt.draw.tiles_svg import write_svg
 from tileview.qt.theme import Theme
 from tileview.qt.views.base import View
 from tileview.qt.views.tiles_bars import Layer, LoadBars
+from tileview.qt.views.tiles_controls import ElidedLabel, TilesControls
 from tileview.qt.views.tiles_groups import GroupStrip
 from tileview.qt.views.tiles_legend import ColourBar
 from tileview.qt.views.tiles_map import TileMap
-from tileview.qt.views.tiles_text import METRIC_NAMES, headline, tile_tip
-
-_SCAN_SECONDS = 0.008
-"""How long the groups of tiles are searched for between two events."""
-
+from tileview.qt.views.tiles_picking import Picking
+from tileview.qt.views.tiles_text import METRIC_NAMES, headline, tile_tip, tiles_csv
 
 _SERIES = {"standard": "standard", "interleaved": "interleaved"}
-
-
-class ElidedLabel(QLabel):
-    """One line that ends in … where it does not fit; the whole text is the tooltip."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._full = ""
-        self.setMinimumWidth(40)
-
-    def show_text(self, text: str) -> None:
-        if text != self._full:
-            self._full = text
-            self.setToolTip(text)
-            self._elide()
-
-    @property
-    def full_text(self) -> str:
-        return self._full
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(40, super().minimumSizeHint().height())
-
-    def resizeEvent(self, event) -> None:  # type: ignore[no-untyped-def]
-        super().resizeEvent(event)
-        self._elide()
-
-    def _elide(self) -> None:
-        self.setText(self.fontMetrics().elidedText(self._full, Qt.TextElideMode.ElideRight, self.width()))
 
 
 class TilesView(View):
@@ -106,14 +62,10 @@ class TilesView(View):
         self._ramp = Ramp.VIRIDIS
         self._modes = dict.fromkeys(Metric, ScaleMode.LOCKED) | {Metric.ALLOCATION: ScaleMode.AUTO}
         self._custom: dict[Metric, tuple[int, int]] = {}
-        self._anchor: int | None = None
+        self._picking = Picking(self._range_of)
         self._root: int | None = None
         self._field: TileField | None = None
         self._matches: tuple[int, int, IndexArray] | None = None
-        self._scan: GroupScan | None = None
-        self._timer = QTimer(self)
-        self._timer.setInterval(0)
-        self._timer.timeout.connect(self._advance_scan)
         self._build()
         bridge.hovered.connect(self._hovered_elsewhere)
         self.refresh()
@@ -121,10 +73,18 @@ class TilesView(View):
     # -- widgets --------------------------------------------------------------------------------------------------
 
     def _build(self) -> None:
-        self._controls = QWidget(self)
-        self._make_controls()
+        self.controls = controls = TilesControls(self)
+        controls.metric_chosen.connect(self.set_metric)
+        controls.logical_chosen.connect(self.set_logical_order)
+        controls.sorted_chosen.connect(self.set_sorted)
+        controls.scale_chosen.connect(self.set_scale)
+        controls.ends_chosen.connect(self._ends_chosen)
+        controls.known_toggled.connect(self.refresh)
+        controls.ramp_chosen.connect(self.set_ramp)
+        controls.groups_toggled.connect(self._show_groups)
         self._line = ElidedLabel(self)
         self.map = TileMap(self.bridge.theme, self.tip, self)
+        controls.fit_wanted.connect(self.map.fit)
         self.bars = LoadBars(self.bridge.theme, self.tip, self)
         for picture in (self.map, self.bars):
             picture.picked.connect(self._picked)
@@ -139,12 +99,11 @@ class TilesView(View):
         self.legend = ColourBar(self.bridge.theme, self)
         self.groups = GroupStrip(self)
         self.groups.chosen.connect(self._choose_group)
-        self.groups.scope_changed.connect(self._restart_groups)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(6, 4, 6, 4)
         layout.setSpacing(3)
         for widget, stretch in (
-            (self._controls, 0),
+            (controls, 0),
             (self._line, 0),
             (self._stack, 1),
             (self.legend, 0),
@@ -152,83 +111,6 @@ class TilesView(View):
         ):
             layout.addWidget(widget, stretch)
         self.setFocusProxy(self.map)
-
-    def _make_controls(self) -> None:
-        flow = FlowLayout(self._controls, spacing=4)
-        self.metric_box = self._combo("What is shown", [(METRIC_NAMES[metric], metric) for metric in Metric])
-        self.metric_box.currentIndexChanged.connect(self._metric_chosen)
-        self.order_box = self._combo("Order of the tiles", [("Chip", False), ("Logical order", True)])
-        self.order_box.currentIndexChanged.connect(self._order_chosen)
-        self.view_box = self._combo("Picture", [("Map", 0), ("Sorted by load", 1)])
-        self.view_box.currentIndexChanged.connect(self._view_chosen)
-        entries = [
-            ("0 … budget", ScaleMode.LOCKED),
-            ("Scale to step", ScaleMode.AUTO),
-            ("Custom scale", ScaleMode.CUSTOM),
-        ]
-        self.scale_box = self._combo("Scale", entries)
-        self.scale_box.currentIndexChanged.connect(self._scale_chosen)
-        self.low_box, self.high_box = self._kib_box("Lower end of the scale"), self._kib_box("Upper end of the scale")
-        self.known_check = QCheckBox("Known part", self._controls)
-        self.known_check.setToolTip("Show what is known of a step with unavailable sizes; it is a lower bound")
-        self.known_check.toggled.connect(self.refresh)
-        self.fit_button = QToolButton(self._controls)
-        self.fit_button.setText("Fit")
-        self.fit_button.setToolTip("Show all tiles (0 or double click)")
-        self.fit_button.clicked.connect(self._fit)
-        self.options_button = self._make_options()
-        for widget in (
-            self.metric_box,
-            self.order_box,
-            self.view_box,
-            self.scale_box,
-            self.low_box,
-            self.high_box,
-            self.known_check,
-            self.fit_button,
-            self.options_button,
-        ):
-            flow.addWidget(widget)
-
-    def _make_options(self) -> QToolButton:
-        button = QToolButton(self._controls)
-        button.setText("Options")
-        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        menu = QMenu(button)
-        self.follow_action = menu.addAction("Show the selected allocation's bytes when it is selected")
-        self.groups_action = menu.addAction("Show which tiles are alike")
-        menu.addSeparator()
-        self.ramp_actions = {
-            ramp: menu.addAction(f"Colours: {ramp.value.title()}") for ramp in (Ramp.VIRIDIS, Ramp.CIVIDIS)
-        }
-        for action in (self.follow_action, self.groups_action, *self.ramp_actions.values()):
-            action.setCheckable(True)
-        for action in (self.follow_action, self.groups_action, self.ramp_actions[Ramp.VIRIDIS]):
-            action.setChecked(True)
-        self.groups_action.toggled.connect(self._groups_toggled)
-        menu.triggered.connect(self._option_chosen)
-        button.setMenu(menu)
-        return button
-
-    def _combo(self, name: str, entries: list) -> QComboBox:
-        box = QComboBox(self._controls)
-        box.setAccessibleName(name)
-        box.setToolTip(name)
-        box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        for text, data in entries:
-            box.addItem(text, data)
-        return box
-
-    def _kib_box(self, name: str) -> QSpinBox:
-        box = QSpinBox(self._controls)
-        box.setAccessibleName(name)
-        box.setToolTip(name)
-        box.setRange(-(1 << 20), 1 << 20)
-        box.setSuffix(" KiB")
-        box.setKeyboardTracking(False)
-        box.valueChanged.connect(self._custom_edited)
-        box.hide()
-        return box
 
     # -- what the view shows --------------------------------------------------------------------------------------
 
@@ -289,19 +171,19 @@ class TilesView(View):
             step,
             root=selection.allocation,
             baseline=self._baseline(),
-            known=self.known_check.isChecked(),
+            known=self.controls.known,
             matches=self._matching(),
         )
         scale = scale_for(timeline, field, self._modes[self._metric], self._custom.get(self._metric))
         ramp = Ramp.DIFFERENCE if scale.diverging else self._ramp
         self.map.set_ramp(ramp)
         self.map.set_grid(self.grid)
-        if self._stack.currentWidget() is self.map:
+        if self._on_map:
             self.map.set_cells(slot_levels(field, scale), field.over)
         else:
             self._show_bars(timeline, field, scale)
         self._show_selection()
-        if self._stack.currentWidget() is self.map or field.missing:
+        if self._on_map or field.missing:
             self.legend.set_scale(scale, ramp, self._scale_marks(timeline))
         else:
             layers = self._layers(timeline, field)
@@ -313,8 +195,7 @@ class TilesView(View):
             timeline.tile_count if field.missing else 0,
             int(field.absent.sum()) if self._metric is Metric.ALLOCATION and not field.missing else None,
         )
-        if not self.groups.over_all_steps and not self.groups.isHidden():
-            self.groups.show_groups(groups_at(timeline, step), False)
+        self.groups.follow(timeline, step)
 
     def _show_nothing(self) -> None:
         estimate = self.session.estimate
@@ -326,7 +207,7 @@ class TilesView(View):
         self.map.set_cells(np.zeros(0, dtype=np.uint8), np.zeros(0, dtype=np.bool_))
         self.bars.set_message("No tiles to show")
         self.legend.set_counts(0, 0, None)
-        self.groups.show_groups((), False)
+        self.groups.follow(None, None)
 
     def _show_bars(self, timeline: Timeline, field: TileField, scale: Scale) -> None:
         if field.missing:
@@ -383,18 +264,17 @@ class TilesView(View):
 
     def _sync_controls(self) -> None:
         timeline, step = self.timeline, self.step
-        self.order_box.setVisible(timeline is not None and timeline.tile_count == CHIP_TILES)
-        mode = self._modes[self._metric]
-        _set_data(self.metric_box, self._metric)
-        _set_data(self.scale_box, mode)
-        locked = "± power of two" if self._metric is Metric.DIFFERENCE else "0 … budget"
-        if self.scale_box.itemText(0) != locked:
-            self.scale_box.setItemText(0, locked)
-        for box in (self.low_box, self.high_box):
-            box.setVisible(mode is ScaleMode.CUSTOM)
-        lost = timeline is not None and step is not None and bool(unavailable_at(timeline, step))
-        self.known_check.setVisible(lost or self.known_check.isChecked())
-        self.fit_button.setVisible(self._stack.currentWidget() is self.map)
+        self.controls.show_state(
+            self._metric,
+            self._modes[self._metric],
+            has_chip=timeline is not None and timeline.tile_count == CHIP_TILES,
+            lost=timeline is not None and step is not None and bool(unavailable_at(timeline, step)),
+            on_map=self._on_map,
+        )
+
+    @property
+    def _on_map(self) -> bool:
+        return self._stack.currentWidget() is self.map
 
     # -- choices --------------------------------------------------------------------------------------------------
 
@@ -408,102 +288,57 @@ class TilesView(View):
         """Logical order, or the places on the chip (which only 1472 tiles have)."""
         if logical != self._logical:
             self._logical = logical
-            _set_data(self.order_box, logical)
-            self.refresh()
+            self._arranged()
 
     def set_sorted(self, by_load: bool) -> None:
         """Bars sorted by load, or the map."""
-        _set_data(self.view_box, int(by_load))
         self._stack.setCurrentIndex(int(by_load))
         self.setFocusProxy(self.bars if by_load else self.map)
+        self._arranged()
+
+    def set_ramp(self, ramp: Ramp) -> None:
+        """Viridis or Cividis."""
+        self._ramp = ramp
+        self._arranged()
+
+    def _arranged(self) -> None:
+        self.controls.show_arrangement(self._logical, not self._on_map, self._ramp)
         self.refresh()
 
     def set_scale(self, mode: ScaleMode, custom: tuple[int, int] | None = None) -> None:
         """How the colour bar of the metric shown is scaled; ``custom`` are bytes at its two ends."""
         if mode is ScaleMode.CUSTOM:
             current = self.scale()
-            ends = (
-                custom or self._custom.get(self._metric) or ((current.low, current.high) if current else (0, 1 << 19))
-            )
+            ends = custom or self._custom.get(self._metric)
+            if ends is None:
+                ends = (0, 1 << 19) if current is None else (current.low, current.high)
             self._custom[self._metric] = ends
-            for box, size in ((self.low_box, ends[0]), (self.high_box, ends[1])):
-                box.blockSignals(True)
-                box.setValue(round(size / 1024))
-                box.blockSignals(False)
+            self.controls.show_ends(*ends)
         self._modes[self._metric] = mode
         self.refresh()
 
-    def set_ramp(self, ramp: Ramp) -> None:
-        """Viridis or Cividis."""
-        self._ramp = ramp
-        for other, action in self.ramp_actions.items():
-            action.setChecked(other is ramp)
-        self.refresh()
-
-    def _metric_chosen(self) -> None:
-        self.set_metric(self.metric_box.currentData())
-
-    def _order_chosen(self) -> None:
-        self.set_logical_order(bool(self.order_box.currentData()))
-
-    def _view_chosen(self) -> None:
-        self.set_sorted(bool(self.view_box.currentData()))
-
-    def _scale_chosen(self) -> None:
-        self.set_scale(self.scale_box.currentData())
-
-    def _option_chosen(self, action: QAction) -> None:
-        for ramp, choice in self.ramp_actions.items():
-            if choice is action:
-                self.set_ramp(ramp)
-
-    def _groups_toggled(self, shown: bool) -> None:
-        self.groups.setVisible(shown)
-        self._restart_groups()
-
-    def _custom_edited(self) -> None:
-        low, high = self.low_box.value() * 1024, self.high_box.value() * 1024
-        if low < high:
-            self._custom[self._metric] = (low, high)
+    def _ends_chosen(self, ends: tuple[int, int]) -> None:
+        if ends[0] < ends[1]:
+            self._custom[self._metric] = ends
             self.refresh()
 
-    def _fit(self) -> None:
-        self.map.fit()
+    def _show_groups(self, shown: bool) -> None:
+        self.groups.set_shown(shown)
 
     # -- selection ------------------------------------------------------------------------------------------------
 
     def _picked(self, tile: int, modifiers: Qt.KeyboardModifier) -> None:
-        chosen = self.session.selection.tiles
-        if modifiers & Qt.KeyboardModifier.ControlModifier:
-            self._anchor = tile
-            if tile in chosen:
-                self.session.select_tiles(tuple(other for other in chosen if other != tile))
-            else:
-                self.session.select_tiles((*chosen, tile))
-        elif modifiers & Qt.KeyboardModifier.ShiftModifier and chosen:
-            self._select_range(tile)
-        else:
-            self._anchor = tile
-            self.session.select_tiles((tile,))
+        self.session.select_tiles(self._picking.click(self.session.selection.tiles, tile, modifiers))
 
-    def _select_range(self, tile: int) -> None:
-        anchor = self._anchor if self._anchor is not None else self.session.selection.tile
-        if anchor is None:
-            anchor = tile
-        self._anchor = anchor
-        if self._stack.currentWidget() is self.map:
-            self.session.select_tiles(tiles_between(self.grid, anchor, tile))
-            return
-        order = self.bars.order
+    def _range_of(self, anchor: int, tile: int) -> tuple[int, ...]:
+        """A range on the map, or along the order of the bars."""
+        if self._on_map:
+            return tiles_between(self.grid, anchor, tile)
         low, high = sorted((self.bars.place_of(anchor) or 0, self.bars.place_of(tile) or 0))
-        self.session.select_tiles((*(other for other in order[low : high + 1] if other != tile), tile))
+        return (*(other for other in self.bars.order[low : high + 1] if other != tile), tile)
 
     def _go(self, tile: int, extend: bool) -> None:
-        if extend:
-            self._select_range(tile)
-        else:
-            self._anchor = tile
-            self.session.select_tiles((tile,))
+        self.session.select_tiles(self._picking.go(self.session.selection.tiles, tile, extend))
         self.map.show_tile(tile)
 
     def _moved(self, across: int, down: int, extend: bool) -> None:
@@ -525,8 +360,7 @@ class TilesView(View):
         return len(values) - 1 - int(np.argmax(values[::-1]))
 
     def _clear_selection(self) -> None:
-        self._anchor = None
-        self.session.select_tiles(())
+        self.session.select_tiles(self._picking.clear())
 
     def _select_all(self) -> None:
         timeline = self.timeline
@@ -534,7 +368,7 @@ class TilesView(View):
             self.session.select_tiles(tuple(range(timeline.tile_count)))
 
     def _choose_group(self, tiles: tuple[int, ...]) -> None:
-        self._anchor = tiles[-1]
+        self._picking.anchor = tiles[-1]
         self.session.select_tiles(tiles)
 
     def _pointed(self, tile: int | None) -> None:
@@ -543,52 +377,23 @@ class TilesView(View):
     def _hovered_elsewhere(self, operation: object, root: object, tile: object) -> None:
         self.map.set_pointed(tile if isinstance(tile, int) else None)
 
-    # -- groups ---------------------------------------------------------------------------------------------------
-
-    def _restart_groups(self) -> None:
-        self._timer.stop()
-        timeline, step = self.timeline, self.step
-        self._scan = None
-        if timeline is None or step is None or self.groups.isHidden():
-            self.groups.show_groups((), False)
-        elif self.groups.over_all_steps:
-            self._scan = GroupScan(timeline)
-            self._timer.start()
-        else:
-            self.groups.show_groups(groups_at(timeline, step), False)
-
-    def _advance_scan(self) -> None:
-        scan = self._scan
-        if scan is None or scan.timeline is not self.timeline:
-            self._restart_groups()
-            return
-        end = time.monotonic() + _SCAN_SECONDS
-        while not scan.advance() and time.monotonic() < end:
-            pass
-        if scan.done:
-            self._timer.stop()
-            self.groups.show_groups(scan.groups(), False)
-        else:
-            self.groups.show_groups(self.groups.groups, True)
-
     # -- what the session tells -----------------------------------------------------------------------------------
 
     def on_document(self) -> None:
-        self._anchor, self._root = None, None
+        self._picking.clear()
+        self._root = None
         self._metric = Metric.TOTAL
         self.map.fit()
         self.refresh()
-        self._restart_groups()
 
     def on_estimate(self) -> None:
         self.refresh()
-        self._restart_groups()
 
     def on_selection(self) -> None:
         root = self.session.selection.allocation
         if root != self._root:
             self._root = root
-            if self.follow_action.isChecked():
+            if self.controls.follows:
                 self._follow(root)
         field = self._field
         if field is not None and field.step == self.step and self._metric is not Metric.ALLOCATION is field.metric:
@@ -615,72 +420,36 @@ class TilesView(View):
     # -- out ------------------------------------------------------------------------------------------------------
 
     def view_actions(self) -> list[QAction]:
-        actions = []
-        for metric in Metric:
-            actions.append(
-                self._action(f"Tiles: {METRIC_NAMES[metric].lower()}", lambda _=False, m=metric: self.set_metric(m))
-            )
-        actions.append(self._action("Tiles: chip order", lambda _=False: self.set_logical_order(False)))
-        actions.append(self._action("Tiles: logical order", lambda _=False: self.set_logical_order(True)))
-        actions.append(self._action("Tiles: map", lambda _=False: self.set_sorted(False)))
-        actions.append(self._action("Tiles: sorted by load", lambda _=False: self.set_sorted(True)))
-        actions.append(self._action("Tiles: scale 0 … budget", lambda _=False: self.set_scale(ScaleMode.LOCKED)))
-        actions.append(self._action("Tiles: scale to step", lambda _=False: self.set_scale(ScaleMode.AUTO)))
-        actions.append(self._action("Tiles: select the worst tile", lambda _=False: self._go(self._worst(), False)))
-        return actions
+        entries: list[tuple[str, Callable[[], object]]] = [
+            (f"Tiles: {METRIC_NAMES[metric].lower()}", partial(self.set_metric, metric)) for metric in Metric
+        ]
+        entries += [
+            ("Tiles: chip order", partial(self.set_logical_order, False)),
+            ("Tiles: logical order", partial(self.set_logical_order, True)),
+            ("Tiles: map", partial(self.set_sorted, False)),
+            ("Tiles: sorted by load", partial(self.set_sorted, True)),
+            ("Tiles: scale 0 … budget", partial(self.set_scale, ScaleMode.LOCKED)),
+            ("Tiles: scale to step", partial(self.set_scale, ScaleMode.AUTO)),
+            ("Tiles: select the worst tile", self._go_to_worst),
+        ]
+        return [self._action(text, slot) for text, slot in entries]
 
-    def _action(self, text: str, slot) -> QAction:  # type: ignore[no-untyped-def]
+    def _action(self, text: str, slot: Callable[[], object]) -> QAction:
         action = QAction(text, self)
-        action.triggered.connect(slot)
+        action.triggered.connect(lambda _=False: slot())
         return action
+
+    def _go_to_worst(self) -> None:
+        if self._field is not None and not self._field.missing:
+            self._go(self._worst(), False)
 
     def table_csv(self) -> str | None:
         timeline, field = self.timeline, self._field
-        if timeline is None or field is None:
-            return None
-        usage = timeline.tiles.usage(field.step)
-        scratch = timeline.tiles.scratch(field.step).sum(axis=1)
-        chip = grid(timeline.tile_count)
-        header = ["tile", "physical", "row", "column", "standard_bytes", "interleaved_bytes", "scratch_bytes"]
-        header += [
-            "known_total_bytes" if unavailable_at(timeline, field.step) else "total_bytes",
-            "share_of_budget",
-            "over",
-        ]
-        rows = []
-        for tile, (standard, interleaved) in enumerate(usage.tolist()):
-            total = standard + interleaved
-            place = (physical_id(tile), int(chip.row[tile]), int(chip.column[tile])) if chip.is_chip else (None,) * 3
-            share = percent_text(total, timeline.budget_bytes)
-            over = "yes" if field.over[tile] else "no"
-            rows.append((tile, *place, standard, interleaved, int(scratch[tile]), total, share, over))
-        return csv_text(header, rows)
+        return None if timeline is None or field is None else tiles_csv(timeline, field)
 
     def export_svg(self, path: Path) -> bool:
-        picture = self.map if self._stack.currentWidget() is self.map else self.bars
-        generator = QSvgGenerator()
-        generator.setFileName(str(path))
-        size = QSize(picture.width(), picture.height() + self.legend.height())
-        generator.setSize(size)
-        generator.setViewBox(picture.rect().adjusted(0, 0, 0, self.legend.height()))
-        generator.setTitle(self._line.full_text)
-        painter = QPainter()
-        if not painter.begin(generator):
-            return False
-        picture.draw(painter)
-        painter.translate(0, picture.height())
-        self.legend.draw(painter)
-        return bool(painter.end())
+        picture = self.map if self._on_map else self.bars
+        return write_svg(path, self._line.full_text, (picture, self.legend))
 
     def shut_down(self) -> None:
-        self._timer.stop()
-        self._scan = None
-
-
-def _set_data(box: QComboBox, data: object) -> None:
-    """Choose the entry with some data without telling anyone."""
-    index = box.findData(data)
-    if index >= 0 and index != box.currentIndex():
-        box.blockSignals(True)
-        box.setCurrentIndex(index)
-        box.blockSignals(False)
+        self.groups.stop()

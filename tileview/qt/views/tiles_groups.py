@@ -2,30 +2,43 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QComboBox, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
 
-from tileview.present.tile_groups import TileGroup, group_text, groups_sentence
+from tileview.model.timeline import Timeline
+from tileview.present.tile_groups import GroupScan, TileGroup, group_text, groups_at, groups_sentence
 from tileview.qt.draw.tiles_flow import FlowLayout
 
 _BUTTONS = 6
 _MENU_ENTRIES = 60
+_SCAN_SECONDS = 0.008
+"""How long the tiles are compared between two events."""
 
 
 class GroupStrip(QWidget):
-    """Groups of identical tiles, the largest first; a click selects a group's tiles."""
+    """Groups of identical tiles, the largest first; a click selects a group's tiles.
+
+    Groups at one step are found at once, those over all steps a few steps at a time between events. A hidden strip does
+    nothing.
+    """
 
     chosen = Signal(object)
     """The tiles of the group, as a tuple."""
-    scope_changed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
         self._groups: tuple[TileGroup, ...] = ()
+        self._timeline: Timeline | None = None
+        self._step = 0
+        self._scan: GroupScan | None = None
+        self._timer = QTimer(self)
+        self._timer.setInterval(0)
+        self._timer.timeout.connect(self._advance)
         self._flow = FlowLayout(self, spacing=4)
         self._label = QLabel("Alike", self)
         self.scope = QComboBox(self)
@@ -33,7 +46,7 @@ class GroupStrip(QWidget):
         self.scope.addItem("at all steps", True)
         self.scope.setToolTip("Tiles are alike that hold the same standard and the same interleaved bytes")
         self.scope.setAccessibleName("Steps over which tiles are compared")
-        self.scope.currentIndexChanged.connect(self.scope_changed)
+        self.scope.currentIndexChanged.connect(self._restart)
         self._flow.addWidget(self._label)
         self._flow.addWidget(self.scope)
         self._buttons = [self._button() for _ in range(_BUTTONS)]
@@ -58,6 +71,45 @@ class GroupStrip(QWidget):
     @property
     def groups(self) -> tuple[TileGroup, ...]:
         return self._groups
+
+    def follow(self, timeline: Timeline | None, step: int | None) -> None:
+        """Compare the tiles of a timeline; the groups over all steps are searched only once for each."""
+        same = timeline is self._timeline
+        self._timeline, self._step = timeline if step is not None else None, step or 0
+        if not same or not self.over_all_steps:
+            self._restart()
+
+    def set_shown(self, shown: bool) -> None:
+        """Hide the strip, or show it and catch up."""
+        self.setVisible(shown)
+        self._restart()
+
+    def stop(self) -> None:
+        """End the search."""
+        self._timer.stop()
+        self._scan = None
+
+    def _restart(self) -> None:
+        self.stop()
+        if self._timeline is None or self.isHidden():
+            self.show_groups((), False)
+        elif self.over_all_steps:
+            self._scan = GroupScan(self._timeline)
+            self._timer.start()
+        else:
+            self.show_groups(groups_at(self._timeline, self._step), False)
+
+    def _advance(self) -> None:
+        scan = self._scan
+        if scan is None:
+            self._timer.stop()
+            return
+        end = time.monotonic() + _SCAN_SECONDS
+        while not scan.advance() and time.monotonic() < end:
+            pass
+        if scan.done:
+            self._timer.stop()
+        self.show_groups(scan.groups() if scan.done else self._groups, not scan.done)
 
     def show_groups(self, groups: Sequence[TileGroup], unfinished: bool) -> None:
         """The groups found; ``unfinished`` while steps remain to be compared."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from tileview.core.geometry.chip import Grid, physical_id
+from tileview.core.geometry.chip import Grid, grid, physical_id
 from tileview.model.sizes import exact_text, kib_text, size_text
 from tileview.model.timeline import Timeline
+from tileview.present.csvtext import csv_text
 from tileview.present.rasters import Metric, TileField, unavailable_at
 from tileview.present.tables import percent_text, signed_exact, signed_kib
 
@@ -98,3 +99,22 @@ def headline(timeline: Timeline, field: TileField, tile: int | None, root: int |
 def _value_text(field: TileField, tile: int) -> str:
     value = int(field.values[tile])
     return signed_kib(value) if field.metric is Metric.DIFFERENCE else kib_text(value)
+
+
+def tiles_csv(timeline: Timeline, field: TileField) -> str:
+    """All tiles at a step as CSV, exact bytes."""
+    usage = timeline.tiles.usage(field.step)
+    scratch = timeline.tiles.scratch(field.step).sum(axis=1)
+    chip = grid(timeline.tile_count)
+    total_name = "known_total_bytes" if unavailable_at(timeline, field.step) else "total_bytes"
+    header = ["tile", "physical", "row", "column", "standard_bytes", "interleaved_bytes", "scratch_bytes"]
+    header += [total_name, "share_of_budget", "over"]
+    rows = []
+    for tile, (standard, interleaved) in enumerate(usage.tolist()):
+        total = standard + interleaved
+        place = (physical_id(tile), int(chip.row[tile]), int(chip.column[tile])) if chip.is_chip else (None,) * 3
+        share = percent_text(total, timeline.budget_bytes)
+        rows.append(
+            (tile, *place, standard, interleaved, int(scratch[tile]), total, share, "yes" if field.over[tile] else "no")
+        )
+    return csv_text(header, rows)

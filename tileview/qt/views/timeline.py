@@ -4,30 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
-from PySide6.QtCore import QRect, QSize, Qt
-from PySide6.QtGui import QAction, QBrush, QKeyEvent, QPainter, QPen
-from PySide6.QtSvg import QSvgGenerator
-from PySide6.QtWidgets import (
-    QCheckBox,
-    QComboBox,
-    QHBoxLayout,
-    QScrollBar,
-    QSplitter,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QScrollBar, QSplitter, QVBoxLayout, QWidget
 
-from tileview.model.sizes import kib_text
 from tileview.model.timeline import Timeline
-from tileview.present.csvtext import csv_text
 from tileview.present.curves import (
     BoolArray,
     CurveMode,
-    Curves,
     curves,
     matched_max,
     matching_steps,
@@ -37,19 +25,20 @@ from tileview.present.curves import (
     repeat_spans,
     stack,
 )
-from tileview.present.lifetimes import Lifetime, LifetimeOrder, filtered, lifetime_lines, lifetimes, ordered
+from tileview.present.lifetimes import Lifetime, filtered, lifetime_lines, lifetimes, ordered
 from tileview.qt.bridge import Bridge
-from tileview.qt.draw.tiles_flow import FlowLayout
-from tileview.qt.draw.timeline_curves import PlotData, layer_brushes
+from tileview.qt.draw.tiles_svg import write_svg
+from tileview.qt.draw.timeline_curves import PlotData
 from tileview.qt.views.base import View
-from tileview.qt.views.tiles import ElidedLabel, _set_data
+from tileview.qt.views.tiles_controls import ElidedLabel
 from tileview.qt.views.timeline_axis import StepAxis
 from tileview.qt.views.timeline_bars import LifetimeBars
-from tileview.qt.views.timeline_legend import CurveLegend, Entry
+from tileview.qt.views.timeline_controls import LifetimeFilter, TimelineControls
+from tileview.qt.views.timeline_legend import CurveLegend, legend_entries
 from tileview.qt.views.timeline_plot import CurvePlot
-from tileview.qt.views.timeline_text import MODE_NAMES, step_line, step_tip
+from tileview.qt.views.timeline_text import MODE_NAMES, step_line, step_tip, steps_csv
 
-_LAYERS = 6
+_LAYERS = 7
 """Groups that get a layer of their own in a stack."""
 
 
@@ -75,8 +64,13 @@ class TimelineView(View):
 
     def _build(self) -> None:
         theme = self.bridge.theme
-        self._controls = QWidget(self)
-        self._make_controls()
+        self.controls = controls = TimelineControls(self)
+        controls.mode_chosen.connect(self.set_mode)
+        controls.changed.connect(self.refresh)
+        controls.lifetimes_changed.connect(self._show_lifetimes)
+        controls.fit_wanted.connect(self.axis.fit)
+        controls.back_wanted.connect(self._back)
+        controls.clear_wanted.connect(self._clear_span)
         self._line = ElidedLabel(self)
         self.legend = CurveLegend(self)
         self.plot = CurvePlot(theme, self.axis, self._key, self.tip, self)
@@ -111,64 +105,10 @@ class TimelineView(View):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(6, 4, 6, 4)
         layout.setSpacing(3)
-        for widget in (self._controls, self._line, self.legend):
+        for widget in (controls, self._line, self.legend):
             layout.addWidget(widget)
         layout.addWidget(self._splitter, 1)
         self.setFocusProxy(self.plot)
-
-    def _make_controls(self) -> None:
-        flow = FlowLayout(self._controls, spacing=4)
-        self.mode_box = self._combo("Which tile the curves follow", [(MODE_NAMES[mode], mode) for mode in CurveMode])
-        self.mode_box.currentIndexChanged.connect(self._mode_chosen)
-        self.stack_check = self._check("By group", "Stack the total by group: parameters, activations, scratch", False)
-        self.baseline_check = self._check("Baseline", "Show the baseline's curves behind", True)
-        self.budget_check = self._check("To budget", "Let the height reach to the budget, else only to the data", True)
-        self.order_box = self._combo(
-            "Order of the lifetimes",
-            [("Lifetimes by bytes", LifetimeOrder.BYTES), ("Lifetimes by start", LifetimeOrder.START)],
-        )
-        self.order_box.currentIndexChanged.connect(self._show_lifetimes)
-        self.filter_box = self._combo(
-            "Which lifetimes", [("All", "all"), ("Live at the step", "step"), ("In the range", "span")]
-        )
-        self.filter_box.currentIndexChanged.connect(self._show_lifetimes)
-        self.fit_button = self._button("Fit", "Show all steps (0 or double click)", self.axis.fit)
-        self.back_button = self._button("Back", "The steps shown before (Backspace)", self._back)
-        self.clear_button = self._button("Clear range", "End the filter by steps (Escape)", self._clear_span)
-        for widget in (
-            self.mode_box,
-            self.stack_check,
-            self.baseline_check,
-            self.budget_check,
-            self.order_box,
-            self.filter_box,
-            self.fit_button,
-            self.back_button,
-            self.clear_button,
-        ):
-            flow.addWidget(widget)
-
-    def _combo(self, name: str, entries: list) -> QComboBox:
-        box = QComboBox(self._controls)
-        box.setAccessibleName(name)
-        box.setToolTip(name)
-        for text, data in entries:
-            box.addItem(text, data)
-        return box
-
-    def _check(self, text: str, tip: str, on: bool) -> QCheckBox:
-        box = QCheckBox(text, self._controls)
-        box.setToolTip(tip)
-        box.setChecked(on)
-        box.toggled.connect(self.refresh)
-        return box
-
-    def _button(self, text: str, tip: str, slot: Callable[[], object]) -> QToolButton:
-        button = QToolButton(self._controls)
-        button.setText(text)
-        button.setToolTip(tip)
-        button.clicked.connect(slot)
-        return button
 
     # -- what the view shows --------------------------------------------------------------------------------------
 
@@ -185,12 +125,12 @@ class TimelineView(View):
         """Which tile the curves follow."""
         if mode is not self._mode:
             self._mode = mode
-            _set_data(self.mode_box, mode)
+            self.controls.show_mode(mode)
             self.refresh()
 
     def set_stacked(self, stacked: bool) -> None:
         """Stack the total by group."""
-        self.stack_check.setChecked(stacked)
+        self.controls.stack_check.setChecked(stacked)
 
     def tip(self, step: int) -> str:
         """The tooltip of a step."""
@@ -207,7 +147,7 @@ class TimelineView(View):
     def refresh(self) -> None:
         """Make the curves anew."""
         timeline = self.timeline
-        self.plot.set_to_budget(self.budget_check.isChecked())
+        self.plot.set_to_budget(self.controls.to_budget)
         if timeline is None or not timeline.steps:
             self._data = None
             self.plot.set_data(None, self._nothing())
@@ -227,7 +167,7 @@ class TimelineView(View):
             self._over,
             peak_marks(timeline),
             repeat_spans(timeline),
-            stack(timeline, shown, _LAYERS) if self.stack_check.isChecked() else (),
+            stack(timeline, shown, _LAYERS) if self.controls.stacked else (),
             *self._baseline_curves(timeline, mode, tile),
         )
         self.plot.set_data(self._data)
@@ -245,8 +185,7 @@ class TimelineView(View):
         """The baseline's total and classes on the steps of this timeline; empty where there is none to compare with."""
         pin = self.session.baseline
         other = None if pin is None else pin.timeline
-        self.baseline_check.setVisible(other is not None and other is not timeline)
-        if other is None or other is timeline or not other.steps or not self.baseline_check.isChecked():
+        if other is None or other is timeline or not other.steps or not self.controls.with_baseline:
             return (None, None)
         if mode is CurveMode.TILE and (tile is None or tile >= other.tile_count):
             return (None, None)
@@ -262,7 +201,7 @@ class TimelineView(View):
         """What follows the selection: cursor, range, lit steps, numbers."""
         timeline, data = self.timeline, self._data
         selection = self.session.selection
-        self.clear_button.setVisible(selection.span is not None)
+        self.controls.clear_button.setVisible(selection.span is not None)
         for canvas in (self.plot, self.bars):
             canvas.set_current(selection.step)
             canvas.set_span(selection.span)
@@ -283,36 +222,7 @@ class TimelineView(View):
                 text += f" · range {selection.span[0]} … {selection.span[1] - 1}"
             self._line.show_text(text)
             self.plot.setAccessibleDescription(text)
-        self.legend.set_entries(self._entries(data, step if step is not None and step < data.steps else None))
-
-    def _entries(self, data: PlotData, step: int | None) -> tuple[Entry, ...]:
-        theme, shown = self.bridge.theme, data.curves
-
-        def at(sizes) -> str:  # type: ignore[no-untyped-def]
-            known = step is not None and not shown.unavailable[step]
-            return kib_text(int(sizes[step])) if known else "unavailable" if step is not None else ""
-
-        entries = [Entry("total", QPen(theme.color("total"), 2.6), None, at(shown.total))]
-        if data.layers:
-            brushes = layer_brushes(theme, data.layers)
-            pairs = zip(data.layers, brushes, strict=True)
-            entries += [Entry(series.name, None, brush, at(series.sizes)) for series, brush in pairs]
-        else:
-            entries.append(Entry("standard", QPen(theme.color("standard"), 2), None, at(shown.standard)))
-            dashed = QPen(theme.color("interleaved"), 2, Qt.PenStyle.DashLine)
-            entries.append(Entry("interleaved", dashed, None, at(shown.interleaved)))
-        if data.reserve:
-            brush = QBrush(theme.color("muted", 150), Qt.BrushStyle.Dense6Pattern)
-            entries.append(Entry("reserve", None, brush, kib_text(data.reserve)))
-        if bool(data.over.any()):
-            brush = QBrush(theme.color("over"), Qt.BrushStyle.BDiagPattern)
-            entries.append(Entry(f"over budget at {int(data.over.sum()):,} steps", QPen(theme.color("over"), 1), brush))
-        if bool(shown.unavailable.any()):
-            brush = QBrush(theme.color("unavailable", 150), Qt.BrushStyle.DiagCrossPattern)
-            entries.append(Entry("unavailable (dashed: known part)", QPen(theme.color("unavailable"), 1), brush))
-        if data.baseline is not None:
-            entries.append(Entry("baseline", QPen(theme.color("baseline"), 2.5)))
-        return tuple(entries)
+        self.legend.set_entries(legend_entries(self.bridge.theme, data, step))
 
     # -- lifetimes ------------------------------------------------------------------------------------------------
 
@@ -326,14 +236,15 @@ class TimelineView(View):
 
     def _show_lifetimes(self) -> None:
         selection = self.session.selection
-        rows, which = self._all_lifetimes(), self.filter_box.currentData()
-        step = selection.step if which == "step" else None
-        span = selection.span if which == "span" else None
+        rows, which = self._all_lifetimes(), self.controls.filter
+        self._lower.setVisible(self.controls.with_lifetimes)
+        step = selection.step if which is LifetimeFilter.STEP else None
+        span = selection.span if which is LifetimeFilter.SPAN else None
         message = "No allocations"
-        if which == "span" and span is None:
+        if which is LifetimeFilter.SPAN and span is None:
             message = "Brush a range of steps with Shift and the mouse"
             rows = ()
-        rows = ordered(filtered(rows, step, span), self.order_box.currentData())
+        rows = ordered(filtered(rows, step, span), self.controls.order)
         if rows != self.bars.rows:
             self.bars.set_rows(rows, message)
         self.bars.set_selected(selection.allocation)
@@ -350,8 +261,13 @@ class TimelineView(View):
         self._scroll.blockSignals(False)
 
     def _sync_axis(self) -> None:
-        self.back_button.setEnabled(self.axis.can_go_back)
-        self.fit_button.setEnabled(not self.axis.is_fit)
+        self.controls.back_button.setEnabled(self.axis.can_go_back)
+        self.controls.fit_button.setEnabled(not self.axis.is_fit)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        height = self.height()
+        self.legend.set_most_lines(1 if height < 340 else 2 if height < 480 else 4)
 
     # -- keys and choices -----------------------------------------------------------------------------------------
 
@@ -441,9 +357,6 @@ class TimelineView(View):
     def _clear_span(self) -> None:
         self._brushed(None)
 
-    def _mode_chosen(self) -> None:
-        self.set_mode(self.mode_box.currentData())
-
     def _pointed(self, step: int | None) -> None:
         timeline = self.timeline
         source = None
@@ -490,61 +403,26 @@ class TimelineView(View):
 
     def view_actions(self) -> list[QAction]:
         entries: list[tuple[str, Callable[[], object]]] = [
-            (f"Timeline: {MODE_NAMES[mode].lower()}", lambda mode=mode: self.set_mode(mode)) for mode in CurveMode
+            (f"Timeline: {MODE_NAMES[mode].lower()}", partial(self.set_mode, mode)) for mode in CurveMode
         ]
         entries += [
-            ("Timeline: stack by group", lambda: self.set_stacked(not self.stack_check.isChecked())),
+            ("Timeline: stack by group", self.controls.stack_check.toggle),
             ("Timeline: zoom to all steps", self.axis.fit),
             ("Timeline: zoom back", self._back),
             ("Timeline: centre the step", self._centre),
             ("Timeline: clear the range", self._clear_span),
         ]
-        actions = []
-        for text, slot in entries:
-            action = QAction(text, self)
-            action.triggered.connect(lambda _=False, slot=slot: slot())
-            actions.append(action)
-        return actions
+        return [self._action(text, slot) for text, slot in entries]
+
+    def _action(self, text: str, slot: Callable[[], object]) -> QAction:
+        action = QAction(text, self)
+        action.triggered.connect(lambda _=False: slot())
+        return action
 
     def table_csv(self) -> str | None:
         timeline, data = self.timeline, self._data
-        if timeline is None or data is None:
-            return None
-        shown: Curves = data.curves
-        header = [
-            "step",
-            "operation",
-            "kind",
-            "execution_count",
-            "tile",
-            "standard_bytes",
-            "interleaved_bytes",
-            "total_bytes",
-        ]
-        header += ["unavailable", "over", *(f"{series.name}_bytes" for series in data.layers)]
-        rows = []
-        for index, step in enumerate(timeline.steps):
-            sizes = (int(shown.standard[index]), int(shown.interleaved[index]), int(shown.total[index]))
-            flags = ("yes" if shown.unavailable[index] else "no", "yes" if data.over[index] else "no")
-            layers = (int(series.sizes[index]) for series in data.layers)
-            place = (step.index, step.source, step.kind, step.execution_count, int(shown.tiles[index]))
-            rows.append((*place, *sizes, *flags, *layers))
-        return csv_text(header, rows)
+        return None if timeline is None or data is None else steps_csv(timeline, data.curves, data.over, data.layers)
 
     def export_svg(self, path: Path) -> bool:
-        parts: tuple[QWidget, ...] = (self.legend, self.plot, self.bars)
-        height = sum(part.height() for part in parts)
-        generator = QSvgGenerator()
-        generator.setFileName(str(path))
-        generator.setSize(QSize(self.plot.width(), height))
-        generator.setViewBox(QRect(0, 0, self.plot.width(), height))
-        generator.setTitle(self._line.full_text)
-        painter = QPainter()
-        if not painter.begin(generator):
-            return False
-        painter.fillRect(QRect(0, 0, self.plot.width(), height), self.bridge.theme.color("background"))
-        for part in (self.legend, self.plot, self.bars):
-            part.draw(painter)
-            painter.setClipping(False)
-            painter.translate(0, part.height())
-        return bool(painter.end())
+        parts = (self.legend, self.plot, self.bars) if self.controls.with_lifetimes else (self.legend, self.plot)
+        return write_svg(path, self._line.full_text, parts)

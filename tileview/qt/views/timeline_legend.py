@@ -8,6 +8,11 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from tileview.model.sizes import kib_text
+from tileview.model.timeline import ByteArray
+from tileview.qt.draw.timeline_curves import PlotData, layer_brushes, reserve_brush
+from tileview.qt.theme import Theme
+
 _SWATCH = 22
 
 
@@ -25,6 +30,41 @@ class Entry:
         return f"{self.name} {self.number}" if self.number else self.name
 
 
+def legend_entries(theme: Theme, data: PlotData, step: int | None) -> tuple[Entry, ...]:
+    """What a plot's lines and fills mean, with the bytes at a step."""
+    shown = data.curves
+    if step is not None and step >= data.steps:
+        step = None
+
+    def at(sizes: ByteArray) -> str:
+        if step is None:
+            return ""
+        return "unavailable" if shown.unavailable[step] else kib_text(int(sizes[step]))
+
+    entries = [Entry("total", QPen(theme.color("total"), 2.6), None, at(shown.total))]
+    if data.layers:
+        pairs = zip(data.layers, layer_brushes(theme, data.layers), strict=True)
+        entries += [Entry(series.name, None, brush, at(series.sizes)) for series, brush in pairs]
+    else:
+        entries.append(Entry("standard", QPen(theme.color("standard"), 2), None, at(shown.standard)))
+        dashed = QPen(theme.color("interleaved"), 2, Qt.PenStyle.DashLine)
+        entries.append(Entry("interleaved", dashed, None, at(shown.interleaved)))
+    if data.reserve:
+        pen = QPen(theme.color("muted"), 1, Qt.PenStyle.DotLine)
+        entries.append(Entry("reserve", pen, reserve_brush(theme), kib_text(data.reserve)))
+    if bool(data.over.any()):
+        brush = QBrush(theme.color("over"), Qt.BrushStyle.BDiagPattern)
+        count = int(data.over.sum())
+        name = f"over budget at {count:,} step{'' if count == 1 else 's'}"
+        entries.append(Entry(name, QPen(theme.color("over"), 1), brush))
+    if bool(shown.unavailable.any()):
+        brush = QBrush(theme.color("unavailable", 150), Qt.BrushStyle.DiagCrossPattern)
+        entries.append(Entry("unavailable (dashed: known part)", QPen(theme.color("unavailable"), 1), brush))
+    if data.baseline is not None:
+        entries.append(Entry("baseline", QPen(theme.color("baseline"), 2.5)))
+    return tuple(entries)
+
+
 class CurveLegend(QWidget):
     """Entries in reading order, on as many lines as they need."""
 
@@ -35,6 +75,14 @@ class CurveLegend(QWidget):
         self.setSizePolicy(policy)
         self.setAccessibleName("Legend")
         self._entries: tuple[Entry, ...] = ()
+        self._most = 99
+
+    def set_most_lines(self, most: int) -> None:
+        """Show at most so many lines; what does not fit is counted, and listed in the tooltip."""
+        if most != self._most:
+            self._most = most
+            self.updateGeometry()
+            self.update()
 
     def set_entries(self, entries: tuple[Entry, ...]) -> None:
         names = [entry.name for entry in self._entries]
@@ -42,6 +90,7 @@ class CurveLegend(QWidget):
         if names != [entry.name for entry in entries]:
             self.updateGeometry()
         self.setAccessibleDescription(", ".join(entry.text for entry in entries))
+        self.setToolTip("\n".join(entry.text for entry in entries))
         self.update()
 
     @property
@@ -85,6 +134,11 @@ class CurveLegend(QWidget):
                 left = width
             lines[-1].append(entry)
             left -= needed
+        if len(lines) > self._most:
+            rest = sum(map(len, lines[self._most :]))
+            lines = lines[: self._most]
+            if lines:
+                lines[-1][-1:] = [Entry(f"and {rest + 1:,} more")]
         return lines
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -206,7 +206,7 @@ class CurvePlot(StepCanvas):
         self, theme: Theme, axis: StepAxis, keys: KeyCommand, tip: Callable[[int], str], parent: QWidget | None = None
     ) -> None:
         super().__init__(theme, axis, keys, parent)
-        self.setMinimumSize(QSize(120, 70))
+        self.setMinimumSize(QSize(120, 110))
         self.setAccessibleName("Memory over the steps")
         self._tip = tip
         self._data: PlotData | None = None

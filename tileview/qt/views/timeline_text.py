@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tileview.model.sizes import Unavailable, exact_text, kib_text, size_text
 from tileview.model.timeline import Timeline
-from tileview.present.curves import CurveMode, Curves, PeakMark, RepeatSpan, Series
+from tileview.present.csvtext import csv_text
+from tileview.present.curves import BoolArray, CurveMode, Curves, PeakMark, RepeatSpan, Series
 from tileview.present.tables import percent_text
 
 MODE_NAMES = {
@@ -80,3 +81,25 @@ def step_tip(
         if mark.step == step
     ]
     return "\n".join(lines)
+
+
+def steps_csv(timeline: Timeline, shown: Curves, over: BoolArray, layers: tuple[Series, ...]) -> str:
+    """The curves as CSV, one line a step, exact bytes; layers of a stack in columns of their own."""
+    header = [
+        "step",
+        "operation",
+        "kind",
+        "execution_count",
+        "tile",
+        "standard_bytes",
+        "interleaved_bytes",
+        "total_bytes",
+    ]
+    header += ["unavailable", "over", *(f"{series.name} bytes" for series in layers)]
+    rows = []
+    for index, step in enumerate(timeline.steps):
+        place = (step.index, step.source, step.kind, step.execution_count, int(shown.tiles[index]))
+        sizes = (int(shown.standard[index]), int(shown.interleaved[index]), int(shown.total[index]))
+        flags = ("yes" if shown.unavailable[index] else "no", "yes" if over[index] else "no")
+        rows.append((*place, *sizes, *flags, *(int(series.sizes[index]) for series in layers)))
+    return csv_text(header, rows)

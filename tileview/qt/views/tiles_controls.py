@@ -1,0 +1,209 @@
+"""The row of controls above the tiles, and the line of text under it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QAction, QResizeEvent
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QMenu, QSpinBox, QToolButton, QWidget
+
+from tileview.present.colours import Ramp
+from tileview.present.rasters import Metric, ScaleMode
+from tileview.qt.draw.tiles_flow import FlowLayout
+from tileview.qt.views.tiles_text import METRIC_NAMES
+
+
+class ElidedLabel(QLabel):
+    """One line that ends in … where it does not fit; the whole text is the tooltip."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._full = ""
+        self.setMinimumWidth(40)
+
+    def show_text(self, text: str) -> None:
+        if text != self._full:
+            self._full = text
+            self.setToolTip(text)
+            self._elide()
+
+    @property
+    def full_text(self) -> str:
+        return self._full
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(40, super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._elide()
+
+    def _elide(self) -> None:
+        self.setText(self.fontMetrics().elidedText(self._full, Qt.TextElideMode.ElideRight, self.width()))
+
+
+def combo(parent: QWidget, name: str, entries: Sequence[tuple[str, object]]) -> QComboBox:
+    """A box of choices: (text, what :meth:`QComboBox.currentData` gives).
+
+    String enums come back from Qt as plain strings: turn them into the enum again where they are read.
+    """
+    box = QComboBox(parent)
+    box.setAccessibleName(name)
+    box.setToolTip(name)
+    box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+    for text, data in entries:
+        box.addItem(text, data)
+    return box
+
+
+def set_data(box: QComboBox, data: object) -> None:
+    """Choose the entry with some data without telling anyone."""
+    index = box.findData(data)
+    if index >= 0 and index != box.currentIndex():
+        box.blockSignals(True)
+        box.setCurrentIndex(index)
+        box.blockSignals(False)
+
+
+class TilesControls(QWidget):
+    """Says what was chosen; shows what it is told is in force."""
+
+    metric_chosen = Signal(object)
+    logical_chosen = Signal(bool)
+    sorted_chosen = Signal(bool)
+    scale_chosen = Signal(object)
+    ends_chosen = Signal(object)
+    """Bytes at the two ends of a custom scale."""
+    known_toggled = Signal(bool)
+    ramp_chosen = Signal(object)
+    groups_toggled = Signal(bool)
+    fit_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.metric_box = combo(self, "What is shown", [(METRIC_NAMES[metric], metric) for metric in Metric])
+        self.order_box = combo(self, "Order of the tiles", [("Chip", False), ("Logical order", True)])
+        self.view_box = combo(self, "Picture", [("Map", False), ("Sorted by load", True)])
+        modes = [
+            ("0 … budget", ScaleMode.LOCKED),
+            ("Scale to step", ScaleMode.AUTO),
+            ("Custom scale", ScaleMode.CUSTOM),
+        ]
+        self.scale_box = combo(self, "Scale", modes)
+        self.low_box, self.high_box = self._kib_box("Lower end of the scale"), self._kib_box("Upper end of the scale")
+        self.known_check = QCheckBox("Known part", self)
+        self.known_check.setToolTip("Show what is known of a step with unavailable sizes; it is a lower bound")
+        self.fit_button = QToolButton(self)
+        self.fit_button.setText("Fit")
+        self.fit_button.setToolTip("Show all tiles (0 or double click)")
+        self.options_button = self._make_options()
+        flow = FlowLayout(self, spacing=4)
+        for widget in (
+            self.metric_box,
+            self.order_box,
+            self.view_box,
+            self.scale_box,
+            self.low_box,
+            self.high_box,
+            self.known_check,
+            self.fit_button,
+            self.options_button,
+        ):
+            flow.addWidget(widget)
+        self._connect()
+
+    def _kib_box(self, name: str) -> QSpinBox:
+        box = QSpinBox(self)
+        box.setAccessibleName(name)
+        box.setToolTip(name)
+        box.setRange(-(1 << 20), 1 << 20)
+        box.setSuffix(" KiB")
+        box.setKeyboardTracking(False)
+        box.hide()
+        return box
+
+    def _make_options(self) -> QToolButton:
+        button = QToolButton(self)
+        button.setText("Options")
+        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        menu = QMenu(button)
+        self.follow_action = menu.addAction("Show the selected allocation's bytes when it is selected")
+        self.groups_action = menu.addAction("Show which tiles are alike")
+        menu.addSeparator()
+        ramps = (Ramp.VIRIDIS, Ramp.CIVIDIS)
+        self.ramp_actions = {ramp: menu.addAction(f"Colours: {ramp.value.title()}") for ramp in ramps}
+        for action in (self.follow_action, self.groups_action, *self.ramp_actions.values()):
+            action.setCheckable(True)
+        for action in (self.follow_action, self.groups_action, self.ramp_actions[Ramp.VIRIDIS]):
+            action.setChecked(True)
+        menu.triggered.connect(self._option_chosen)
+        button.setMenu(menu)
+        return button
+
+    def _connect(self) -> None:
+        self.metric_box.currentIndexChanged.connect(self._metric)
+        self.order_box.currentIndexChanged.connect(self._order)
+        self.view_box.currentIndexChanged.connect(self._view)
+        self.scale_box.currentIndexChanged.connect(self._scale)
+        self.low_box.valueChanged.connect(self._ends)
+        self.high_box.valueChanged.connect(self._ends)
+        self.known_check.toggled.connect(self.known_toggled)
+        self.groups_action.toggled.connect(self.groups_toggled)
+        self.fit_button.clicked.connect(self.fit_wanted)
+
+    @property
+    def known(self) -> bool:
+        """Whether the known part of an unavailable step is asked for."""
+        return self.known_check.isChecked()
+
+    @property
+    def follows(self) -> bool:
+        """Whether selecting an allocation shows its bytes."""
+        return self.follow_action.isChecked()
+
+    def show_state(self, metric: Metric, mode: ScaleMode, *, has_chip: bool, lost: bool, on_map: bool) -> None:
+        """What is in force; controls that would do nothing are hidden."""
+        set_data(self.metric_box, metric)
+        set_data(self.scale_box, mode)
+        locked = "± power of two" if metric is Metric.DIFFERENCE else "0 … budget"
+        if self.scale_box.itemText(0) != locked:
+            self.scale_box.setItemText(0, locked)
+        self.order_box.setVisible(has_chip and on_map)
+        for box in (self.low_box, self.high_box):
+            box.setVisible(mode is ScaleMode.CUSTOM)
+        self.known_check.setVisible(lost or self.known)
+        self.fit_button.setVisible(on_map)
+
+    def show_arrangement(self, logical: bool, by_load: bool, ramp: Ramp) -> None:
+        set_data(self.order_box, logical)
+        set_data(self.view_box, by_load)
+        for other, action in self.ramp_actions.items():
+            action.setChecked(other is ramp)
+
+    def show_ends(self, low: int, high: int) -> None:
+        """Bytes at the ends of a custom scale."""
+        for box, size in ((self.low_box, low), (self.high_box, high)):
+            box.blockSignals(True)
+            box.setValue(round(size / 1024))
+            box.blockSignals(False)
+
+    def _metric(self) -> None:
+        self.metric_chosen.emit(Metric(self.metric_box.currentData()))
+
+    def _order(self) -> None:
+        self.logical_chosen.emit(bool(self.order_box.currentData()))
+
+    def _view(self) -> None:
+        self.sorted_chosen.emit(bool(self.view_box.currentData()))
+
+    def _scale(self) -> None:
+        self.scale_chosen.emit(ScaleMode(self.scale_box.currentData()))
+
+    def _ends(self) -> None:
+        self.ends_chosen.emit((self.low_box.value() * 1024, self.high_box.value() * 1024))
+
+    def _option_chosen(self, action: QAction) -> None:
+        for ramp, choice in self.ramp_actions.items():
+            if choice is action:
+                self.ramp_chosen.emit(ramp)
