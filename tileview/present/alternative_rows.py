@@ -157,7 +157,7 @@ class AlternativeSpec(TableSpec[AlternativeRow]):
         Column("State"),
         Column("Plan"),
         Column("Differs from the plan in force by"),
-        Column("Peak if swapped in", True, "Total peak of the worst tile, without the reserve", "bytes"),
+        Column("Peak", True, "Total peak if swapped in alone: of the worst tile, without the reserve", "bytes"),
         Column("Δ peak", True, "Against the recipe in force", "bytes"),
         Column("Verdict"),
     )

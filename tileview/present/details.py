@@ -140,7 +140,8 @@ def operation_details(
     for number, value in enumerate(operation.inputs):
         about.append(f"Operand {number}: {_value_words(graph, names, value)}")
     for number, value in enumerate(operation.results):
-        about.append(f"Result {number}: {_value_words(graph, names, value)}")
+        shape = graph.shape_of(value)
+        about.append(f"Result {number}: value {value}" + (f", {shape_text(shape)}" if shape is not None else ""))
     sections = [Paragraphs("Operation", tuple(about))]
     if isinstance(operation.kind, RepeatKind):
         sections.append(Paragraphs("Rounds", tuple(_repeat_lines(operation.kind, graph))))
@@ -180,8 +181,24 @@ def _scratch(scratch: object) -> str:
 
 def _value_words(graph: Graph, names: Mapping[int, str], value: int) -> str:
     shape = graph.shape_of(value)
-    text = f"value {value}" if value not in names else f"{names[value]} (value {value})"
+    text = f"value {value}"
+    if value in names:
+        text = f"{names[value]} (value {value})"
+    else:
+        source = _source_words(graph, value)
+        if source:
+            text = f"value {value}, {source}"
     return text if shape is None else f"{text}, {shape_text(shape)}"
+
+
+def _source_words(graph: Graph, value: int) -> str:
+    """What makes a value that is no graph input: an operation, or the Repeat whose body has it as an argument."""
+    for operation, _ in graph.walk():
+        if value in operation.results:
+            return f"result of operation {operation.id}"
+        if isinstance(operation.kind, RepeatKind) and value in operation.kind.body.arguments:
+            return f"argument of the body of operation {operation.id}"
+    return ""
 
 
 def _repeat_lines(kind: RepeatKind, graph: Graph) -> list[str]:

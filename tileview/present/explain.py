@@ -176,7 +176,7 @@ def life_sentences(timeline: Timeline, life: Life | None) -> list[str]:
     if life.producer is not None:
         sentences.append(f"Produced by {step_words(steps[life.producer])}.")
     elif life.first == 0:
-        sentences.append("There from the start: an input.")
+        sentences.append("There from the start: an input." if life.exact else "There from the start.")
     if life.exact:
         sentences.append(f"Last used by {step_words(steps[life.last_use])}.")
         if life.last > life.last_use:

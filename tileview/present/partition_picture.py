@@ -17,6 +17,7 @@ from tileview.core.geometry.chip import Grid, grid
 from tileview.core.geometry.owners import OwnerError, owner_box, owner_tiles
 from tileview.core.geometry.resolve import LayoutError, Resolved, resolve
 from tileview.model.program import DIRECT_OWNERS, Owners
+from tileview.model.sizes import kib_text
 from tileview.model.timeline import Timeline
 from tileview.present.words import counted
 
@@ -169,6 +170,8 @@ def caption(drawn: Picture) -> str:
             words.append(f"{cut.label} of {cut.extent:,}{padding} in {cut.parts:,}")
     if drawn.others:
         words.append(drawn.others)
+    if drawn.tile_bytes is not None:
+        words.append(f"up to {kib_text(int(drawn.tile_bytes.max(initial=0)))} a tile")
     if drawn.error:
         words.append(drawn.error)
     return "; ".join(words)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
+from tileview.analysis.diagnose import remedy
 from tileview.core.geometry.resolve import LayoutErrorKind, layout_failure
 from tileview.model.sizes import Unavailable, exact_text, kib_text
 from tileview.model.timeline import Cause, Problem, Timeline, Verdict
@@ -113,7 +114,16 @@ def invalid_layouts(timeline: Timeline) -> list[ProblemRow]:
         else:
             text = f"the layout could not be read: {value.layout_text}"
         rows.append(
-            ProblemRow("error", INVALID_LAYOUT, value.name, text, value=index, root=value.root, repairable=repairable)
+            ProblemRow(
+                "error",
+                INVALID_LAYOUT,
+                value.name,
+                text,
+                remedy(timeline, index),
+                value=index,
+                root=value.root,
+                repairable=repairable,
+            )
         )
     return rows
 

@@ -62,6 +62,7 @@ Fact = tuple[str, str]
 """A label such as ``inner block`` and its text."""
 
 _ORDINALS = {1: "last dimension", 2: "second-last dimension", 3: "third-last dimension"}
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _CLASSES = {MemoryClass.STANDARD: "standard", MemoryClass.INTERLEAVED: "interleaved"}
 _ORDERS = {
     OrderKind.ROW_MAJOR: "row-major",
@@ -93,10 +94,15 @@ def class_words(memory_class: MemoryClass) -> str:
 
 
 def precision_words(precision: Precision) -> str:
-    """``F16``, ``F8 scaled by 2^-4``."""
+    """``F16``, ``F8 scaled by 2⁻⁴``."""
     if precision.kind is PrecisionKind.F8F143:
-        return f"F8 scaled by 2^{precision.scale_exponent}".replace("-", "−")
+        return f"F8 scaled by {power_of_two(precision.scale_exponent or 0)}"
     return str(precision)
+
+
+def power_of_two(exponent: int) -> str:
+    """``2⁻⁴``."""
+    return "2" + str(exponent).translate(_RAISED)
 
 
 def precision_short(precision: Precision) -> str:
@@ -248,7 +254,7 @@ def _grid(grid: ProductGrid | None) -> str:
 
 
 def _scale(exponent: int | None) -> str:
-    return "in F16" if exponent is None else f"in F8 scaled by 2^{exponent}".replace("-", "−")
+    return "in F16" if exponent is None else f"in F8 scaled by {power_of_two(exponent)}"
 
 
 def distribution_facts(distribution: Distribution) -> list[Fact]:

@@ -165,7 +165,8 @@ class CompareView(View):
         self.spec = CompareSpec()
         self.model = NodeModel(self.spec, bridge.theme, self)
         self.tree = NodeView(self.model, "Comparison of states", self, tree=True)
-        self.tree.set_widths(34, 32)
+        self.tree.set_widths(40, 34)
+        self.tree.set_flexible(0)
         self.tree.picked.connect(self._pick)
         self.link_label = QLabel()
         self.link_label.setTextFormat(Qt.TextFormat.PlainText)
@@ -254,13 +255,14 @@ class CompareView(View):
         self._shown = self._gather()
         states = self.states()
         self.spec.set_names([state.name for state in states])
-        was_empty = self.model.rowCount() == 0
-        self.model.set_nodes(compare_nodes(states))
+        nodes = compare_nodes(states)
+        fresh = [node.key for node in nodes if node.children and not self.model.find(node.key).isValid()]
+        self.model.set_nodes(nodes)
         self.model.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, MOST_STATES)
         for column in range(MOST_STATES):
             self.tree.setColumnHidden(column + 1, column >= len(states))
-        if was_empty:
-            self.tree.expandToDepth(0)
+        for key in fresh:
+            self.tree.expand(self.model.find(key))
         self._show_cards()
         self.note.setText(self._note(len(states)))
         self.note.setVisible(bool(self.note.text()))

@@ -145,11 +145,18 @@ class DetailsView(View):
         program = None if estimate is None else estimate.program
         if self._lives is None or self._lives_of is not timeline:
             self._lives, self._lives_of = Lives(timeline, program), timeline
-        tile = self.session.selection.tile
+        tile = self._tile(timeline)
         sections = allocation_details(timeline, root, tile, self._lives, program)
         owners = owners_of(program, timeline.values[root].id) or DIRECT_OWNERS
         self.partition.show_picture(picture(timeline, root, tile, owners), self.bridge.theme)
         self._write(timeline.values[root].name, sections, (Subject.ALLOCATION, root))
+
+    def _tile(self, timeline: Timeline) -> int | None:
+        """The selected tile; where none is, the one with the largest total at the selected step."""
+        selection = self.session.selection
+        if selection.tile is not None or not timeline.steps:
+            return selection.tile
+        return int(timeline.tiles.worst()[selection.step or 0, 3])
 
     def _show_operation(self) -> None:
         self.partition.show_picture(None, self.bridge.theme)
@@ -187,9 +194,7 @@ class DetailsView(View):
             self._nothing("No timeline.")
             return
         step = selection.step or 0
-        tile = selection.tile
-        if tile is None:
-            tile = int(timeline.tiles.worst()[step, 3])
+        tile = self._tile(timeline) or 0
         self._write(f"Tile {tile}", tile_details(timeline, step, tile), (Subject.TILE, tile))
 
     # -- text -----------------------------------------------------------------------------------------------------

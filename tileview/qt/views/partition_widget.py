@@ -7,7 +7,6 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QFontMetrics, QImage, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from tileview.model.sizes import kib_text
 from tileview.present.colours import Ramp, ramp_table
 from tileview.present.partition_picture import Cut, Picture, caption
 from tileview.qt.theme import Theme
@@ -141,12 +140,6 @@ class PartitionWidget(QWidget):
                 painter.drawRect(
                     QRectF(target.left() + column * unit, target.top() + row * unit, unit, unit).adjusted(-1, -1, 1, 1)
                 )
-        painter.setPen(theme.color("muted"))
-        note = f"darkest 0, brightest {kib_text(most)}"
-        if target.bottom() + 14 < area.bottom():
-            painter.drawText(
-                QRectF(area.left(), target.bottom() + 2, area.width(), 16), Qt.AlignmentFlag.AlignLeft, note
-            )
 
 
 def _visible(cut: Cut, scale: float) -> list[int]:

@@ -42,7 +42,7 @@ class ProblemsView(View):
         self.filter_box.textChanged.connect(self._fill)
         self.model = NodeModel(ProblemSpec(), bridge.theme, self)
         self.tree = NodeView(self.model, "Problems", self, tree=True)
-        self.tree.set_widths(16, 34, 60, 24)
+        self.tree.set_widths(15, 42, 48, 46)
         self.tree.set_flexible(2)
         self.tree.picked.connect(self._pick)
         self.tree.selectionModel().currentRowChanged.connect(self._refresh_repairs)
