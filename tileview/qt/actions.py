@@ -21,7 +21,7 @@ down once. Views ask for a command with ``bridge.requested.emit(name, argument)`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Qt
@@ -98,6 +98,17 @@ class Actions(QObject):
             return False
         command.slot(argument)
         return True
+
+    def give_way(self, taken: Collection[QKeySequence]) -> None:
+        """Take these keys off the window's actions, and give back those that were taken off before.
+
+        Where a focused widget has an action of its own on a key, Qt would find the key ambiguous and run neither.
+        """
+        for name, command in self._commands.items():
+            keys = [QKeySequence(key) for key in command.keys]
+            left = [key for key in keys if key not in taken]
+            if self._actions[name].shortcuts() != left:
+                self._actions[name].setShortcuts(left)
 
     def refresh(self) -> None:
         """Enable what can run now."""

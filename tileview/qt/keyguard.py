@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, Qt, Slot
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QAbstractSlider,
@@ -15,6 +15,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from tileview.qt.actions import Actions
+
+_DIRECT = Qt.FindChildOption.FindDirectChildrenOnly
 _ENDS = frozenset({Qt.Key.Key_Home, Qt.Key.Key_End})
 _SIDEWAYS = frozenset({Qt.Key.Key_Left, Qt.Key.Key_Right})
 
@@ -35,16 +38,37 @@ def keys_of(widget: QWidget) -> frozenset[Qt.Key]:
     return frozenset()
 
 
+def keys_taken(widget: QWidget | None) -> list[QKeySequence]:
+    """The key sequences that a widget and those around it have actions or shortcuts of their own on."""
+    taken: list[QKeySequence] = []
+    around = widget
+    while around is not None and not around.isWindow():
+        own = [(one.shortcutContext(), one.shortcuts()) for one in around.actions() if one.isEnabled()]
+        for child in around.findChildren(QShortcut, options=_DIRECT):
+            assert isinstance(child, QShortcut)
+            if child.isEnabled():
+                own.append((child.context(), child.keys()))
+        for context, keys in own:
+            inside = context is Qt.ShortcutContext.WidgetWithChildrenShortcut
+            if inside or (context is Qt.ShortcutContext.WidgetShortcut and around is widget):
+                taken += keys
+        around = around.parentWidget()
+    return taken
+
+
 class KeyGuard(QObject):
     """Watches the one widget that has the focus.
+
+    Keys on which it (or a widget around it) has an action of its own are taken off the window's commands meanwhile.
 
     Before a shortcut runs, Qt asks the focused widget whether it wants the key (a ShortcutOverride event); most item
     views do not answer, so the guard answers for them. Only the focused widget is watched: a filter on the whole
     application would run for every event.
     """
 
-    def __init__(self, parent: QObject) -> None:
+    def __init__(self, commands: Actions, parent: QObject) -> None:
         super().__init__(parent)
+        self._commands = commands
         self._watched: QWidget | None = None
         application = QApplication.instance()
         if isinstance(application, QApplication):
@@ -53,6 +77,7 @@ class KeyGuard(QObject):
     @Slot(QWidget, QWidget)
     def _on_focus(self, _old: QWidget | None, new: QWidget | None) -> None:
         self.release()
+        self._commands.give_way(keys_taken(new))
         if new is not None and (keys_of(new) or isinstance(new, QComboBox)):
             self._watched = new
             new.installEventFilter(self)

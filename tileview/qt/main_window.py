@@ -90,7 +90,7 @@ class MainWindow(QMainWindow):
 
     def _build_parts(self) -> None:
         self.commands = Actions(self)
-        self.keyguard = KeyGuard(self)
+        self.keyguard = KeyGuard(self.commands, self)
         self.estimates = Estimates(self.bridge, self)
         self.exporter = Exporter(self.bridge, self.settings, self.docks, self)
         self.files = Files(self.bridge, self.settings, self.estimates, self.exporter, self.status.work, self)

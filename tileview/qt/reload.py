@@ -129,9 +129,7 @@ def _carry_recipe(old: Recipe, new: Recipe, state: EditState) -> Carried:
         if found:
             swaps[operation] = found[0]
         else:
-            conflicts.append(
-                f"Operation {operation} has no alternative equal to the one swapped in ({index}) any more."
-            )
+            conflicts.append(f"Operation {operation} has lost the alternative that was swapped in ({index}).")
     homes = {}
     for value, home in state.homes.items():
         if _same_shape(old, new, value):

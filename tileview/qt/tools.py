@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from tileview.qt.main_window import MainWindow
 
 
+FIND = "find_operation"
+
+
 class Tools(QObject):
     """See the module."""
 
@@ -39,7 +42,7 @@ class Tools(QObject):
             Command("go_to", "&Go to operation, step or tile…", "Go", lambda _: self.ask_where(), ("Ctrl+G",),
                     "Go to an operation, a step or a tile by number or name", there, separator_before=True,
                     icon="search"),
-            Command("find", "F&ind in view", "Go", lambda _: self._in_view("find"), ("Ctrl+F",),
+            Command("find", "F&ind in view", "Go", lambda _: self._in_view(FIND), ("Ctrl+F",),
                     "Search in the view with the focus, else in the graph", there),
             Command("centre", "&Centre the selection", "Go", lambda _: self._in_view("centre_selection"), ("F",),
                     "Bring what is selected into the middle of the view", there),
@@ -83,7 +86,7 @@ class Tools(QObject):
         for view in views:
             call = getattr(view, method, None)
             if isinstance(view, View) and callable(call):
-                if method == "find":
+                if method == FIND:
                     docks.show_view(view.name)
                 call()
                 return

@@ -1,0 +1,168 @@
+"""What the window's tests share: no display, a state folder of their own, and a guard against what is left over."""
+
+from __future__ import annotations
+
+import gc
+import os
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+os.environ["QT_QPA_PLATFORM"] = "offscreen"
+
+import shiboken6
+from PySide6.QtCore import QCoreApplication, QEvent, QTimer
+
+SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
+
+
+def children() -> set[int]:
+    """Ids of the processes that this one has started and that still run (Linux; empty elsewhere)."""
+    found = set()
+    for status in Path("/proc").glob("[0-9]*/stat") if Path("/proc").is_dir() else ():
+        try:
+            text = status.read_text()
+            command = status.with_name("cmdline").read_bytes()
+        except OSError:
+            continue
+        state, parent = text.rpartition(")")[2].split()[:2]
+        if int(parent) == os.getpid() and state != "Z" and b"resource_tracker" not in command:
+            found.add(int(status.parent.name))
+    return found
+
+
+def running_timers() -> list[QTimer]:
+    """The timers that still tick."""
+    return [one for one in gc.get_objects() if type(one) is QTimer and shiboken6.isValid(one) and one.isActive()]
+
+
+def run_deletions() -> None:
+    """Let everything be deleted that waits for it."""
+    for _ in range(3):
+        QCoreApplication.processEvents()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left(qapp):
+    """Fails a test that leaves a thread, a process or a running timer behind."""
+    threads, processes = set(threading.enumerate()), children()
+    yield
+    run_deletions()
+    until = time.monotonic() + 5
+    left: list[object] = []
+    while time.monotonic() < until:
+        left = [one for one in threading.enumerate() if one not in threads and one.is_alive()]
+        left += sorted(children() - processes)
+        left += running_timers()
+        if not left:
+            return
+        run_deletions()
+        time.sleep(0.02)
+    pytest.fail(f"left over: {left}")
+
+
+@pytest.fixture(autouse=True)
+def state_folder(tmp_path, monkeypatch) -> Path:
+    """Settings, log and recovery files of the test."""
+    folder = tmp_path / "state"
+    folder.mkdir()
+    monkeypatch.setenv("TILEVIEW_STATE_DIR", str(folder))
+    return folder
+
+
+class Driver:
+    """A window and the ways a test moves it."""
+
+    def __init__(self, window, qtbot) -> None:
+        self.window = window
+        self.qtbot = qtbot
+        self.session = window.session
+
+    def settle(self, timeout: int = 30_000) -> None:
+        """Wait until the estimate in force is that of the state in force."""
+        self.qtbot.waitUntil(lambda: self.session.document is not None and self.session.is_current, timeout=timeout)
+
+    def open(self, path: Path) -> None:
+        """Open a file and wait for its estimate."""
+        self.window.files.open(path)
+        self.qtbot.waitUntil(
+            lambda: self.session.document is not None and self.session.document.path == path, timeout=30_000
+        )
+        self.settle()
+
+    def trigger(self, name: str) -> None:
+        """What a click on a menu entry does."""
+        action = self.window.commands.action(name)
+        assert action.isEnabled(), name
+        action.trigger()
+
+
+@pytest.fixture
+def make_driver(qtbot, state_folder):
+    """Makes shown windows, closes them at the end without a question; alternatives are evaluated only on demand."""
+    from tileview.qt.main_window import MainWindow
+    from tileview.qt.settings import Settings
+
+    drivers: list[Driver] = []
+
+    def make(theme: str = "light") -> Driver:
+        settings = Settings()
+        settings.evaluate_by_itself = False
+        settings.theme = theme
+        window = MainWindow(settings=settings)
+        window.show()
+        qtbot.waitExposed(window)
+        drivers.append(Driver(window, qtbot))
+        return drivers[-1]
+
+    yield make
+    for driver in drivers:
+        if shiboken6.isValid(driver.window) and not driver.window.closed:
+            driver.session.mark_clean()
+            driver.window.close()
+    run_deletions()
+
+
+@pytest.fixture
+def driver(make_driver) -> Driver:
+    """One window with nothing open."""
+    return make_driver()
+
+
+@pytest.fixture
+def samples() -> Path:
+    """The folder of sample files."""
+    return SAMPLES
+
+
+@pytest.fixture
+def over(tmp_path) -> Path:
+    """A copy of the sample that does not fit."""
+    return copy_of("so400m-over.recipe.json", tmp_path)
+
+
+@pytest.fixture
+def vit3(tmp_path) -> Path:
+    """A copy of the 64-tile sample."""
+    return copy_of("vit3-64tiles.recipe.json", tmp_path)
+
+
+@pytest.fixture
+def pair(tmp_path) -> Path:
+    """A copy of the smallest sample recipe."""
+    return copy_of("pair-8tiles.recipe.json", tmp_path)
+
+
+@pytest.fixture
+def rejected(tmp_path) -> Path:
+    """A copy of the timeline with invalid layouts."""
+    return copy_of("rejected-op0.timeline.json", tmp_path)
+
+
+def copy_of(name: str, folder: Path) -> Path:
+    target = folder / name
+    target.write_bytes((SAMPLES / name).read_bytes())
+    return target
