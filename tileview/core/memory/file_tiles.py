@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from tileview.core.memory.file_rows import known_part
 from tileview.core.memory.usage import PlacedTiles
+from tileview.model.sizes import Unavailable
 from tileview.model.timeline import ByteArray
 from tileview.model.timeline_file import TILE_UNAVAILABLE, TimelineFile
 
@@ -21,9 +22,9 @@ _KEPT_TABLE_NUMBERS = 1 << 24
 class FileNumbers:
     """Implements :class:`tileview.model.timeline.TileNumbers` over a file's arrays.
 
-    What the file lacks, has malformed, or says is unavailable comes from ``placed``: the sum of the known allocations.
-    :meth:`scan` reads the steps a few at a time, so that a window can spread the work; :meth:`worst` and
-    :meth:`tile_curve` finish it.
+    What the file lacks, has malformed, or says is unavailable comes from ``placed`` (which knows no scratch): the sum
+    of the known allocations. :meth:`scan` reads the steps a few at a time, so that a window can spread the work;
+    :meth:`worst` and :meth:`tile_curve` finish it.
     """
 
     def __init__(self, file: TimelineFile, placed: PlacedTiles) -> None:
@@ -45,7 +46,15 @@ class FileNumbers:
     def scratch(self, step: int) -> ByteArray:
         """(tiles, 2): the step's scratch on each tile."""
         stored = self._file.tiles.tile_scratch(step)
-        return self._placed.scratch(step) if stored is None else known_part(stored)
+        return self._stated_scratch(step) if stored is None else known_part(stored)
+
+    def _stated_scratch(self, step: int) -> ByteArray:
+        """The step's scratch on every tile: an upper bound, where its array cannot be read."""
+        scratch = self._file.steps[step].scratch
+        row = [0 if isinstance(size, Unavailable) else size for size in (scratch.standard, scratch.interleaved)]
+        result = np.tile(np.array(row, dtype=np.int64), (self._tiles, 1))
+        result.flags.writeable = False
+        return result
 
     def shards(self, value: int) -> ByteArray:
         """(tiles,): payload of a value on each tile."""
@@ -105,5 +114,7 @@ class FileNumbers:
     def _read_usage(self, step: int) -> ByteArray:
         stored = self._file.tiles.tile_usage(step)
         if stored is None or bool((stored == TILE_UNAVAILABLE).any()):
-            return self._placed.usage(step)
+            derived = self._placed.usage(step) + self.scratch(step)
+            derived.flags.writeable = False
+            return derived
         return stored

@@ -212,8 +212,10 @@ class _Reader:
         return tuple(steps)
 
     def _unsized(self) -> tuple[Unsized, ...]:
-        """Values without a size that are live at some step (all of them where the file has no steps)."""
-        live = {root for root, _, _ in self.spans} if self.file.steps else set(self.inferred.aliases)
+        """Values without a size that are live at some step; without steps, all of them where a peak is unavailable."""
+        live = {root for root, _, _ in self.spans}
+        if not self.file.steps and isinstance(self.file.peak.total, Unavailable):
+            live = set(self.inferred.aliases)
         found = []
         for index, value in enumerate(self.file.values):
             if not isinstance(value.bytes, Unavailable) or value.root not in live:
