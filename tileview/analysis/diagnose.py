@@ -10,7 +10,7 @@ at all.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tileview.analysis.alternatives import AlternativeResult
 from tileview.analysis.loads import (
@@ -61,6 +61,22 @@ class Contribution:
     smaller_by: int = 0
     choice: tuple[int, int] | None = None
     growth: int | None = None
+    group: str = ""
+    """The name its memory is counted under: one for all members of a parameter sequence."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContributionGroup:
+    """Contributions of one group, class and maker; ``bytes`` and ``smaller_by`` are sums over the ``count`` members."""
+
+    name: str
+    memory_class: MemoryClass
+    bytes: int
+    count: int
+    operation: int | None
+    resident: bool
+    smaller_by: int
+    choice: tuple[int, int] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +218,7 @@ def _contributions(timeline: Timeline, load: TileLoad, recipe: Recipe | None) ->
                 item.root in timeline.parameters,
                 0 if best is None else best.bytes,
                 None if best is None else (best.operation, best.alternative),
+                group=timeline.values[item.root].group,
             )
         )
     return tuple(sorted(found, key=_rank))
@@ -239,20 +256,30 @@ def counterpart_step(timeline: Timeline, step: int, other: Timeline) -> int | No
 
 def _with_growth(items: tuple[Contribution, ...], changes: Sequence[LoadChange]) -> tuple[Contribution, ...]:
     deltas = {(change.root_b, change.memory_class): change.delta for change in changes if change.b is not None}
-    return tuple(
-        Contribution(
-            item.root,
-            item.name,
+    return tuple(replace(item, growth=deltas.get((item.root, item.memory_class))) for item in items)
+
+
+def grouped(contributions: Sequence[Contribution]) -> tuple[ContributionGroup, ...]:
+    """The contributions of known size with the members of a parameter sequence taken together, in the same ranking."""
+    groups: dict[tuple[object, ...], ContributionGroup] = {}
+    for item in contributions:
+        if isinstance(item.bytes, Unavailable):
+            continue
+        name = item.group if item.resident and item.group else item.name
+        alone = None if item.resident else item.root
+        key = (name, item.memory_class, item.operation, item.resident, alone, item.choice)
+        known = groups.get(key)
+        groups[key] = ContributionGroup(
+            name,
             item.memory_class,
-            item.bytes,
+            item.bytes + (0 if known is None else known.bytes),
+            1 + (0 if known is None else known.count),
             item.operation,
             item.resident,
-            item.smaller_by,
+            item.smaller_by + (0 if known is None else known.smaller_by),
             item.choice,
-            deltas.get((item.root, item.memory_class)),
         )
-        for item in items
-    )
+    return tuple(sorted(groups.values(), key=lambda group: (-group.smaller_by, -group.bytes)))
 
 
 def _levers(results: Mapping[tuple[int, int], AlternativeResult]) -> tuple[Lever, ...]:

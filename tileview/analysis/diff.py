@@ -8,7 +8,6 @@ has no plans, so with one of them only what a timeline holds is compared. Peaks 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tileview.analysis.loads import (
@@ -21,6 +20,7 @@ from tileview.analysis.loads import (
     tile_load,
     total_peak_place,
 )
+from tileview.model.graph import kind_name
 from tileview.model.plan import Plan
 from tileview.model.recipe import Recipe
 from tileview.model.sizes import Size, Unavailable
@@ -186,38 +186,21 @@ def diff(a: Side, b: Side) -> Difference:
     )
 
 
-def visited_recipe(recipe: Recipe, plans: Mapping[int, Plan], open_boundaries: frozenset[int]) -> Recipe:
-    """The recipe with the plans and boundaries of one of its ``visited`` entries in force; homes stay as they are."""
-    return Recipe(
-        recipe.graph,
-        recipe.config,
-        plans,
-        recipe.alternatives,
-        recipe.inputs,
-        open_boundaries,
-        recipe.tile_mapping,
-        recipe.requests,
-        recipe.visited,
-        recipe.attempts,
-    )
-
-
 # -- recipes --------------------------------------------------------------------------------------------------------
 
 
 def _plans(a: Recipe, b: Recipe, unmatched: list[Unmatched]) -> tuple[PlanChange, ...]:
-    kinds = {operation.id: operation for operation, _ in (*b.graph.walk(), *a.graph.walk())}
+    kinds = {node.id: kind_name(node.kind) for node, _ in (*b.graph.walk(), *a.graph.walk())}
     changes = []
     for operation in sorted(a.plans.keys() | b.plans.keys()):
         left, right = a.plans.get(operation), b.plans.get(operation)
         if left is None or right is None:
             unmatched.append(Unmatched("b" if left is None else "a", "plan", f"operation {operation}"))
         elif left != right:
-            node = kinds.get(operation)
             changes.append(
                 PlanChange(
                     operation,
-                    "" if node is None else type(node.kind).__name__.removesuffix("Kind"),
+                    kinds.get(operation, ""),
                     left,
                     right,
                     _index_of(a, operation, left),

@@ -16,7 +16,7 @@ from tileview.model.graph import Operation
 from tileview.model.plan import Plan
 from tileview.model.recipe import Recipe
 from tileview.model.tensor import Format, MemoryClass
-from tileview.model.timeline import Timeline, TimelineValue
+from tileview.model.timeline import Origin, Timeline, TimelineValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +40,14 @@ class Shrinkage:
             self._operations = {operation.id: operation for operation, _ in recipe.graph.walk()}
 
     def maker(self, root: int) -> int | None:
-        """The operation whose step first has an allocation live; None for inputs and for steps without one."""
+        """The operation whose step first has an allocation live; None for inputs and for steps without one.
+
+        A file does not say what is an input: there, whatever is live at the first step may be one.
+        """
         step = self._births.get(root)
-        return None if step is None else step.source
+        if step is None or (self._timeline.origin is Origin.FILE and step.index == 0):
+            return None
+        return step.source
 
     def best(self, root: int, tile: int) -> Saving | None:
         """The largest saving on a tile that an alternative's formats promise; None where there is none.

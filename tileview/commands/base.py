@@ -45,6 +45,17 @@ class Console:
         except BrokenPipeError:
             self._close()
 
+    def write_bytes(self, chunks: Iterable[bytes]) -> None:
+        """Write bytes past the text layer, for output that has an encoding of its own."""
+        binary = sys.stdout.buffer
+        try:
+            for chunk in chunks:
+                if self.closed:
+                    return
+                binary.write(chunk)
+        except BrokenPipeError:
+            self._close()
+
     def flush(self) -> None:
         if self.closed:
             return

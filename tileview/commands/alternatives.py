@@ -1,0 +1,83 @@
+"""``tileview alternatives``: what each alternative would give, swapped in alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tileview.analysis.alternatives import AlternativeResult, evaluate_all, ranked
+from tileview.analysis.loads import describe_bytes
+from tileview.commands.base import EXIT_NO, EXIT_OK, UsageError, clean, emit, emit_json, table
+from tileview.commands.parser import Arguments
+from tileview.commands.progress import Meter
+from tileview.commands.subject import load_recipe, operation_names, overrides_of
+from tileview.model.recipe import Recipe
+from tileview.model.sizes import exact_text, size_to_json
+from tileview.present.words import plan_words
+
+
+def run_alternatives(arguments: Arguments) -> int:
+    """Evaluate alternatives; 0 where at least one of them fits (or there is none and the recipe fits), else 1."""
+    subject, state = load_recipe(arguments.file, overrides_of(arguments))
+    recipe = state.recipe
+    operations = arguments.operations
+    for operation in operations or ():
+        if operation not in recipe.alternatives:
+            raise UsageError(f"operation {operation} has no alternatives in {arguments.file}")
+    wanted = recipe.alternatives.keys() if operations is None else set(operations)
+    meter = Meter(sum(len(recipe.alternatives[operation]) for operation in wanted), "alternatives")
+    results = evaluate_all(
+        recipe,
+        operations,
+        workers=arguments.workers,
+        on_results=lambda part: meter.add(len(part)),
+        overrides=subject.overrides,
+    )
+    meter.close()
+    if arguments.json:
+        emit_json({"alternatives": [result_json(result) for result in results]})
+    else:
+        emit(_text(recipe, results))
+    fits = any(result.fits for result in results) if results else subject.verdict.fits
+    return EXIT_OK if fits else EXIT_NO
+
+
+def result_json(result: AlternativeResult) -> dict[str, Any]:
+    names = ("standard", "interleaved", "total", "maximum_standard_allocation", "exchange_rows")
+    peak = result.peak
+    return {
+        "op": result.operation,
+        "alt": result.alternative,
+        "in_force": result.in_force,
+        "ok": result.ok,
+        "error": result.error,
+        "peak": {name: None if peak is None else size_to_json(getattr(peak, name)) for name in names},
+        "fits": result.fits,
+        "delta_total": result.delta_total,
+    }
+
+
+def _text(recipe: Recipe, results: tuple[AlternativeResult, ...]) -> str:
+    """A table per operation, best first."""
+    names = operation_names(recipe)
+    by_operation: dict[int, list[AlternativeResult]] = {}
+    for result in results:
+        by_operation.setdefault(result.operation, []).append(result)
+    parts = []
+    for operation, found in by_operation.items():
+        rows = [_row(recipe, result) for result in ranked(found)]
+        parts.append(f"operation {operation} {clean(names.get(operation, ''), 40)}".rstrip())
+        parts.append(table(("alt", "total peak", "change", "verdict", "plan"), rows, numbers=(0, 1, 2), indent=2))
+        parts.append("")
+    fitting = sum(result.fits for result in results)
+    parts.append(f"{len(results):,} alternatives, {fitting:,} of them fit when swapped in alone.")
+    return "\n".join(parts)
+
+
+def _row(recipe: Recipe, result: AlternativeResult) -> tuple[str, ...]:
+    mark = "*" if result.in_force else " "
+    words = clean(plan_words(recipe.alternatives[result.operation][result.alternative]), 120)
+    if not result.ok or result.peak is None:
+        return (f"{result.alternative}{mark}", "", "", "cannot be lowered", clean(result.error or "", 160))
+    change = "" if result.delta_total is None else describe_bytes(result.delta_total)
+    verdict = "fits" if result.fits else "does not fit"
+    return (f"{result.alternative}{mark}", exact_text(result.peak.total), change, verdict, words)

@@ -1,0 +1,36 @@
+"""``tileview profile``: the re-estimated timeline in the compiler's own schema, for other tools to read."""
+
+from __future__ import annotations
+
+import sys
+
+from tileview.commands.base import CONSOLE, EXIT_NO, EXIT_OK, complain, emit
+from tileview.commands.output import write_file
+from tileview.commands.parser import Arguments
+from tileview.commands.subject import load, overrides_of
+from tileview.errors import PlanError
+from tileview.formats.timeline_writer import timeline_chunks
+from tileview.model.timeline_file import TimelineFile
+
+
+def run_profile(arguments: Arguments) -> int:
+    """Write the timeline to a file or to standard output; 0 or 1 by the verdict."""
+    subject = load(arguments.file, overrides_of(arguments))
+    timeline = subject.timeline
+    if timeline is None:
+        raise PlanError(f"{arguments.file}: {subject.verdict.text}; there is no timeline to write")
+    options = subject.source.options if isinstance(subject.source, TimelineFile) else ()
+    chunks = timeline_chunks(timeline, options)
+    if arguments.output is None:
+        binary = getattr(sys.stdout, "buffer", None)
+        if binary is None:
+            emit(b"".join(chunks).decode("utf-8"))
+        else:
+            CONSOLE.flush()
+            CONSOLE.write_bytes(chunks)
+    else:
+        write_file(arguments.output, b"".join(chunks), arguments.file)
+    subject.close()
+    if not subject.verdict.fits:
+        complain(f"{arguments.file} does not fit: {subject.verdict.text}")
+    return EXIT_OK if subject.verdict.fits else EXIT_NO

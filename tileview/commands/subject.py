@@ -1,0 +1,243 @@
+"""A file as the commands see it: opened, estimated, and told in the JSON of the command line's contract."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tileview.commands.base import UsageError
+from tileview.core.estimate import Estimate, configured, estimate
+from tileview.core.lowering.replanner import Replanner
+from tileview.core.memory.from_file import timeline_from_file
+from tileview.core.memory.whatif import with_layouts
+from tileview.errors import LoadError
+from tileview.formats import open_file
+from tileview.formats.search_state import SearchState
+from tileview.model.config import INTERLEAVED_BYTES
+from tileview.model.graph import kind_name
+from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
+from tileview.model.sizes import Unavailable, size_to_json
+from tileview.model.timeline import Problem, Timeline, Verdict
+from tileview.model.timeline_file import TimelineFile
+
+_MOST_PROBLEMS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """An opened file with its estimate. ``name`` is the path as the user gave it."""
+
+    name: str
+    source: SearchState | TimelineFile
+    overrides: Overrides
+    estimate: Estimate
+
+    @property
+    def kind(self) -> str:
+        return "recipe" if isinstance(self.source, SearchState) else "timeline"
+
+    @property
+    def recipe(self) -> Recipe | None:
+        return self.source.recipe if isinstance(self.source, SearchState) else None
+
+    @property
+    def timeline(self) -> Timeline | None:
+        return self.estimate.timeline
+
+    @property
+    def verdict(self) -> Verdict:
+        return self.estimate.verdict
+
+    @property
+    def scope(self) -> str:
+        return self.source.scope if isinstance(self.source, TimelineFile) else Path(self.name).stem
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What the reader and the estimate found wrong, each thing once."""
+        timeline = self.timeline
+        found = (*self.source.problems, *(() if timeline is None else timeline.problems))
+        return tuple(dict.fromkeys(found))
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if isinstance(self.source, TimelineFile):
+            self.source.tiles.close()
+
+
+def overrides_of(arguments: Any) -> Overrides:
+    """The what-if values of a command line."""
+    return Overrides(getattr(arguments, "budget", None), getattr(arguments, "reserve", None))
+
+
+def load(name: str, overrides: Overrides = NO_OVERRIDES, replanner: Replanner | None = None) -> Subject:
+    """Open and estimate a file of either kind.
+
+    Raises
+    ------
+    LoadError
+        Where it cannot be read as a dump.
+    """
+    source = open_file(name)
+    if isinstance(source, SearchState):
+        return Subject(name, source, overrides, _estimate(source, source.recipe, overrides, replanner))
+    timeline = with_layouts(
+        timeline_from_file(source), {}, budget_bytes=overrides.budget_bytes, reserve_bytes=overrides.reserve_bytes
+    )
+    return Subject(name, source, overrides, Estimate(None, timeline, None, timeline.verdict, timeline.notes, {}))
+
+
+def load_recipe(
+    name: str,
+    overrides: Overrides = NO_OVERRIDES,
+    replanner: Replanner | None = None,
+) -> tuple[Subject, SearchState]:
+    """:func:`load` for commands that need a recipe.
+
+    Raises
+    ------
+    LoadError
+        Also where the file is a timeline.
+    """
+    source = open_file(name)
+    if isinstance(source, TimelineFile):
+        source.tiles.close()
+        raise LoadError(
+            name, "", "a recipe", "a memory timeline", "A timeline holds no plans and no alternatives to choose from."
+        )
+    return Subject(name, source, overrides, _estimate(source, source.recipe, overrides, replanner)), source
+
+
+def _estimate(source: SearchState, recipe: Recipe, overrides: Overrides, replanner: Replanner | None) -> Estimate:
+    return estimate(recipe, overrides, replanner, scope=Path(source.path).stem)
+
+
+def with_recipe(subject: Subject, state: SearchState, recipe: Recipe, replanner: Replanner | None = None) -> Subject:
+    """The same file with other choices in force."""
+    return Subject(subject.name, state, subject.overrides, _estimate(state, recipe, subject.overrides, replanner))
+
+
+def expand(names: Iterable[str]) -> Iterator[tuple[str, bool]]:
+    """Files named, and the ``.json`` files of folders named, in the order of their names.
+
+    Yields
+    ------
+    (name, whether it comes from a folder)
+
+    Raises
+    ------
+    UsageError
+        Where a folder holds no dumps or cannot be listed.
+    """
+    for name in names:
+        if not os.path.isdir(name):
+            yield name, False
+            continue
+        try:
+            entries = sorted(os.listdir(name))
+        except OSError as error:
+            raise UsageError(f"{name}: the folder cannot be listed: {error.strerror or error}") from None
+        found = [
+            os.path.join(name, entry) for entry in entries if entry.endswith(".json") and not entry.startswith(".")
+        ]
+        if not found:
+            raise UsageError(f"{name}: the folder holds no .json files")
+        for path in found:
+            yield path, True
+
+
+# -- JSON -----------------------------------------------------------------------------------------------------------
+
+
+def peak_json(timeline: Timeline | None) -> dict[str, int | None]:
+    """The peaks by the names of the contract; null where unavailable."""
+    names = ("standard", "interleaved", "total", "maximum_standard_allocation", "exchange_rows")
+    if timeline is None:
+        return dict.fromkeys(names)
+    return {name: size_to_json(getattr(timeline.peak, name)) for name in names}
+
+
+def verdict_json(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "cause": verdict.cause.value,
+        "text": verdict.text,
+        "limit": verdict.limit,
+        "needed_bytes": size_to_json(verdict.needed_bytes),
+        "available_bytes": size_to_json(verdict.available_bytes),
+        "short_bytes": size_to_json(verdict.short_bytes),
+        "step": verdict.step,
+        "tile": verdict.tile,
+        "operation": verdict.operation,
+    }
+
+
+def summary_json(subject: Subject) -> dict[str, Any]:
+    """One entry of ``summary --json``; see the contract."""
+    timeline = subject.timeline
+    budget, reserve, interleaved, tiles = _frame(subject)
+    return {
+        "file": subject.name,
+        "kind": subject.kind,
+        "version": subject.source.version,
+        "scope": subject.scope,
+        "tile_count": tiles,
+        "fits": subject.verdict.fits,
+        "verdict": verdict_json(subject.verdict),
+        "budget_bytes": budget,
+        "reserve_bytes": reserve,
+        "interleaved_budget_bytes": interleaved,
+        "peak": peak_json(timeline),
+        "total_peak_step": None if timeline is None else timeline.total_peak_step,
+        "standard_peak_step": None if timeline is None else timeline.standard_peak_step,
+        "interleaved_peak_step": None if timeline is None else timeline.interleaved_peak_step,
+        "steps": None if timeline is None else len(timeline.steps),
+        "values": None if timeline is None else len(timeline.values),
+        "unavailable": unavailable_json(timeline),
+        "notes": notes_of(subject),
+    }
+
+
+def _frame(subject: Subject) -> tuple[int, int, int, int]:
+    """Budget, reserve, interleaved budget and tile count, also where there is no timeline."""
+    timeline = subject.timeline
+    if timeline is not None:
+        return timeline.budget_bytes, timeline.reserve_bytes, timeline.interleaved_budget_bytes, timeline.tile_count
+    assert subject.recipe is not None
+    config = configured(subject.recipe.config, subject.overrides)
+    return config.budget_bytes, config.reserve_bytes, INTERLEAVED_BYTES, config.tile_count
+
+
+def unavailable_json(timeline: Timeline | None) -> list[dict[str, Any]]:
+    """Every value without a known size, by its own id, and why."""
+    if timeline is None:
+        return []
+    return [
+        {"value": value.id, "name": value.name, "reason": value.layout_error or "its size cannot be computed"}
+        for value in timeline.values
+        if isinstance(value.bytes, Unavailable)
+    ]
+
+
+def notes_of(subject: Subject) -> list[str]:
+    """What the estimate leaves out, and what is wrong with the file though it can be shown."""
+    timeline = subject.timeline
+    notes = list(subject.estimate.notes if timeline is None else timeline.notes)
+    sizeless = set() if timeline is None else {f"no size: {entry['reason']}" for entry in unavailable_json(timeline)}
+    serious = [problem for problem in subject.problems if problem.severity != "note" and problem.text not in sizeless]
+    notes += [problem_text(problem) for problem in serious[:_MOST_PROBLEMS]]
+    if len(serious) > _MOST_PROBLEMS:
+        notes.append(f"and {len(serious) - _MOST_PROBLEMS} further problems")
+    return notes
+
+
+def problem_text(problem: Problem) -> str:
+    place = f"{problem.place}: " if problem.place else ""
+    return f"{problem.severity}: {place}{problem.text}" + (f" {problem.hint}" if problem.hint else "")
+
+
+def operation_names(recipe: Recipe | None) -> dict[int, str]:
+    """Operation → its kind, for texts; empty for a timeline."""
+    return {} if recipe is None else {operation.id: kind_name(operation.kind) for operation, _ in recipe.graph.walk()}

@@ -1,0 +1,224 @@
+"""``tileview summary``: does it fit, and if not, why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tileview.analysis.diagnose import ContributionGroup, Diagnosis, Figure, diagnose, grouped
+from tileview.commands.base import (
+    EXIT_BAD,
+    EXIT_NO,
+    EXIT_OK,
+    clean,
+    complain,
+    emit,
+    emit_json,
+    table,
+)
+from tileview.commands.parser import Arguments
+from tileview.commands.subject import Subject, expand, load, notes_of, operation_names, overrides_of, summary_json
+from tileview.errors import LoadError
+from tileview.model.sizes import Size, exact_text, kib_text, size_to_json
+from tileview.model.tensor import MemoryClass
+
+_MOST_ROWS = 8
+
+
+def run_summary(arguments: Arguments) -> int:
+    """Summaries of files; of a folder, a table of verdicts.
+
+    Returns 2 where a file cannot be read (the others are summed up all the same), else 1 where one does not fit, else
+    0.
+    """
+    overrides = overrides_of(arguments)
+    entries: list[dict[str, Any]] = []
+    errors: list[dict[str, str]] = []
+    rows: list[tuple[str, ...]] = []
+    texts: list[str] = []
+    fits = True
+    for name, in_folder in expand(arguments.files):
+        try:
+            subject = load(name, overrides)
+        except LoadError as error:
+            complain(str(error))
+            errors.append({"file": name, "error": str(error)})
+            rows.append((clean(name), "unreadable", "", "", "", str(error)))
+            continue
+        fits &= subject.verdict.fits
+        if arguments.json:
+            entry = summary_json(subject)
+            if arguments.explain:
+                entry["diagnosis"] = diagnosis_json(_diagnosis(subject))
+            entries.append(entry)
+        elif in_folder:
+            rows.append(_row(subject))
+        else:
+            texts.append(summary_text(subject))
+        subject.close()
+    if arguments.json:
+        emit_json({"files": entries, **({"errors": errors} if errors else {})})
+    else:
+        _print(texts, rows, any(in_folder for _, in_folder in expand(arguments.files)))
+    if errors:
+        return EXIT_BAD
+    return EXIT_OK if fits else EXIT_NO
+
+
+def _print(texts: list[str], rows: list[tuple[str, ...]], folder: bool) -> None:
+    if texts:
+        emit("\n\n".join(texts))
+    if folder and rows:
+        header = ("file", "verdict", "total + reserve", "budget", "over by", "cause")
+        emit(table(header, [(*row[:5], clean(row[5], 160)) for row in rows], numbers=(2, 3, 4)))
+
+
+def _row(subject: Subject) -> tuple[str, ...]:
+    """A line of the table of a folder."""
+    verdict, timeline = subject.verdict, subject.timeline
+    if timeline is None:
+        return (clean(subject.name), _word(subject), "", "", "", verdict.text)
+    total = timeline.peak.total
+    needed: Size = total + timeline.reserve_bytes if isinstance(total, int) else total
+    short = verdict.short_bytes
+    over = exact_text(short) if isinstance(short, int) and short > 0 else ""
+    cause = "" if verdict.fits else verdict.text
+    return (
+        clean(subject.name),
+        _word(subject),
+        exact_text(needed),
+        exact_text(timeline.budget_bytes),
+        over,
+        cause,
+    )
+
+
+def _word(subject: Subject) -> str:
+    return "fits" if subject.verdict.fits else "DOES NOT FIT"
+
+
+def _diagnosis(subject: Subject) -> Diagnosis:
+    return diagnose(subject.verdict, subject.timeline, subject.recipe)
+
+
+# -- text -----------------------------------------------------------------------------------------------------------
+
+
+def summary_text(subject: Subject) -> str:
+    """A page on one file."""
+    timeline = subject.timeline
+    parts = [f"{clean(subject.name)}: {'FITS' if subject.verdict.fits else 'DOES NOT FIT'}"]
+    facts = [f"{subject.kind}, version {subject.source.version}"]
+    if timeline is not None:
+        facts += [
+            f"{timeline.tile_count:,} tiles",
+            f"{len(timeline.steps):,} steps",
+            f"{len(timeline.values):,} values",
+        ]
+    parts.append("  " + " · ".join(facts))
+    parts.append("  " + clean(subject.verdict.text, 600))
+    diagnosis = _diagnosis(subject)
+    if timeline is not None:
+        parts += ["", _peak_table(subject)]
+    if diagnosis.figures:
+        parts += ["", figures_text(diagnosis.figures)]
+    groups = grouped(diagnosis.contributions)
+    shown = groups[:_MOST_ROWS]
+    if shown and diagnosis.load is not None:
+        title = (
+            f"  On tile {diagnosis.load.tile} at step {diagnosis.load.step}, what another plan would shrink most first:"
+        )
+        parts += ["", title, contributions_text(shown, operation_names(subject.recipe))]
+        left = groups[_MOST_ROWS:]
+        if left:
+            parts.append(f"    and {len(left):,} more with {exact_text(sum(group.bytes for group in left))}")
+    if diagnosis.details:
+        parts += ["", *(f"  {clean(sentence, 600)}" for sentence in diagnosis.details)]
+    parts += ["", f"  Next: {clean(diagnosis.next_step, 600)}"]
+    notes = notes_of(subject)
+    if notes:
+        parts += ["", "  Notes:", *(f"  - {clean(note, 400)}" for note in notes)]
+    return "\n".join(parts)
+
+
+def _peak_table(subject: Subject) -> str:
+    timeline = subject.timeline
+    assert timeline is not None
+    peak = timeline.peak
+
+    def row(name: str, size: Size, step: int | None) -> tuple[str, str, str, str]:
+        return (
+            name,
+            exact_text(size),
+            kib_text(size) if isinstance(size, int) else "",
+            "" if step is None else str(step),
+        )
+
+    rows = [
+        row("total", peak.total, timeline.total_peak_step),
+        row("standard", peak.standard, timeline.standard_peak_step),
+        row("interleaved", peak.interleaved, timeline.interleaved_peak_step),
+        row("largest standard allocation", peak.maximum_standard_allocation, None),
+        row("exchange rows (reported beside)", peak.exchange_rows, None),
+    ]
+    return table(("peak", "bytes", "KiB", "step"), rows, numbers=(1, 2, 3), indent=2)
+
+
+def figures_text(figures: tuple[Figure, ...]) -> str:
+    """The sum behind a verdict, one term a line."""
+    return table((), [(figure.label, exact_text(figure.bytes)) for figure in figures], numbers=(1,), indent=2)
+
+
+def contributions_text(items: Sequence[ContributionGroup], names: dict[int, str]) -> str:
+    """What lies on the tile, one allocation a line."""
+    rows = []
+    for item in items:
+        maker = "resident" if item.resident else "" if item.operation is None else f"op {item.operation}"
+        if item.operation is not None and item.operation in names and not item.resident:
+            maker += f" {clean(names[item.operation], 30)}"
+        smaller = ""
+        if item.choice is not None:
+            smaller = f"−{exact_text(item.smaller_by)} with alternative {item.choice[1]}"
+        kind = "interleaved" if item.memory_class is MemoryClass.INTERLEAVED else "standard"
+        times = f" × {item.count}" if item.count > 1 else ""
+        rows.append((clean(item.name, 60) + times, kind, exact_text(item.bytes), maker, smaller))
+    return table(("allocation", "class", "bytes", "made by", "could be smaller"), rows, numbers=(2,), indent=4)
+
+
+# -- JSON -----------------------------------------------------------------------------------------------------------
+
+
+def diagnosis_json(diagnosis: Diagnosis) -> dict[str, Any]:
+    """The diagnosis as ``--explain`` adds it."""
+    return {
+        "cause": diagnosis.cause.value,
+        "text": diagnosis.headline,
+        "figures": [{"label": figure.label, "bytes": size_to_json(figure.bytes)} for figure in diagnosis.figures],
+        "details": list(diagnosis.details),
+        "next_step": diagnosis.next_step,
+        "step": None if diagnosis.place is None else diagnosis.place.step,
+        "tile": None if diagnosis.place is None else diagnosis.place.tile,
+        "contributions": [
+            {
+                "root": item.root,
+                "name": item.name,
+                "class": item.memory_class.value,
+                "bytes": size_to_json(item.bytes),
+                "operation": item.operation,
+                "resident": item.resident,
+                "smaller_by": item.smaller_by,
+                "choice": None if item.choice is None else list(item.choice),
+            }
+            for item in diagnosis.contributions
+        ],
+        "bad_layouts": [
+            {
+                "value": item.value,
+                "name": item.name,
+                "rule": None if item.kind is None else item.kind.value,
+                "text": item.text,
+                "remedy": item.remedy,
+            }
+            for item in diagnosis.bad_layouts
+        ],
+    }

@@ -1,0 +1,93 @@
+"""``tileview swap``: put alternatives in force, estimate, and write the recipe where asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tileview.analysis.loads import describe_bytes
+from tileview.analysis.trials import Swaps, with_swaps
+from tileview.commands.base import EXIT_NO, EXIT_OK, UsageError, clean, complain, emit, emit_json, table
+from tileview.commands.output import refuse_source, write_recipe
+from tileview.commands.parser import Arguments
+from tileview.commands.subject import Subject, load_recipe, operation_names, overrides_of, summary_json, with_recipe
+from tileview.core.lowering.replanner import Replanner
+from tileview.model.recipe import Recipe
+from tileview.model.sizes import exact_text
+from tileview.present.words import plan_words
+
+
+def run_swap(arguments: Arguments) -> int:
+    """Swap, estimate, report; 1 where the result does not fit or cannot be lowered."""
+    refuse_source(arguments.output, arguments.file, arguments.force)
+    replanner = Replanner()
+    before, state = load_recipe(arguments.file, overrides_of(arguments), replanner)
+    swaps = checked_swaps(state.recipe, arguments.swaps)
+    after = with_recipe(before, state, with_swaps(state.recipe, swaps), replanner)
+    ok = after.timeline is not None
+    error = None if ok else after.verdict.text
+    if arguments.output is not None and ok:
+        write_recipe(arguments.output, state, swaps, force=arguments.force)
+    if arguments.json:
+        emit_json(
+            {"ok": ok, "error": error, "before": summary_json(before), "after": summary_json(after) if ok else None}
+        )
+    else:
+        emit(swap_text(state.recipe, before, after, swaps))
+        if arguments.output is not None and ok:
+            emit(f"Written: {clean(arguments.output)}")
+    if arguments.output is not None and not ok:
+        complain(f"{arguments.output} was not written: {error}")
+    return EXIT_OK if after.verdict.fits else EXIT_NO
+
+
+def checked_swaps(recipe: Recipe, swaps: list[tuple[int, int]]) -> Swaps:
+    """The swaps of a command line, each operation once; the last word on an operation counts.
+
+    Raises
+    ------
+    UsageError
+        Where the recipe has no such operation or alternative.
+    """
+    chosen: dict[int, int] = {}
+    for operation, alternative in swaps:
+        if operation not in recipe.alternatives:
+            known = ", ".join(map(str, sorted(recipe.alternatives)[:12]))
+            raise UsageError(f"operation {operation} has no alternatives in this file (those that have: {known} …)")
+        number = len(recipe.alternatives[operation])
+        if alternative >= number:
+            raise UsageError(f"operation {operation} has alternatives 0 to {number - 1}, not {alternative}")
+        chosen[operation] = alternative
+    return tuple(sorted(chosen.items()))
+
+
+def swap_text(recipe: Recipe, before: Subject, after: Subject, swaps: Swaps) -> str:
+    """What was swapped and what came of it."""
+    names = operation_names(recipe)
+    lines = []
+    for operation, alternative in swaps:
+        plan = recipe.alternatives[operation][alternative]
+        now = recipe.plans.get(operation)
+        lines.append(f"operation {operation} {names.get(operation, '')}: alternative {alternative}")
+        if plan == now:
+            lines.append("  is in force already")
+            continue
+        lines.append(f"  from {clean(plan_words(now)) if now is not None else 'nothing'}")
+        lines.append(f"  to   {clean(plan_words(plan))}")
+    return "\n".join([*lines, *([""] if lines else []), change_text(before, after)])
+
+
+def change_text(before: Subject, after: Subject) -> str:
+    """Peaks before and after, and the verdicts."""
+    lines = []
+    if before.timeline is not None and after.timeline is not None:
+        rows = []
+        for field in ("total", "standard", "interleaved", "maximum_standard_allocation", "exchange_rows"):
+            then: Any = getattr(before.timeline.peak, field)
+            now: Any = getattr(after.timeline.peak, field)
+            delta = describe_bytes(now - then) if isinstance(then, int) and isinstance(now, int) else ""
+            rows.append((field.replace("_", " "), exact_text(then), exact_text(now), delta))
+        lines += [table(("peak", "before", "after", "change"), rows, numbers=(1, 2, 3)), ""]
+    for title, subject in (("before", before), ("after", after)):
+        word = "fits" if subject.verdict.fits else "does not fit"
+        lines.append(f"{title + ':':7} {word}: {clean(subject.verdict.text, 600)}")
+    return "\n".join(lines)
