@@ -53,6 +53,14 @@ STATE_WORDS = {
     StepState.COMING: "still to come",
     StepState.IDLE: "makes no step of its own",
 }
+STATE_SHORT = {
+    StepState.RUNS: "runs",
+    StepState.HOLDS: "holds",
+    StepState.DONE: "done",
+    StepState.COMING: "to come",
+    StepState.IDLE: "no step",
+}
+"""The same in one word, for the boxes: the colours of some states lie close together."""
 
 
 # -- figures --------------------------------------------------------------------------------------------------------
@@ -308,7 +316,7 @@ def _figure_texts(structure: Structure, figures: NodeFigures) -> tuple[tuple[str
 
 def _share_legend(figures: NodeFigures, most: int) -> Legend:
     if figures.step is None:
-        return Legend("No estimate yet", None, ())
+        return Legend("No figures: this state has no estimate", None, ())
     least = "at least " if figures.unavailable.any() else ""
     title = f"Share of {least}{exact_text(figures.usage)} on tile {figures.tile} at step {figures.step}"
     ramp = ("0", f"{percent_text(most, figures.usage)} ({exact_text(most)})") if most and figures.usage else None
@@ -324,7 +332,7 @@ def _share_legend(figures: NodeFigures, most: int) -> Legend:
 
 def _step_legend(figures: NodeFigures) -> Legend:
     if figures.step is None:
-        return Legend("No estimate yet", None, ())
+        return Legend("No figures: this state has no estimate", None, ())
     order = (StepState.RUNS, StepState.HOLDS, StepState.DONE, StepState.COMING, StepState.IDLE)
     entries = [
         LegendEntry(f"shade:{int(state)}", STATE_WORDS[state], "run" if state is StepState.RUNS else "")

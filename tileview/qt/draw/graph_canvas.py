@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QHelpEvent,
     QKeyEvent,
+    QKeySequence,
     QMouseEvent,
     QPainter,
     QPaintEvent,
@@ -18,7 +19,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from tileview.graphlayout import NodeKind
+from tileview.qt.draw.graph_nearest import nearest
 from tileview.qt.draw.graph_scene import GraphScene, Highlight
 from tileview.qt.theme import Theme
 
@@ -295,9 +296,6 @@ class GraphCanvas(QWidget):
 
     # -- pointer --------------------------------------------------------------------------------------------------
 
-    def _node_at(self, position: QPointF) -> int | None:
-        return None if self._scene is None else self._scene.node_at(self.to_picture(position))
-
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() in (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton):
             self._press = event.position()
@@ -315,7 +313,7 @@ class GraphCanvas(QWidget):
                 self.pan(moved.x(), moved.y())
                 self._drag = position
             return
-        node = self._node_at(position)
+        node, _ = self._hit(position)
         if node != self._marks.hovered:
             self.hovered.emit(node)
 
@@ -328,29 +326,35 @@ class GraphCanvas(QWidget):
         self._click(event.position())
 
     def _click(self, position: QPointF) -> None:
-        node = self._node_at(position)
-        if node is None or self._scene is None:
-            self.picked.emit(None)
-            return
-        header = self._scene.header(node)
-        on_header = header is not None and header.contains(self.to_picture(position))
-        place = self._scene.place[node]
-        if bool(self._scene.picture.expanded[place]) and not on_header:
-            self.picked.emit(None)
-            return
+        node, on_header = self._hit(position)
         self.picked.emit(node)
-        if on_header:
+        if node is not None and on_header:
             self.toggled.emit(node)
+
+    def _hit(self, position: QPointF) -> tuple[int | None, bool]:
+        """The box or title under a point of the widget, and whether it is where a Repeat toggles.
+
+        The ground inside an expanded Repeat is ground; titles lie above everything.
+        """
+        scene = self._scene
+        if scene is None:
+            return None, False
+        point = self.to_picture(position)
+        title = scene.title_at(point, self.visible_area())
+        if title is not None:
+            return title, True
+        node = scene.node_at(point)
+        if node is None or bool(scene.picture.expanded[scene.place[node]]):
+            return None, False
+        header = scene.header(node)
+        return node, header is not None and header.contains(point)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """On a collapsed Repeat: open it. On the ground: show all."""
-        node = self._node_at(event.position())
-        scene = self._scene
-        if node is None or scene is None or bool(scene.picture.expanded[scene.place[node]]):
-            header = None if node is None or scene is None else scene.header(node)
-            if header is None or not header.contains(self.to_picture(event.position())):
-                self.fit()
-        elif scene.structure.nodes[node].kind is NodeKind.REPEAT:
+        node, on_header = self._hit(event.position())
+        if node is None:
+            self.fit()
+        elif not on_header and self._scene is not None and self._scene.header(node) is not None:
             self.toggled.emit(node)
 
     def leaveEvent(self, event: QEvent) -> None:
@@ -379,7 +383,7 @@ class GraphCanvas(QWidget):
         return super().event(event)
 
     def _show_tip(self, position: QPoint, at: QPoint) -> None:
-        node = self._node_at(QPointF(position))
+        node, _ = self._hit(QPointF(position))
         if node is None:
             QToolTip.hideText()
             return
@@ -389,6 +393,8 @@ class GraphCanvas(QWidget):
 
     def _is_ours(self, event: QKeyEvent) -> bool:
         """Keys that mean something here and elsewhere in the window: here they are the graph's."""
+        if event.matches(QKeySequence.StandardKey.Find):
+            return True
         bare = event.modifiers() & ~(Qt.KeyboardModifier.KeypadModifier | Qt.KeyboardModifier.ShiftModifier)
         if bare != Qt.KeyboardModifier.NoModifier:
             return False
@@ -404,7 +410,9 @@ class GraphCanvas(QWidget):
         if not self._is_ours(event):
             super().keyPressEvent(event)
             return
-        if event.key() in _DIRECTIONS:
+        if event.matches(QKeySequence.StandardKey.Find):
+            self.asked.emit("find")
+        elif event.key() in _DIRECTIONS:
             self.step(*_DIRECTIONS[Qt.Key(event.key())])
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             node = self._marks.selected if self._marks.holder is None else self._marks.holder
@@ -432,37 +440,3 @@ class GraphCanvas(QWidget):
         if found is not None:
             self.picked.emit(found)
             self.ensure_visible(found)
-
-
-def nearest(scene: GraphScene, node: int | None, dx: int, dy: int) -> int | None:
-    """The operation next to one in a direction: close along it, and not far to the side.
-
-    From None: the topmost, then leftmost operation. Ports are passed over. The box around a node counts by its title.
-    """
-    picture, structure = scene.picture, scene.structure
-    best: tuple[float, float, int] | None = None
-    start = None if node is None or node not in scene.place else _anchor(scene, node)
-    for place, other in enumerate(picture.nodes.tolist()):
-        if structure.nodes[other].is_port or other == node:
-            continue
-        spot = _anchor(scene, other)
-        if start is None:
-            cost = (spot.y(), spot.x())
-        else:
-            ahead = (spot.x() - start.x()) * dx + (spot.y() - start.y()) * dy
-            aside = abs((spot.x() - start.x()) * dy) + abs((spot.y() - start.y()) * dx)
-            if ahead <= 1.0 or (dx and aside > 2 * ahead):
-                continue
-            cost = (ahead + (1.5 if dx else 0.6) * aside, ahead)
-        if best is None or (*cost, place) < best:
-            best = (*cost, place)
-    return None if best is None else int(picture.nodes[best[2]])
-
-
-def _anchor(scene: GraphScene, node: int) -> QPointF:
-    """Where a node is, for moving by keys: its centre, the title of an expanded Repeat."""
-    rect = scene.rect(node)
-    assert rect is not None
-    place = scene.place[node]
-    y = rect.top() + scene.header_height() / 2 if bool(scene.picture.expanded[place]) else rect.center().y()
-    return QPointF(rect.center().x(), y)

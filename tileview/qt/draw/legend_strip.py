@@ -51,7 +51,7 @@ class LegendStrip(QWidget):
         self._items = [] if style is None else _items(style, theme, extra)
         self.setAccessibleDescription(self.text())
         self.updateGeometry()
-        self.setFixedHeight(self._height(self.width()))
+        self.setFixedHeight(self.height_for(self.width()))
         self.update()
 
     def text(self) -> str:
@@ -59,14 +59,14 @@ class LegendStrip(QWidget):
         return "; ".join(f"{item.low} to {item.text}" if item.kind == "ramp" else item.text for item in self._items)
 
     def sizeHint(self) -> QSize:
-        return QSize(320, self._height(max(self.width(), 320)))
+        return QSize(320, self.height_for(max(self.width(), 320)))
 
     def minimumSizeHint(self) -> QSize:
         return QSize(80, self._line_height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        height = self._height(event.size().width())
+        height = self.height_for(event.size().width())
         if height != self.height():
             self.setFixedHeight(height)
 
@@ -91,7 +91,8 @@ class LegendStrip(QWidget):
             x += self._width(item) + _SPACE
         return lines
 
-    def _height(self, width: int) -> int:
+    def height_for(self, width: int) -> int:
+        """The height the legend needs at a width."""
         return 0 if not self._items else len(self._lines(width)) * self._line_height() + 4
 
     def paintEvent(self, event: QPaintEvent) -> None:

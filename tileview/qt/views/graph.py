@@ -2,42 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
-from PySide6.QtCore import QMarginsF, QPointF, QRect, QSize, Qt
-from PySide6.QtGui import QAction, QColor, QFontMetricsF, QKeySequence, QPainter, QShowEvent
-from PySide6.QtSvg import QSvgGenerator
+from PySide6.QtCore import QPointF
+from PySide6.QtGui import QAction, QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
-from tileview.graphlayout import Sizes, Spacing, repeats
+from tileview.graphlayout import repeats
 from tileview.model.graph import Graph
-from tileview.model.plan import Plan
-from tileview.model.recipe import Recipe
-from tileview.model.timeline import Timeline
-from tileview.present.allocation_rows import AllocationFigures
-from tileview.present.graph_style import (
-    ColourMode,
-    GraphStyle,
-    NodeFigures,
-    graph_style,
-    no_figures,
-    node_figures,
-    step_spans,
-)
-from tileview.present.graph_words import node_words
-from tileview.present.operation_rows import owners_of_values, shares
+from tileview.present.graph_style import ColourMode, GraphStyle
 from tileview.qt.bridge import Bridge
 from tileview.qt.draw.graph_bar import GraphBar
 from tileview.qt.draw.graph_canvas import GraphCanvas
 from tileview.qt.draw.graph_layouts import GraphLayouts, LayoutRequest, LayoutResult
 from tileview.qt.draw.graph_scene import GraphScene, Highlight
+from tileview.qt.draw.graph_svg import write_svg
 from tileview.qt.draw.legend_strip import LegendStrip
 from tileview.qt.views.base import View
+from tileview.qt.views.graph_look import GraphLook, box_sizes
+from tileview.qt.views.graph_moves import GraphMoves
 from tileview.qt.views.steps_list import StepsList
-
-_STATE_TOKENS = ("background", "surface", "raised", "selection", "accent")
-"""Theme tokens of the states of a step: idle, coming, done, holds, runs."""
 
 
 class GraphView(View):
@@ -53,18 +37,14 @@ class GraphView(View):
         self.legend = LegendStrip(bridge.theme, self)
         self.steps = StepsList(bridge, self)
         self.layouts = GraphLayouts(self)
+        self.moves = GraphMoves(self)
         self._graph: Graph | None = None
         self._result: LayoutResult | None = None
         self._number = 0
         self._anchor: tuple[int, QPointF] | None = None
         self._fresh = True
         self._around: int | None = None
-        self._found: tuple[int, ...] = ()
-        self._sibling: tuple[tuple[int, ...], int] = ((), 0)
-        self._mode = ColourMode.SHARE
-        self._figures: AllocationFigures | None = None
-        self._owners: dict[int, int] = {}
-        self._spans: dict[int, tuple[int, int]] = {}
+        self.look = GraphLook(bridge.session)
         self._stale = False
         self._build()
         self._actions = self._make_actions()
@@ -88,46 +68,47 @@ class GraphView(View):
         self.setFocusProxy(self.canvas)
 
     def _connect(self) -> None:
-        self.canvas.picked.connect(self._pick)
+        self.canvas.picked.connect(self.pick)
         self.canvas.toggled.connect(self.toggle)
         self.canvas.hovered.connect(self._hover)
         self.canvas.asked.connect(self._asked)
         self.bridge.hovered.connect(self._on_hovered)
-        self.bar.searched.connect(self._search)
-        self.bar.stepped.connect(self._go_to_match)
-        self.bar.left.connect(self._leave_search)
+        self.bar.searched.connect(self.moves.search)
+        self.bar.stepped.connect(self.moves.go_to_match)
+        self.bar.left.connect(self.moves.leave_search)
         self.bar.mode_changed.connect(self.set_mode)
         self.bar.neighbourhood_changed.connect(self._on_neighbourhood)
-        self.bar.remark_chosen.connect(self._on_remark)
+        self.bar.remark_chosen.connect(self.moves.on_remark)
         self.layouts.ready.connect(self._on_layout)
         self.layouts.failed.connect(self._on_layout_failed)
         self.layouts.progressed.connect(self._on_progress)
 
     def _make_actions(self) -> list[QAction]:
+        """Commands for the menu and the palette. Keys are the canvas's own: the window has some of them too."""
         rows = (
-            ("Find in the graph", "Ctrl+F", self.find_operation),
-            ("Show the whole graph", "", self.fit),
-            ("Centre the selected operation", "", self.centre_selection),
-            ("Expand all Repeats", "", self.expand_all),
-            ("Collapse all Repeats", "", self.collapse_all),
-            ("Show the neighbourhood only", "", self.toggle_neighbourhood),
-            ("Go to a producer", "", self.go_to_producer),
-            ("Go to a consumer", "", self.go_to_consumer),
-            ("Colour by share or by step", "", self.next_mode),
+            ("Find in the graph", self.find_operation),
+            ("Show the whole graph", self.fit),
+            ("Centre the selected operation", self.centre_selection),
+            ("Expand all Repeats", self.expand_all),
+            ("Collapse all Repeats", self.collapse_all),
+            ("Show the neighbourhood only", self.toggle_neighbourhood),
+            ("Go to a producer", self.moves.go_to_producer),
+            ("Go to a consumer", self.moves.go_to_consumer),
+            ("Colour by share or by step", self.next_mode),
         )
         actions = []
-        for text, keys, slot in rows:
+        for text, slot in rows:
             action = QAction(text, self)
             action.triggered.connect(slot)
-            if keys:
-                action.setShortcut(QKeySequence(keys))
-                action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-                self.addAction(action)
             actions.append(action)
-        self.bar.menu.addActions(actions[1:])
+        self.bar.menu.addActions(actions)
         return actions
 
     # -- what is shown --------------------------------------------------------------------------------------------
+
+    @property
+    def has_graph(self) -> bool:
+        return self._graph is not None
 
     @property
     def result(self) -> LayoutResult | None:
@@ -138,19 +119,12 @@ class GraphView(View):
     def shown_style(self) -> GraphStyle | None:
         return None if self.canvas.scene is None else self.canvas.scene.style
 
-    def _recipe(self) -> Recipe | None:
-        """The recipe in force; that of the linked file where a timeline is open."""
-        recipe = self.session.recipe
-        if recipe is None and self.session.linked is not None:
-            recipe = self.session.linked.recipe
-        return recipe
-
     def on_document(self) -> None:
         self.layouts.cancel()
         self._result = None
         self._around = None
-        self._found = ()
         self._fresh = True
+        self.moves.clear()
         self.bar.clear()
         self.steps.clear()
         self.canvas.set_scene(None)
@@ -159,19 +133,19 @@ class GraphView(View):
         self.on_estimate()
 
     def on_pins(self) -> None:
-        recipe = self._recipe()
+        recipe = self.look.recipe()
         if (None if recipe is None else recipe.graph) is not self._graph:
             self.on_document()
 
     def _take_graph(self) -> None:
-        recipe = self._recipe()
+        recipe = self.look.recipe()
         self._graph = None if recipe is None else recipe.graph
         has_steps = recipe is None and self.session.document is not None
         self.pages.setCurrentIndex(1 if has_steps else 0)
         self.setFocusProxy(self.steps.table if has_steps else self.canvas)
-        self._owners = {} if self._graph is None else owners_of_values(self._graph)
+        self.look.take_graph(self._graph)
         if self._graph is not None:
-            self._ask(collapsed=None)
+            self.ask(collapsed=None)
         else:
             self.canvas.set_waiting("" if self.session.document is not None else "Nothing is open")
             self.legend.show_style(None, self.bridge.theme)
@@ -181,8 +155,7 @@ class GraphView(View):
 
     def on_estimate(self) -> None:
         timeline = self.session.timeline
-        self._figures = None if timeline is None else AllocationFigures(timeline)
-        self._spans = {} if timeline is None else step_spans(timeline)
+        self.look.take_timeline(timeline)
         if self._graph is None:
             self.steps.show_timeline(timeline)
         else:
@@ -204,26 +177,11 @@ class GraphView(View):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        if self._stale:
-            self._restyle()
+        self._freshen()
 
     # -- layout ---------------------------------------------------------------------------------------------------
 
-    def _sizes(self) -> Sizes:
-        """Boxes as large as the font needs."""
-        metrics = QFontMetricsF(self.canvas.font())
-        height = metrics.height()
-        wide = metrics.horizontalAdvance("16 × 46 × 12, F16, swapped")
-        return Sizes(
-            node=(round(wide + metrics.horizontalAdvance("12 params") + 28), round(2 * height + 14)),
-            port=(round(wide), round(height + 6)),
-            header=round(height + 10),
-            padding=16.0,
-            least_body=round(wide),
-            spacing=Spacing(gap=26.0, bend_gap=16.0, layer_gap=34.0, loop=18.0),
-        )
-
-    def _ask(self, collapsed: frozenset[int] | None) -> None:
+    def ask(self, collapsed: frozenset[int] | None) -> None:
         """Ask for a layout of the graph in hand."""
         assert self._graph is not None
         known = self._result if self._result is not None and self._result.request.graph is self._graph else None
@@ -233,7 +191,7 @@ class GraphView(View):
             LayoutRequest(
                 self._number,
                 self._graph,
-                self._sizes(),
+                box_sizes(self.canvas.font()),
                 None if known is None else known.structure,
                 None if known is None else known.neighbours,
                 collapsed,
@@ -264,7 +222,7 @@ class GraphView(View):
             self.canvas.show_readable(self._first_focus())
         elif self._around is not None:
             self.canvas.show_readable(result.structure.by_operation.get(self._around))
-        self._mark()
+        self.mark()
         if not self.canvas.is_opening:
             self.canvas.ensure_visible(self.canvas.marks.selected)
 
@@ -273,7 +231,7 @@ class GraphView(View):
         marks = self._highlight()
         start = marks.selected if marks.selected is not None else marks.holder
         if start is None and self.shown_style is not None and self.shown_style.running >= 0:
-            start = self._shown_node(self.shown_style.running)
+            start = self.shown_node(self.shown_style.running)
         return start
 
     def toggle(self, node: int) -> None:
@@ -282,7 +240,7 @@ class GraphView(View):
             return
         corner = self.canvas.corner(node)
         self._anchor = None if corner is None else (node, corner)
-        self._ask(self._result.collapsed ^ {node})
+        self.ask(self._result.collapsed ^ {node})
 
     def expand_all(self) -> None:
         self._collapse(frozenset())
@@ -294,67 +252,54 @@ class GraphView(View):
     def _collapse(self, collapsed: frozenset[int]) -> None:
         if self._result is not None and collapsed != self._result.collapsed:
             self._fresh = True
-            self._ask(collapsed)
+            self.ask(collapsed)
 
     # -- words, figures, colours ----------------------------------------------------------------------------------
 
     def _rebuild(self) -> None:
-        """Words and colours for the picture in hand."""
-        result, recipe = self._result, self._recipe()
+        """Words and colours for the picture in hand: another layout, plan or estimate."""
+        result, recipe = self._result, self.look.recipe()
         if result is None or recipe is None:
             return
-        words = node_words(
-            result.structure, recipe.graph, self._plans(), tuple(self.session.state.swaps), self._unknown()
-        )
-        style = self._make_style(result)
-        scene = GraphScene(result.structure, result.picture, words, style, self.bridge.theme, self.canvas.font())
-        self.canvas.set_scene(scene)
+        scene = self.canvas.scene
+        if not self.isVisible() and scene is not None and scene.picture is result.picture:
+            self._stale = True
+            return
+        words = self.look.words(result.structure, recipe)
+        style = self.look.style(result, self.bridge.theme)
+        if scene is not None and scene.picture is result.picture:
+            scene.words, scene.style = words, style
+            self.canvas.update()
+        else:
+            self.canvas.set_scene(
+                GraphScene(result.structure, result.picture, words, style, self.bridge.theme, self.canvas.font())
+            )
         self._show_legend(style)
-        self._mark()
-
-    def _plans(self) -> Mapping[int, Plan]:
-        recipe = self._recipe()
-        return {} if recipe is None else recipe.plans
-
-    def _unknown(self) -> dict[int, str]:
-        estimate = self.session.estimate
-        program = None if estimate is None else estimate.program
-        return {} if program is None else dict(program.unknown)
+        self.mark()
 
     def _restyle(self) -> None:
-        """Only colours and figures: another step or tile."""
+        """Only colours and figures: another step, tile or theme. A hidden view waits until it is seen."""
         scene, result = self.canvas.scene, self._result
-        self._stale = not self.isVisible()
         if scene is None or result is None:
             return
-        scene.style = self._make_style(result)
-        scene.set_theme(self.bridge.theme, self.canvas.font())
+        if not self.isVisible():
+            self._stale = True
+            return
+        scene.style = self.look.style(result, self.bridge.theme)
         self._show_legend(scene.style)
         self.canvas.update()
 
-    def _make_style(self, result: LayoutResult) -> GraphStyle:
-        colors = [QColor(getattr(self.bridge.theme, token)) for token in ("raised", *_STATE_TOKENS)]
-        neutral, *states = [(color.red(), color.green(), color.blue()) for color in colors]
-        return graph_style(
-            result.structure,
-            self._node_figures(result),
-            self._mode,
-            self.bridge.theme.is_dark,
-            neutral,
-            result.picture.nodes,
-            result.picture.expanded,
-            states,
-        )
-
-    def _node_figures(self, result: LayoutResult) -> NodeFigures:
-        timeline: Timeline | None = self.session.timeline
-        step = self.session.selection.step
-        if timeline is None or self._figures is None or step is None or step >= len(timeline.steps):
-            return no_figures(result.structure)
-        table = self._figures.table(step, self.session.selection.tile)
-        assert table.tile is not None
-        share = shares(table, timeline, self._owners)
-        return node_figures(result.structure, share, timeline, step, table.tile, self._owners, self._spans)
+    def _freshen(self) -> None:
+        """Do what was put off while the view was hidden."""
+        if self._stale and self._result is not None and self.canvas.scene is not None:
+            recipe = self.look.recipe()
+            if recipe is not None:
+                self.canvas.scene.words = self.look.words(self._result.structure, recipe)
+            self.canvas.scene.style = self.look.style(self._result, self.bridge.theme)
+            self._show_legend(self.canvas.scene.style)
+            self.mark()
+            self.canvas.update()
+        self._stale = False
 
     def _show_legend(self, style: GraphStyle) -> None:
         extra = []
@@ -367,20 +312,20 @@ class GraphView(View):
 
     @property
     def mode(self) -> ColourMode:
-        return self._mode
+        return self.look.mode
 
     def set_mode(self, mode: ColourMode) -> None:
         """Colour by share or by step."""
-        self._mode = mode
+        self.look.mode = mode
         self.bar.show_mode(mode)
         self._restyle()
 
     def next_mode(self) -> None:
-        self.set_mode(ColourMode.STEP if self._mode is ColourMode.SHARE else ColourMode.SHARE)
+        self.set_mode(ColourMode.STEP if self.look.mode is ColourMode.SHARE else ColourMode.SHARE)
 
     # -- selection ------------------------------------------------------------------------------------------------
 
-    def _shown_node(self, node: int) -> int | None:
+    def shown_node(self, node: int) -> int | None:
         """The node itself where it is shown, else the innermost shown Repeat around it."""
         result, scene = self._result, self.canvas.scene
         if result is None or scene is None:
@@ -389,39 +334,44 @@ class GraphView(View):
             return node
         return next((owner for owner in result.structure.around(node) if owner in scene.place), None)
 
-    def _selected_node(self) -> int | None:
+    def selected_node(self) -> int | None:
+        """The node of the selected operation, shown or not."""
         operation = self.session.selection.operation
         if operation is None or self._result is None:
             return None
         return self._result.structure.by_operation.get(operation)
 
     def _highlight(self) -> Highlight:
-        node = self._selected_node()
-        shown = None if node is None else self._shown_node(node)
+        node = self.selected_node()
+        shown = None if node is None else self.shown_node(node)
         found = None
-        if self._found or self.bar.query():
-            found = frozenset(place for match in self._found if (place := self._shown_node(match)) is not None)
+        if self.moves.found or self.bar.query():
+            found = frozenset(place for match in self.moves.found if (place := self.shown_node(match)) is not None)
         return Highlight(
             node if shown == node else None, None if shown == node else shown, self.canvas.marks.hovered, found
         )
 
-    def _mark(self) -> None:
+    def mark(self) -> None:
+        """Show selection and matches as they are now."""
         self.canvas.set_marks(self._highlight())
 
     def _follow_selection(self) -> None:
         before = self.canvas.marks
-        self._mark()
+        self.mark()
         marks = self.canvas.marks
-        node = self._selected_node()
+        node = self.selected_node()
         is_outside = node is not None and marks.selected is None and marks.holder is None
         if self._around is not None and is_outside and self._result is not None:
             self._around = self.session.selection.operation
-            self._ask(self._result.collapsed)
+            self.ask(self._result.collapsed)
             return
-        if (marks.selected, marks.holder) != (before.selected, before.holder):
+        if self.canvas.is_opening:
+            self.canvas.show_readable(self._first_focus())
+        elif (marks.selected, marks.holder) != (before.selected, before.holder):
             self.canvas.ensure_visible(marks.selected if marks.selected is not None else marks.holder)
 
-    def _pick(self, node: int | None) -> None:
+    def pick(self, node: int | None) -> None:
+        """Select the operation of a node; ports cannot be selected."""
         if self._result is None:
             return
         entry = None if node is None else self._result.structure.nodes[node]
@@ -437,7 +387,7 @@ class GraphView(View):
         node = None
         if isinstance(operation, int) and self._result is not None:
             found = self._result.structure.by_operation.get(operation)
-            node = None if found is None else self._shown_node(found)
+            node = None if found is None else self.shown_node(found)
         marks = self._highlight()
         self.canvas.set_marks(Highlight(marks.selected, marks.holder, node, marks.found))
 
@@ -453,48 +403,15 @@ class GraphView(View):
 
     def _asked(self, command: str) -> None:
         {
-            "producers": self.go_to_producer,
-            "consumers": self.go_to_consumer,
-            "next_producer": self._next_sibling,
-            "next_consumer": self._next_sibling,
+            "producers": self.moves.go_to_producer,
+            "consumers": self.moves.go_to_consumer,
+            "next_producer": self.moves.next_sibling,
+            "next_consumer": self.moves.next_sibling,
             "centre": self.centre_selection,
+            "find": self.find_operation,
             "neighbourhood": self.toggle_neighbourhood,
             "colours": self.next_mode,
         }[command]()
-
-    def go_to_producer(self) -> None:
-        """Select the operation that makes the first operand; the others by { and }."""
-        self._go_along(producers=True)
-
-    def go_to_consumer(self) -> None:
-        """Select the first operation that reads the result; the others by { and }."""
-        self._go_along(producers=False)
-
-    def _go_along(self, producers: bool) -> None:
-        node, result = self._selected_node(), self._result
-        if node is None or result is None:
-            self.bridge.message.emit("Select an operation first")
-            return
-        sides = result.neighbours.producers if producers else result.neighbours.consumers
-        others = sides[node]
-        word = "producer" if producers else "consumer"
-        number = result.structure.nodes[node].operation
-        if not others:
-            self.bridge.message.emit(f"Operation {number} has no {word}")
-            return
-        names = ", ".join(str(result.structure.nodes[other].operation) for other in others[:8])
-        more = " …" if len(others) > 8 else ""
-        self.bridge.message.emit(f"{word.capitalize()}s of operation {number}: {names}{more}")
-        self._sibling = (others, 0)
-        self._pick(others[0])
-
-    def _next_sibling(self) -> None:
-        """Another producer (or consumer) of the operation that [ or ] was pressed on."""
-        others, at = self._sibling
-        if others:
-            at = (at + 1) % len(others)
-            self._sibling = (others, at)
-            self._pick(others[at])
 
     # -- neighbourhood --------------------------------------------------------------------------------------------
 
@@ -503,6 +420,7 @@ class GraphView(View):
         self._on_neighbourhood(self._around is None, self.bar.hops())
 
     def _on_neighbourhood(self, is_on: bool, hops: int) -> None:
+        """Another neighbourhood: around the operation it was around, else the selected one, else that of the step."""
         if self._result is None:
             return
         around = None
@@ -516,47 +434,13 @@ class GraphView(View):
                 return
         self._around = around
         self._fresh = around is None
-        self._ask(self._result.collapsed)
-
-    # -- search ---------------------------------------------------------------------------------------------------
+        self.ask(self._result.collapsed)
 
     def find_operation(self) -> None:
         """Put the cursor into the search box."""
-        box = self.bar.search if self._graph is not None else self.steps.search
+        box = self.bar.search if self.has_graph else self.steps.search
         box.setFocus()
         box.selectAll()
-
-    def _search(self, text: str) -> None:
-        """Mark all matches and bring the first one into view while one types."""
-        scene, result = self.canvas.scene, self._result
-        self._found = () if scene is None or result is None else self.bar.matching(result.structure, scene.words)
-        self._mark()
-        if self._found:
-            self._show_match()
-
-    def _show_match(self) -> None:
-        match = self._found[self.bar.match_index()]
-        self.canvas.centre(self._shown_node(match), max(self.canvas.scale, 0.5))
-
-    def _go_to_match(self) -> None:
-        """Select the current match; Repeats around it open."""
-        if not self._found or self._result is None:
-            return
-        match = self._found[self.bar.match_index()]
-        hidden = [owner for owner in self._result.structure.around(match) if owner in self._result.collapsed]
-        self._pick(match)
-        if hidden:
-            self._ask(self._result.collapsed - set(hidden))
-        self._show_match()
-
-    def _leave_search(self) -> None:
-        self.bar.search.clear()
-        self.canvas.setFocus()
-
-    def _on_remark(self, operation: object) -> None:
-        if isinstance(operation, int):
-            self.session.select_operation(operation)
-            self.centre_selection()
 
     # -- export and end -------------------------------------------------------------------------------------------
 
@@ -567,29 +451,15 @@ class GraphView(View):
         return self.steps.table.csv() if self.pages.currentWidget() is self.steps else None
 
     def export_svg(self, path: Path) -> bool:
-        """The whole graph at full detail, whatever part is in view, with its legend."""
         scene = self.canvas.scene
-        if scene is None or self.pages.currentWidget() is self.steps:
+        if scene is None or not self.has_graph:
             return False
-        bounds = scene.bounds.marginsAdded(QMarginsF(16, 16, 16, 16))
-        width = max(round(bounds.width()), 320)
-        legend = 120
-        generator = QSvgGenerator()
-        generator.setFileName(str(path))
-        generator.setSize(QSize(width, round(bounds.height()) + legend))
-        generator.setViewBox(QRect(0, 0, width, round(bounds.height()) + legend))
-        generator.setTitle("Operator graph")
-        painter = QPainter()
-        if not painter.begin(generator):
-            return False
-        painter.fillRect(QRect(0, 0, width, round(bounds.height()) + legend), self.bridge.theme.color("background"))
-        painter.save()
-        painter.translate(-bounds.topLeft())
-        scene.paint(painter, bounds, 1.0, Highlight(self.canvas.marks.selected, self.canvas.marks.holder))
-        painter.restore()
-        painter.translate(0, bounds.height())
-        self.legend.paint_on(painter, width)
-        return painter.end()
+        self._freshen()
+        return write_svg(path, scene, self.canvas.marks, self.legend)
+
+    def is_busy(self) -> bool:
+        """Whether a layout is under way."""
+        return self.layouts.is_busy
 
     def shut_down(self) -> None:
         self.layouts.close()

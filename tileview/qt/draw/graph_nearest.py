@@ -1,0 +1,41 @@
+"""Moving from box to box by the arrow keys."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPointF
+
+from tileview.qt.draw.graph_scene import GraphScene
+
+
+def nearest(scene: GraphScene, node: int | None, dx: int, dy: int) -> int | None:
+    """The operation next to one in a direction: close along it, and not far to the side.
+
+    From None: the topmost, then leftmost operation. Ports are passed over. The box around a node counts by its title.
+    """
+    picture, structure = scene.picture, scene.structure
+    best: tuple[float, float, int] | None = None
+    start = None if node is None or node not in scene.place else _anchor(scene, node)
+    for place, other in enumerate(picture.nodes.tolist()):
+        if structure.nodes[other].is_port or other == node:
+            continue
+        spot = _anchor(scene, other)
+        if start is None:
+            cost = (spot.y(), spot.x())
+        else:
+            ahead = (spot.x() - start.x()) * dx + (spot.y() - start.y()) * dy
+            aside = abs((spot.x() - start.x()) * dy) + abs((spot.y() - start.y()) * dx)
+            if ahead <= 1.0 or (dx and aside > 2 * ahead):
+                continue
+            cost = (ahead + (1.5 if dx else 0.6) * aside, ahead)
+        if best is None or (*cost, place) < best:
+            best = (*cost, place)
+    return None if best is None else int(picture.nodes[best[2]])
+
+
+def _anchor(scene: GraphScene, node: int) -> QPointF:
+    """Where a node is, for moving by keys: its centre, the title of an expanded Repeat."""
+    rect = scene.rect(node)
+    assert rect is not None
+    place = scene.place[node]
+    y = rect.top() + scene.header_height() / 2 if bool(scene.picture.expanded[place]) else rect.center().y()
+    return QPointF(rect.center().x(), y)

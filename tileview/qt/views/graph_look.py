@@ -1,0 +1,105 @@
+"""Words and colours of the graph's boxes, from the session's state."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QColor, QFont, QFontMetricsF
+
+from tileview.graphlayout import Sizes, Spacing, Structure
+from tileview.model.graph import Graph
+from tileview.model.recipe import Recipe
+from tileview.model.timeline import Timeline
+from tileview.present.allocation_rows import AllocationFigures
+from tileview.present.graph_style import (
+    ColourMode,
+    GraphStyle,
+    NodeFigures,
+    graph_style,
+    no_figures,
+    node_figures,
+    step_spans,
+)
+from tileview.present.graph_words import NodeWords, node_words
+from tileview.present.operation_rows import owners_of_values, shares
+from tileview.qt.draw.graph_layouts import LayoutResult
+from tileview.qt.theme import Theme
+from tileview.session.session import Session
+
+_STATE_TOKENS = ("background", "surface", "raised", "selection", "accent")
+"""Theme tokens of the states of a step: idle, coming, done, holds, runs."""
+
+
+def box_sizes(font: QFont) -> Sizes:
+    """Boxes as large as the font needs for a title and a usual plan."""
+    metrics = QFontMetricsF(font)
+    height = metrics.height()
+    wide = metrics.horizontalAdvance("16 × 46 × 12, F16, swapped")
+    return Sizes(
+        node=(round(wide + metrics.horizontalAdvance("12 params") + 28), round(2 * height + 14)),
+        port=(round(wide), round(height + 6)),
+        header=round(height + 10),
+        padding=16.0,
+        least_body=round(wide),
+        spacing=Spacing(gap=26.0, bend_gap=16.0, layer_gap=34.0, loop=18.0),
+    )
+
+
+class GraphLook:
+    """What the boxes say in the state that the session is in; keeps what does not change from step to step."""
+
+    def __init__(self, session: Session) -> None:
+        self.mode = ColourMode.SHARE
+        self._session = session
+        self._figures: AllocationFigures | None = None
+        self._owners: dict[int, int] = {}
+        self._spans: dict[int, tuple[int, int]] = {}
+
+    def recipe(self) -> Recipe | None:
+        """The recipe in force; that of the linked file where a timeline is open."""
+        recipe = self._session.recipe
+        if recipe is None and self._session.linked is not None:
+            recipe = self._session.linked.recipe
+        return recipe
+
+    def take_graph(self, graph: Graph | None) -> None:
+        """Another graph."""
+        self._owners = {} if graph is None else owners_of_values(graph)
+
+    def take_timeline(self, timeline: Timeline | None) -> None:
+        """Another estimate."""
+        self._figures = None if timeline is None else AllocationFigures(timeline)
+        self._spans = {} if timeline is None else step_spans(timeline)
+
+    def words(self, structure: Structure, recipe: Recipe) -> tuple[NodeWords, ...]:
+        """What the boxes say whatever the step."""
+        estimate = self._session.estimate
+        program = None if estimate is None else estimate.program
+        unknown = {} if program is None else dict(program.unknown)
+        return node_words(structure, recipe.graph, recipe.plans, tuple(self._session.state.swaps), unknown)
+
+    def figures(self, structure: Structure) -> NodeFigures:
+        """Bytes and states at the selected step, on the selected tile or the worst one."""
+        timeline, selection = self._session.timeline, self._session.selection
+        step = selection.step
+        if timeline is None or self._figures is None or step is None or step >= len(timeline.steps):
+            return no_figures(structure)
+        table = self._figures.table(step, selection.tile)
+        if table.tile is None:
+            return no_figures(structure)
+        share = shares(table, timeline, self._owners)
+        return node_figures(structure, share, timeline, step, table.tile, self._owners, self._spans)
+
+    def style(self, result: LayoutResult, theme: Theme) -> GraphStyle:
+        """Colours and figures for the boxes of a layout."""
+        colors = [QColor(getattr(theme, token)) for token in ("raised", *_STATE_TOKENS)]
+        neutral, *states = [(color.red(), color.green(), color.blue()) for color in colors]
+        picture = result.picture
+        return graph_style(
+            result.structure,
+            self.figures(result.structure),
+            self.mode,
+            theme.is_dark,
+            neutral,
+            picture.nodes,
+            picture.expanded,
+            states,
+        )

@@ -1,0 +1,96 @@
+"""Ways through the graph: search, and from an operation to those it reads from and that read from it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+
+if TYPE_CHECKING:
+    from tileview.qt.views.graph import GraphView
+
+
+class GraphMoves(QObject):
+    """Moves the selection of a :class:`GraphView` along edges and from match to match."""
+
+    def __init__(self, view: GraphView) -> None:
+        super().__init__(view)
+        self._view = view
+        self.found: tuple[int, ...] = ()
+        """Matches of the search, as nodes."""
+        self._sibling: tuple[tuple[int, ...], int] = ((), 0)
+
+    def clear(self) -> None:
+        """Another document."""
+        self.found = ()
+        self._sibling = ((), 0)
+
+    # -- along edges ----------------------------------------------------------------------------------------------
+
+    def go_to_producer(self) -> None:
+        """Select the operation that makes the first operand; the others by { and }."""
+        self._go_along(producers=True)
+
+    def go_to_consumer(self) -> None:
+        """Select the first operation that reads the result; the others by { and }."""
+        self._go_along(producers=False)
+
+    def _go_along(self, producers: bool) -> None:
+        node, result = self._view.selected_node(), self._view.result
+        if node is None or result is None:
+            self._view.bridge.message.emit("Select an operation first")
+            return
+        sides = result.neighbours.producers if producers else result.neighbours.consumers
+        others = sides[node]
+        word = "producer" if producers else "consumer"
+        number = result.structure.nodes[node].operation
+        if not others:
+            self._view.bridge.message.emit(f"Operation {number} has no {word}")
+            return
+        names = ", ".join(str(result.structure.nodes[other].operation) for other in others[:8])
+        more = " …" if len(others) > 8 else ""
+        self._view.bridge.message.emit(f"{word.capitalize()}s of operation {number}: {names}{more}")
+        self._sibling = (others, 0)
+        self._view.pick(others[0])
+
+    def next_sibling(self) -> None:
+        """Another producer (or consumer) of the operation that [ or ] was pressed on."""
+        others, at = self._sibling
+        if others:
+            at = (at + 1) % len(others)
+            self._sibling = (others, at)
+            self._view.pick(others[at])
+
+    # -- search ---------------------------------------------------------------------------------------------------
+
+    def search(self, text: str) -> None:
+        """Mark all matches and bring the first one into view while one types."""
+        scene, result = self._view.canvas.scene, self._view.result
+        self.found = () if scene is None or result is None else self._view.bar.matching(result.structure, scene.words)
+        self._view.mark()
+        if self.found:
+            self._show_match()
+
+    def _show_match(self) -> None:
+        match = self.found[self._view.bar.match_index()]
+        self._view.canvas.centre(self._view.shown_node(match), max(self._view.canvas.scale, 0.5))
+
+    def go_to_match(self) -> None:
+        """Select the current match; Repeats around it open."""
+        if not self.found or self._view.result is None:
+            return
+        match = self.found[self._view.bar.match_index()]
+        hidden = [owner for owner in self._view.result.structure.around(match) if owner in self._view.result.collapsed]
+        self._view.pick(match)
+        if hidden:
+            self._view.ask(self._view.result.collapsed - set(hidden))
+        self._show_match()
+
+    def leave_search(self) -> None:
+        self._view.bar.search.clear()
+        self._view.canvas.setFocus()
+
+    def on_remark(self, operation: object) -> None:
+        if isinstance(operation, int):
+            self._view.session.select_operation(operation)
+            self._view.centre_selection()
