@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from tileview.core.memory.infer import element_size
 from tileview.core.memory.verdict import contiguous_bytes, contiguous_overflow
 from tileview.model.sizes import U64_MAX, UNAVAILABLE, Size, Unavailable, size_to_u64
 from tileview.model.timeline import ByteArray, ClassBytes, Peak, Problem, Timeline, Verdict
@@ -210,19 +211,31 @@ def _pair(sizes: ClassBytes) -> str:
 
 
 def check_value(file: TimelineFile, timeline: Timeline, value: int) -> list[Problem]:
-    """Whether the per-tile arrays of a value have the largest entries that the file states."""
+    """Whether the arrays of a value have the largest entries that the file states, and its bytes follow from its
+    shards.
+    """
     entry = file.values[value]
+    shards, sizes = file.tiles.tile_shards(value), file.tiles.tile_bytes(value)
     problems = []
-    for field, array, stated in (
-        ("tile_shards", file.tiles.tile_shards(value), entry.shard_bytes),
-        ("tile_bytes", file.tiles.tile_bytes(value), entry.bytes),
-    ):
+    for field, array, stated in (("tile_shards", shards, entry.shard_bytes), ("tile_bytes", sizes, entry.bytes)):
         if array is None or isinstance(stated, Unavailable):
             continue
         largest = int(array.max(initial=0))
         if largest != stated:
             text = f"{entry.name}: the largest is {largest:,} B, the file says {stated:,} B"
             problems.append(Problem("warning", f"timeline.values.{value}.{field}", text, value=value))
+    if shards is not None and sizes is not None and not isinstance(entry.bytes, Unavailable):
+        tail = timeline.tails.get(entry.root, 0)
+        rounding = element_size(entry) if entry.root in timeline.aligned_roots else 1
+        expected = np.where(shards > 0, -(-(shards + tail) // rounding) * rounding, 0) * entry.copies
+        different = np.flatnonzero(expected != sizes)
+        if len(different):
+            tile = int(different[0])
+            text = (
+                f"{entry.name}: on {len(different)} tiles bytes do not follow from shards, first tile {tile}: "
+                f"{sizes[tile]:,} B for a shard of {shards[tile]:,} B"
+            )
+            problems.append(Problem("warning", f"timeline.values.{value}.tile_bytes", text, value=value))
     return problems
 
 

@@ -96,8 +96,13 @@ def expected_size(value: FileValue, rounded: bool, tail: int) -> int:
     size = value.shard_bytes + tail
     if not rounded:
         return size
-    element = INTERLEAVED_ELEMENT_BYTES if value.memory_class is MemoryClass.INTERLEAVED else STANDARD_ELEMENT_BYTES
+    element = element_size(value)
     return -(-size // element) * element
+
+
+def element_size(value: FileValue) -> int:
+    """Bytes of a memory element of the value's class."""
+    return INTERLEAVED_ELEMENT_BYTES if value.memory_class is MemoryClass.INTERLEAVED else STANDARD_ELEMENT_BYTES
 
 
 def _unexplained(file: TimelineFile, root: int) -> Problem:
