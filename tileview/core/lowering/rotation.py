@@ -4,6 +4,7 @@ must.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -34,31 +35,47 @@ def group_rotations(parameters: Sequence[tuple[int, ValueType]], tiles: int) -> 
     tiles : int
         The program's tile count.
     """
+    loads = _group_loads(parameters)
+    placed = np.zeros(2 * tiles, dtype=np.int64)  # the tiles twice over, so that a rotated group is one piece
+    step = -(-tiles // _OFFSETS)
+    rotations: dict[int, int] = {}
+    for group, load in _by_load(loads):
+        owners = len(load)
+        if owners == tiles and int(load.min()) == int(load.max()):
+            placed += load[0]
+            continue
+        # a tile of the group counts for more than it did before, so the fullest tile is one of those or as it was
+        under = np.ndarray((-(-tiles // step), owners), np.int64, placed, 0, (step * placed.itemsize, placed.itemsize))
+        fullest = np.maximum((under + load).max(axis=1), placed.max())
+        offset = int(fullest.argmin()) * step
+        if offset:
+            rotations[group] = offset
+        placed[offset : offset + owners] += load
+        beyond = max(offset + owners - tiles, 0)
+        placed[:beyond] += load[owners - beyond :]
+        placed[tiles:] = placed[:tiles]
+    return rotations
+
+
+def _by_load(loads: dict[int, Loads]) -> list[tuple[int, Loads]]:
+    return sorted(loads.items(), key=lambda entry: (-int(entry[1].max()), entry[0]))
+
+
+def _group_loads(parameters: Sequence[tuple[int, ValueType]]) -> dict[int, Loads]:
+    """Bytes on every owner of each group, all members together; parameters of unknown size count nothing."""
     loads: dict[int, Loads] = {}
-    for group, own in parameters:
+    for (group, own), members in Counter(parameters).items():
         resolved, size = own.resolved, own.precision.element_bytes
         if resolved is None or size is None:
             continue
-        load = loads.get(group)
-        if load is None:
-            load = loads[group] = np.zeros(tiles, dtype=np.int64)
-        load[: resolved.owner_count] += resolved.owner_elements() * size
-    placed = np.zeros(tiles, dtype=np.int64)
-    step = -(-tiles // _OFFSETS)
-    tile = np.arange(tiles)
-    offsets = np.arange(0, tiles, step)
-    sources = (tile[None, :] - offsets[:, None]) % tiles
-    rotations: dict[int, int] = {}
-    for group in sorted(loads, key=lambda each: (-int(loads[each].max()), each)):
-        load = loads[group]
-        if int(load.min()) == int(load.max()):
-            placed += load
-            continue
-        best = int((placed[None, :] + load[sources]).max(axis=1).argmin())
-        placed += load[sources[best]]
-        if best:
-            rotations[group] = int(offsets[best])
-    return rotations
+        load = resolved.owner_elements() * (size * members)
+        before = loads.get(group)
+        if before is not None:
+            longer, shorter = (load, before) if len(load) >= len(before) else (before, load)
+            load = longer.copy()
+            load[: len(shorter)] += shorter
+        loads[group] = load
+    return loads
 
 
 class OwnerCopies:
