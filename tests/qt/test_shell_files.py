@@ -25,7 +25,8 @@ def test_open_shows_the_verdict_and_selects_where_it_points(driver, over):
     driver.open(over)
     text = driver.window.verdict.verdict_text()
     assert text.startswith("DOES NOT FIT")
-    assert "568,312" in text and "30,504" in text
+    assert "568,312" in text
+    assert "30,504" in text
     assert driver.session.selection.step == 69
     assert driver.session.selection.operation == 21
     assert driver.window.windowTitle().startswith("so400m-over.recipe.json")
@@ -142,7 +143,8 @@ def test_a_broken_file_is_refused_in_one_sentence_and_the_open_one_stays(driver,
     driver.window.files.open(samples / "broken" / "truncated.recipe.json")
     driver.qtbot.waitUntil(lambda: driver.window.findChild(ErrorDialog) is not None)
     dialog = driver.window.findChild(ErrorDialog)
-    assert "truncated.recipe.json" in dialog.text() and "Traceback" not in dialog.text()
+    assert "truncated.recipe.json" in dialog.text()
+    assert "Traceback" not in dialog.text()
     dialog.close()
     assert driver.session.document.path == pair
 

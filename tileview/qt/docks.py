@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Final
 
 from PySide6.QtCore import QByteArray, QSize, Qt, Slot
@@ -11,35 +10,31 @@ from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QTabWidget
 
 from tileview.qt.bridge import Bridge
 from tileview.qt.settings import LAYOUT_VERSION
+from tileview.qt.views.allocations import AllocationsView
+from tileview.qt.views.alternatives import AlternativesView
 from tileview.qt.views.base import View
+from tileview.qt.views.compare import CompareView
+from tileview.qt.views.details import DetailsView
+from tileview.qt.views.graph import GraphView
+from tileview.qt.views.operations import OperationsView
+from tileview.qt.views.problems import ProblemsView
+from tileview.qt.views.tiles import TilesView
+from tileview.qt.views.timeline import TimelineView
+from tileview.qt.views.whatif import WhatIfView
 
-VIEW_CLASSES: Final = (
-    ("operations", "OperationsView"),
-    ("problems", "ProblemsView"),
-    ("graph", "GraphView"),
-    ("tiles", "TilesView"),
-    ("alternatives", "AlternativesView"),
-    ("timeline", "TimelineView"),
-    ("allocations", "AllocationsView"),
-    ("compare", "CompareView"),
-    ("details", "DetailsView"),
-    ("whatif", "WhatIfView"),
+VIEW_CLASSES: Final[tuple[type[View], ...]] = (
+    OperationsView,
+    ProblemsView,
+    GraphView,
+    TilesView,
+    AlternativesView,
+    TimelineView,
+    AllocationsView,
+    CompareView,
+    DetailsView,
+    WhatIfView,
 )
-"""Module under ``tileview.qt.views`` and class, in the order of the View menu."""
-
-
-def view_class(name: str) -> type[View] | None:
-    """The class of a view; None while its module is not there."""
-    module_name = f"tileview.qt.views.{name}"
-    try:
-        module = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        if not (error.name or "").startswith("tileview."):
-            raise
-        return None
-    found = getattr(module, dict(VIEW_CLASSES)[name])
-    assert issubclass(found, View)
-    return found
+"""The views, in the order of the View menu."""
 
 
 class DockArea(QMainWindow):
@@ -63,10 +58,8 @@ class DockArea(QMainWindow):
         self.views: dict[str, View] = {}
         self._docks: dict[str, QDockWidget] = {}
         self._current = ""
-        for name, _ in VIEW_CLASSES:
-            kind = view_class(name)
-            if kind is not None:
-                self._add(name, kind(bridge))
+        for kind in VIEW_CLASSES:
+            self._add(kind.name, kind(bridge))
         self.reset()
         application = QApplication.instance()
         if isinstance(application, QApplication):

@@ -6,6 +6,7 @@ import threading
 import time
 import traceback
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
@@ -138,6 +139,48 @@ class Estimator(QObject):
             return
         if not self._closing:
             self.finished_aside.emit(result, tag)
+
+
+class Background(QObject):
+    """Runs one call on a thread; ``done`` carries its result, ``failed`` a sentence and details."""
+
+    done = Signal(object)
+    failed = Signal(str, str)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._thread: threading.Thread | None = None
+        self._closing = False
+
+    @property
+    def is_running(self) -> bool:
+        return self._thread is not None and self._thread.is_alive()
+
+    def start(self, call: Callable[[], object]) -> None:
+        """Run ``call`` after the one that runs, if any."""
+        self._join()
+        self._thread = threading.Thread(target=self._run, args=(call,), name="tileview background", daemon=True)
+        self._thread.start()
+
+    def _run(self, call: Callable[[], object]) -> None:
+        try:
+            result = call()
+        except Exception as error:
+            if not self._closing:
+                self.failed.emit(f"{type(error).__name__}: {error}", "".join(traceback.format_exception(error)))
+            return
+        if not self._closing:
+            self.done.emit(result)
+
+    def _join(self) -> None:
+        if self._thread is not None:
+            self._thread.join(JOIN_SECONDS)
+            self._thread = None
+
+    def close(self) -> None:
+        """End; no signal comes after this."""
+        self._closing = True
+        self._join()
 
 
 def _failure(job: EstimateJob, error: Exception) -> Failure:

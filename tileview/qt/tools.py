@@ -13,6 +13,7 @@ from tileview.qt.actions import Command
 from tileview.qt.dialogs import ErrorDialog, about
 from tileview.qt.evaluation import Evaluation
 from tileview.qt.faults import versions
+from tileview.qt.fixing import FixDialog
 from tileview.qt.folder import FolderDialog
 from tileview.qt.help import KeySheet, Reference, action_sections, view_sections
 from tileview.qt.navigation import go_to, places_named
@@ -33,6 +34,7 @@ class Tools(QObject):
         super().__init__(window)
         self._window = window
         self._folder: FolderDialog | None = None
+        self._fix: FixDialog | None = None
         self.evaluation = Evaluation(window.bridge, window.settings, window.status.work, self)
         self.evaluation.fault.connect(self._on_fault)
 
@@ -48,6 +50,8 @@ class Tools(QObject):
                     "Bring what is selected into the middle of the view", there),
             Command("fit", "Show &all", "Go", lambda _: self._in_view("fit"), ("0",),
                     "Fit the whole picture into the view", there),
+            Command("find_fix", "&Find fix…", "Plan", lambda _: self.find_fix(), ("Ctrl+Shift+F",),
+                    "Search the fewest swaps that make the program fit", self._is_current, icon="fix"),
             Command("pin", "&Pin the state in force…", "Plan", lambda name: self._pin(name), (),
                     "Keep the state in force for comparison", self._is_current, icon="pin"),
             Command("compare_alternative", "Compare alternative", "Plan", self._compare_alternative, in_menu=False),
@@ -141,6 +145,18 @@ class Tools(QObject):
     def _on_folder_gone(self) -> None:
         self._folder = None
 
+    def find_fix(self) -> None:
+        """Open the fix dialog and start its search."""
+        dialog = FixDialog(self._window.bridge, self._window)
+        self._fix = dialog
+        dialog.destroyed.connect(self._on_fix_gone)
+        dialog.open()
+        dialog.search()
+
+    @Slot()
+    def _on_fix_gone(self) -> None:
+        self._fix = None
+
     # -- background work ------------------------------------------------------------------------------------------
 
     @Slot()
@@ -156,4 +172,6 @@ class Tools(QObject):
     def close(self) -> None:
         if self._folder is not None:
             self._folder.close()
+        if self._fix is not None:
+            self._fix.reject()
         self.evaluation.close()

@@ -23,6 +23,7 @@ from typing import Any, BinaryIO
 
 from tileview.analysis.alternatives import AlternativeResult
 from tileview.analysis.alternatives import evaluate as evaluate_one
+from tileview.analysis.fix import FixResult, Mode, Progress, search, swaps_text
 from tileview.analysis.trials import Evaluator
 from tileview.core.lowering.replanner import Replanner
 from tileview.errors import TileViewError
@@ -73,9 +74,12 @@ class Reporter:
         self._send = send
         self._stopped = stopped
 
+    def stopped(self) -> bool:
+        return self._stopped(self._token)
+
     def check(self) -> None:
         """Raise :class:`CancelledError` where the job was asked to stop."""
-        if self._stopped(self._token):
+        if self.stopped():
             raise CancelledError
 
     def progress(self, done: int, total: int, text: str = "") -> None:
@@ -182,7 +186,22 @@ def verdict(path: str, reporter: Reporter) -> tuple[str, bool, str, str]:
     return ("recipe" if document.is_recipe else "timeline"), result.verdict.fits, result.verdict.text, peak
 
 
-JOBS: dict[str, Job] = {"load": load, "evaluate": evaluate, "verdict": verdict}
+def fix(payload: tuple[Recipe, int, str, Overrides, int], reporter: Reporter) -> FixResult:
+    """Search swaps that make a recipe fit; a request to stop ends the search with the best that is known."""
+    recipe, most, mode, overrides, limit = payload
+
+    def told(state: Progress) -> None:
+        best = "" if state.best is None else f"; {swaps_text(state.best.swaps)} fits"
+        sets = "single swaps" if state.swaps == 1 else f"sets of {state.swaps} swaps"
+        text = f"{state.tried:,} re-plans, {sets}{best}"
+        if not reporter.stopped():
+            reporter.progress(state.tried, state.planned, text)
+
+    workers = min(max(1, os.cpu_count() or 1), 4)
+    return search(recipe, most, Mode(mode), overrides, workers, limit, told, reporter.stopped)
+
+
+JOBS: dict[str, Job] = {"load": load, "evaluate": evaluate, "verdict": verdict, "fix": fix}
 
 
 def main() -> None:

@@ -277,7 +277,7 @@ class VerdictBar(View):
     def _refresh(self) -> None:
         session = self.session
         document, verdict, timeline = session.document, session.verdict, session.timeline
-        self.find_fix.setEnabled(document is not None and document.is_recipe and verdict is not None)
+        self.find_fix.setEnabled(document is not None and session.is_current)
         self.export.setEnabled(document is not None and document.is_recipe)
         if document is None:
             self._show("NOTHING OPEN", "note", "muted", "Open a recipe or a memory timeline, or drop one here.", "")
