@@ -120,6 +120,10 @@ def _linear(tensor: Tensor, layout: Layout) -> Iterable[Change]:
             chunks = min(fewer, -(-tensor.elements * tensor.element_bytes // CHUNK_BYTES))
             text = f"chunks of {CHUNK_BYTES} B"
             yield Change("chunks", text, _linear_layout(layout, chunks, grain, axis.padding))
+    if rejects and grains >= owners:
+        divisor = gcd(grain, tensor.elements)
+        text = f"a grain of {divisor} instead of {grain}"
+        yield Change("dividing-grain", text, _linear_layout(layout, owners, divisor, axis.padding))
     smaller = grain
     while smaller % 2 == 0:
         smaller //= 2
@@ -129,10 +133,6 @@ def _linear(tensor: Tensor, layout: Layout) -> Iterable[Change]:
             text = f"a grain of {smaller} instead of {grain}"
             yield Change("smaller-grain", text, _linear_layout(layout, owners, smaller, axis.padding))
             break
-    if rejects and grains >= owners:
-        divisor = gcd(grain, tensor.elements)
-        text = f"a grain of {divisor} instead of {grain}"
-        yield Change("dividing-grain", text, _linear_layout(layout, owners, divisor, axis.padding))
 
 
 def _empty_group(tensor: Tensor, layout: Layout) -> Iterable[Change]:
