@@ -25,7 +25,7 @@ def element_bytes(memory_class: MemoryClass) -> int:
 
 
 def cut_words(resolved: Resolved) -> list[str]:
-    """How each dimension is cut: ``588 padded to 640, in 4 parts of 160``; undivided ones are left out."""
+    """How each dimension is cut: ``588 padded to 640 in 4 parts of 160``; undivided ones are left out."""
     if resolved.splits is None:
         elements = prod(resolved.shape)
         grains = -(-elements // resolved.grain)
@@ -47,7 +47,7 @@ def cut_words(resolved: Resolved) -> list[str]:
                 words.append(f"{extent} padded to {split.wide}")
             continue
         width = f"{split.wide}" if split.narrow == split.wide else f"{split.wide} or {split.narrow}"
-        words.append(f"{extent}{padding}, in {counted(split.partitions, 'part')} of {width}")
+        words.append(f"{extent}{padding} in {counted(split.partitions, 'part')} of {width}")
     return words
 
 
