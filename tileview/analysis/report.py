@@ -1,0 +1,318 @@
+"""One self-contained HTML page about one file: verdict, figures, pictures, what lies where, swaps tried.
+
+Nothing in it is fetched from anywhere, nothing runs, and every name from the file is escaped and set apart from the
+direction of the text around it. Long lists are cut and say how much was left out, so that the page of a 30 MiB dump
+stays small.
+"""
+
+from __future__ import annotations
+
+import html
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from tileview.analysis.diagnose import ContributionGroup, Diagnosis, diagnose, grouped
+from tileview.analysis.loads import total_peak_place
+from tileview.analysis.pictures import tiles_svg, timeline_svg
+from tileview.model.recipe import Recipe
+from tileview.model.sizes import Size, exact_text, size_text
+from tileview.model.tensor import MemoryClass
+from tileview.model.timeline import Timeline, Verdict
+
+_MOST_ROWS: Final = 40
+_MOST_TEXT: Final = 300
+
+
+@dataclass(frozen=True, slots=True)
+class SwapRow:
+    """Swaps that were tried. ``delta``: change of the total peak; ``total`` is None where they cannot be lowered."""
+
+    swaps: str
+    plan: str
+    total: Size | None
+    delta: int | None
+    verdict: str
+    fits: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OperationRow:
+    """An operation with the plan in force, in words."""
+
+    operation: int
+    kind: str
+    plan: str
+    alternatives: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReportInput:
+    """All that a page is made from. ``facts`` are (name, text) pairs about the file; lists may be empty."""
+
+    title: str
+    facts: Sequence[tuple[str, str]]
+    verdict: Verdict
+    timeline: Timeline | None
+    recipe: Recipe | None = None
+    operations: Sequence[OperationRow] = ()
+    swaps: Sequence[SwapRow] = ()
+    swaps_text: str = ""
+    notes: Sequence[str] = ()
+    problems: Sequence[str] = ()
+    levers: Sequence[str] = field(default=())
+
+
+def render_report(given: ReportInput) -> str:
+    """The page as text (to be written in UTF-8)."""
+    diagnosis = diagnose(given.verdict, given.timeline, given.recipe)
+    sections = [
+        _head(given),
+        _verdict(given, diagnosis),
+        _peaks(given.timeline),
+        _why(given, diagnosis),
+        _timeline(given.timeline),
+        _tiles(given.timeline),
+        _swaps(given),
+        _operations(given.operations),
+        _list("What the estimate leaves out", given.notes),
+        _list("Problems", given.problems),
+    ]
+    body = "\n".join(section for section in sections if section)
+    return f'<!DOCTYPE html>\n<html lang="en">\n<head>\n{_PREAMBLE}<title>{text(given.title)}</title>\n' + (
+        f"<style>{_STYLE}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
+    )
+
+
+def text(raw: str, limit: int = _MOST_TEXT) -> str:
+    """Escaped for HTML: no markup, no control characters, no lone surrogates, not endlessly long."""
+    shown = "".join(
+        f"\\u{{{ord(char):x}}}" if unicodedata.category(char) in ("Cc", "Cf", "Cs") else char
+        for char in raw[: limit + 1]
+    )
+    return html.escape(shown if len(raw) <= limit else shown[: limit - 1] + "…", quote=True)
+
+
+def name(raw: str) -> str:
+    """A name from a file, kept apart from the direction of the text around it."""
+    return f"<bdi>{text(raw, 120)}</bdi>"
+
+
+# -- sections -------------------------------------------------------------------------------------------------------
+
+
+def _head(given: ReportInput) -> str:
+    facts = " · ".join(f"{text(label)} <b>{text(value)}</b>" for label, value in given.facts)
+    return f'<h1>{name(given.title)}</h1>\n<p class="facts">{facts}</p>'
+
+
+def _verdict(given: ReportInput, diagnosis: Diagnosis) -> str:
+    word = "Fits" if given.verdict.fits else "Does not fit"
+    style = "fits" if given.verdict.fits else "fails"
+    lines = [
+        f'<section class="verdict {style}"><h2>{word}</h2>',
+        f"<p>{text(_sentence(diagnosis.headline), 900)}</p>",
+        f"<p><b>Next:</b> {text(diagnosis.next_step, 900)}</p></section>",
+    ]
+    return "\n".join(lines)
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:] + ("" if words.endswith((".", "!", "?")) else ".")
+
+
+def _peaks(timeline: Timeline | None) -> str:
+    if timeline is None:
+        return ""
+    peak = timeline.peak
+    rows = [
+        ("Total", peak.total, timeline.total_peak_step, timeline.budget_bytes - timeline.reserve_bytes),
+        ("Standard", peak.standard, timeline.standard_peak_step, None),
+        ("Interleaved", peak.interleaved, timeline.interleaved_peak_step, timeline.interleaved_budget_bytes),
+        ("Largest standard allocation", peak.maximum_standard_allocation, None, None),
+        ("Exchange rows (reported beside)", peak.exchange_rows, None, None),
+    ]
+    cells = [
+        (
+            label,
+            size_text(size),
+            "" if step is None else str(step),
+            "" if room is None else size_text(room),
+            _share(size, room),
+        )
+        for label, size, step, room in rows
+    ]
+    note = f"<p>The total may reach the budget of {size_text(timeline.budget_bytes)} less the reserve of "
+    note += f"{size_text(timeline.reserve_bytes)}. Peaks follow version 3: exchange rows are not part of them.</p>"
+    return "<h2>Peaks</h2>\n" + _table(("Peak", "Bytes", "Step", "May reach", "Share"), cells, {1, 2, 3, 4}) + note
+
+
+def _share(size: Size, room: int | None) -> str:
+    if room is None or room <= 0 or not isinstance(size, int):
+        return ""
+    tenths = (size * 2000 + room) // (2 * room)
+    return f"{tenths // 10}.{tenths % 10} %"
+
+
+def _why(given: ReportInput, diagnosis: Diagnosis) -> str:
+    parts = []
+    if diagnosis.figures:
+        parts.append(_table((), [(figure.label, size_text(figure.bytes)) for figure in diagnosis.figures], {1}))
+    parts.extend(f"<p>{text(sentence, 900)}</p>" for sentence in diagnosis.details)
+    groups = grouped(diagnosis.contributions)
+    if groups and diagnosis.load is not None:
+        place = f"tile {diagnosis.load.tile} at step {diagnosis.load.step}"
+        parts.append(f"<h3>On {place}: what another plan would shrink most first</h3>")
+        rows = [_contribution(group, diagnosis.load.total) for group in groups[:_MOST_ROWS]]
+        header = ("Allocation", "Class", "Bytes", "Share", "Made by", "Could be smaller")
+        parts.append(_table(header, rows, {2, 3}, raw={0}))
+        parts.append(_left_out(len(groups)))
+    if diagnosis.bad_layouts:
+        parts.append("<h3>Layouts that do not resolve</h3>")
+        bad = [(name(item.name), item.text, item.remedy) for item in diagnosis.bad_layouts[:_MOST_ROWS]]
+        parts.append(_table(("Value", "Why", "What would"), bad, set(), raw={0}))
+        parts.append(_left_out(len(diagnosis.bad_layouts)))
+    return "<h2>Why</h2>\n" + "\n".join(parts) if parts else ""
+
+
+def _contribution(group: ContributionGroup, total: int) -> tuple[str, ...]:
+    times = f" × {group.count}" if group.count > 1 else ""
+    maker = "resident" if group.resident else "" if group.operation is None else f"operation {group.operation}"
+    smaller = ""
+    if group.choice is not None:
+        smaller = f"−{exact_text(group.smaller_by)} with alternative {group.choice[1]}"
+    kind = "interleaved" if group.memory_class is MemoryClass.INTERLEAVED else "standard"
+    return (name(group.name) + times, kind, exact_text(group.bytes), _share(group.bytes, total), maker, smaller)
+
+
+def _timeline(timeline: Timeline | None) -> str:
+    picture = "" if timeline is None else timeline_svg(timeline)
+    if not picture:
+        return ""
+    legend = "".join(
+        f'<span class="key {style}"></span> {label} '
+        for style, label in (("total", "total + reserve"), ("standard", "standard"), ("interleaved", "interleaved"))
+    )
+    return (
+        "<h2>Memory over the steps</h2>\n<p>The fullest tile at every step; dashed: the budget and, thinner, the "
+        f"interleaved region. {legend}</p>\n<figure>{picture}</figure>"
+    )
+
+
+def _tiles(timeline: Timeline | None) -> str:
+    place = None if timeline is None else total_peak_place(timeline)
+    if timeline is None or place is None:
+        return ""
+    room = timeline.budget_bytes - timeline.reserve_bytes
+    return (
+        f"<h2>Tiles at step {place.step}</h2>\n<p>Every tile at the total peak, dark for 0, bright for {size_text(room)} "
+        f"(the budget less the reserve); hatched: over a budget. The fullest is tile {place.tile}.</p>\n"
+        f"<figure>{tiles_svg(timeline, place.step)}</figure>"
+    )
+
+
+def _swaps(given: ReportInput) -> str:
+    if not given.swaps and not given.swaps_text:
+        return ""
+    parts = ["<h2>Swaps tried</h2>"]
+    if given.swaps_text:
+        parts.append(f"<p>{text(given.swaps_text, 900)}</p>")
+    rows = [
+        (
+            row.swaps,
+            row.plan,
+            "" if row.total is None else exact_text(row.total),
+            "" if row.delta is None else _signed(row.delta),
+            row.verdict,
+        )
+        for row in given.swaps[:_MOST_ROWS]
+    ]
+    if rows:
+        parts.append(_table(("Swap", "Plan", "Total peak", "Change", "Verdict"), rows, {2, 3}))
+        parts.append(_left_out(len(given.swaps)))
+    return "\n".join(parts)
+
+
+def _signed(difference: int) -> str:
+    sign = "±" if difference == 0 else "+" if difference > 0 else "−"
+    return sign + exact_text(abs(difference))
+
+
+def _operations(operations: Sequence[OperationRow]) -> str:
+    if not operations:
+        return ""
+    most = 500
+    rows = [(str(row.operation), row.kind, row.plan, str(row.alternatives)) for row in operations[:most]]
+    left = f"<p>and {len(operations) - most:,} more</p>" if len(operations) > most else ""
+    body = _table(("Operation", "Kind", "Plan in force", "Alternatives"), rows, {0, 3})
+    return f"<details><summary>Plans in force ({len(operations):,})</summary>{body}{left}</details>"
+
+
+def _list(title: str, entries: Sequence[str]) -> str:
+    if not entries:
+        return ""
+    items = "".join(f"<li>{text(entry, 500)}</li>" for entry in entries[: 5 * _MOST_ROWS])
+    left = len(entries) - 5 * _MOST_ROWS
+    more = f"<p>and {left:,} more</p>" if left > 0 else ""
+    return f"<h2>{title}</h2>\n<ul>{items}</ul>{more}"
+
+
+def _left_out(count: int) -> str:
+    return f"<p>and {count - _MOST_ROWS:,} more</p>" if count > _MOST_ROWS else ""
+
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[str]], numbers: set[int], raw: set[int] | None = None) -> str:
+    """A table; columns in ``numbers`` are aligned at the right, those in ``raw`` hold markup made by :func:`name`."""
+    parts = ["<table>"]
+    if header:
+        parts.append("<thead><tr>" + "".join(f"<th{_align(i, numbers)}>{text(h)}</th>" for i, h in enumerate(header)))
+        parts.append("</tr></thead>")
+    parts.append("<tbody>")
+    for row in rows:
+        cells = (cell if raw is not None and i in raw else text(cell) for i, cell in enumerate(row))
+        parts.append("<tr>" + "".join(f"<td{_align(i, numbers)}>{cell}</td>" for i, cell in enumerate(cells)) + "</tr>")
+    parts.append("</tbody></table>")
+    return "".join(parts)
+
+
+def _align(column: int, numbers: set[int]) -> str:
+    return ' class="number"' if column in numbers else ""
+
+
+_PREAMBLE: Final = (
+    '<meta charset="utf-8">\n<meta name="viewport" content="width=device-width">\n'
+    '<meta http-equiv="Content-Security-Policy" '
+    "content=\"default-src 'none'; style-src 'unsafe-inline'; img-src data:\">\n"
+)
+
+_STYLE: Final = """
+:root{--page:#fff;--text:#16191d;--muted:#565d68;--line:#c3c8d0;--fine:#dfe2e7;--ok:#0a6b3d;--over:#b3261e;
+--standard:#0072b2;--interleaved:#b35300;--unavailable:#6d4aa3}
+@media (prefers-color-scheme:dark){:root{--page:#16191d;--text:#eceff3;--muted:#a7b0bd;--line:#4a515c;--fine:#2b3038;
+--ok:#5fd39a;--over:#ff8a80;--standard:#63b8ea;--interleaved:#f0a050;--unavailable:#b99cf0}}
+body{margin:2em auto;max-width:1080px;padding:0 1em;font:15px/1.5 system-ui,sans-serif;color:var(--text);
+background:var(--page)}
+h1{font-size:1.5em;margin-bottom:0;overflow-wrap:anywhere}
+h2{font-size:1.2em;margin-top:1.8em}h3{font-size:1em}
+.facts{color:var(--muted);margin-top:.2em}
+.verdict{border-left:.5em solid;padding:.1em 1em;margin:1em 0}
+.verdict h2{margin:.4em 0}.fits{border-color:var(--ok)}.fits h2{color:var(--ok)}
+.fails{border-color:var(--over)}.fails h2{color:var(--over)}
+table{border-collapse:collapse;margin:.6em 0}
+td,th{border-bottom:1px solid var(--fine);padding:.2em .9em .2em 0;text-align:left;vertical-align:top;
+overflow-wrap:anywhere}
+.number{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
+figure{margin:.6em 0;overflow-x:auto}svg{width:100%;height:auto}svg text{font-size:11px;fill:var(--muted)}
+.grid{stroke:var(--fine)}polyline{fill:none;stroke-width:1.5}
+.total{stroke:var(--text)}polyline.total{stroke-width:2}.standard{stroke:var(--standard)}
+polyline.standard{stroke-dasharray:6 3}.interleaved{stroke:var(--interleaved)}polyline.interleaved{stroke-dasharray:2 2}
+.budget{stroke:var(--over);stroke-width:2;stroke-dasharray:8 4}.thin{stroke-width:1}
+.mark{fill:var(--over)}.unavailable{fill:var(--unavailable);opacity:.25}
+.hatch{stroke:#fff;stroke-width:1.2}.over{stroke:#fff;stroke-width:1}
+.tiles{width:100%;image-rendering:pixelated}
+.key{display:inline-block;width:2em;border-top:3px solid;vertical-align:middle;margin-left:1em}
+.key.total{color:var(--text)}.key.standard{color:var(--standard);border-top-style:dashed}
+.key.interleaved{color:var(--interleaved);border-top-style:dotted}
+@media print{details{display:block}}
+"""
