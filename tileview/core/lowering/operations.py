@@ -99,7 +99,7 @@ class Lowering:
                     self.types, ledger.types[value], target.layout.order, copies, self.limits
                 )
             except RefusedError as refusal:
-                raise RefusedError(f"operation {operation.id} has no legal format: {refusal}") from None
+                raise RefusedError(f"has no legal format: {refusal}") from None
 
     def _convert_operands(
         self, region: Region, operation: Operation, form: PlanForm, operands: Sequence[int]
