@@ -35,8 +35,9 @@ class Slot(IntEnum):
     UNAVAILABLE_MARK = 243
     """The crossed lines over an unavailable tile."""
     HATCH_DARK = 244
-    """Hatch over a tile that is over a budget: a dark line beside a light one shows on every colour below."""
+    """Hatch over a tile that is over a budget, where its colour is light."""
     HATCH_LIGHT = 245
+    """The same where its colour is dark."""
     OVER_MARK = 246
     """The corner of a tile that is over a budget."""
 
@@ -95,6 +96,20 @@ def colour_table(ramp: Ramp, slots: Mapping[Slot, Rgb]) -> list[int]:
     red, green, blue = (table[:, channel].astype(np.uint32) for channel in range(3))
     packed: list[int] = (np.uint32(0xFF000000) | red << 16 | green << 8 | blue).tolist()
     return packed
+
+
+@lru_cache(maxsize=8)
+def hatch_slots(ramp: Ramp) -> npt.NDArray[np.uint8]:
+    """(256,): the slot of the hatch that shows on each level of a ramp; read-only.
+
+    One thin line in the stronger contrast leaves more of the colour below to be read than a line that shows everywhere.
+    """
+    slots = np.full(256, Slot.HATCH_DARK, dtype=np.uint8)
+    for level, rgb in enumerate(ramp_table(ramp).tolist()):
+        if ink_on((rgb[0], rgb[1], rgb[2])) == (255, 255, 255):
+            slots[level] = Slot.HATCH_LIGHT
+    slots.flags.writeable = False
+    return slots
 
 
 def relative_luminance(rgb: Rgb) -> float:

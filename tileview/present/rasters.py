@@ -16,9 +16,13 @@ import numpy.typing as npt
 
 from tileview.core.geometry.chip import Grid
 from tileview.model.timeline import ByteArray, Timeline
-from tileview.present.colours import LEVELS, Slot
+from tileview.present.colours import LEVELS, Ramp, Slot, hatch_slots
 from tileview.present.curves import BoolArray, IndexArray, matching_steps
 from tileview.present.ticks import binary_spacing
+
+_OVER_PERIOD = 6
+"""Pixels (times the width of a line) from one line of the hatch to the next."""
+_UNAVAILABLE_PERIOD = 7
 
 ByteImage = npt.NDArray[np.uint8]
 
@@ -223,12 +227,21 @@ def mask_on_grid(grid: Grid, mask: BoolArray) -> BoolArray:
     return np.append(mask, False)[grid.tile]
 
 
-def cell_image(cells: ByteImage, over: BoolArray, width: int, height: int, *, gap: int = 0, line: int = 1) -> ByteImage:
+def cell_image(
+    cells: ByteImage,
+    over: BoolArray,
+    width: int,
+    height: int,
+    *,
+    ramp: Ramp = Ramp.VIRIDIS,
+    gap: int = 0,
+    line: int = 1,
+) -> ByteImage:
     """(rows · height, columns · width): each cell as a block of pixels, hatched and marked where it has to be.
 
-    Tiles over a budget are hatched by diagonal lines, a dark beside a light one, which run across neighbouring cells,
-    and, where a cell has at least 7 × 7 pixels, marked by a filled corner. Unavailable tiles carry crossed lines. So
-    both can be told from all others without colour.
+    Tiles over a budget are hatched by diagonal lines that run across neighbouring cells, dark on light colours and
+    light on dark ones, and marked by a filled corner (one pixel in cells too small for more). Unavailable tiles carry
+    crossed lines. So both can be told from all others without colour.
 
     Parameters
     ----------
@@ -237,6 +250,8 @@ def cell_image(cells: ByteImage, over: BoolArray, width: int, height: int, *, ga
     over : (rows, columns) bool
     width, height : int
         Pixels of a cell, at least 1.
+    ramp : Ramp
+        What the levels are drawn in, which decides where the hatch is dark.
     gap : int
         Pixels of background at the right and lower edge of every cell.
     line : int
@@ -245,23 +260,17 @@ def cell_image(cells: ByteImage, over: BoolArray, width: int, height: int, *, ga
     image = np.repeat(np.repeat(cells, height, axis=0), width, axis=1)
     rows, columns = image.shape
     unavailable = cells == Slot.UNAVAILABLE
-    if bool(over.any()) or bool(unavailable.any()):
-        y = np.arange(rows, dtype=np.int32)[:, None]
-        x = np.arange(columns, dtype=np.int32)[None, :]
-        rising = (x + y) % (7 * line)
-        if bool(unavailable.any()):
-            pixels = _spread(unavailable, width, height)
-            crossed = (rising < line) | ((x - y) % (7 * line) < line)
-            image[pixels & crossed] = Slot.UNAVAILABLE_MARK
-        if bool(over.any()):
-            pixels = _spread(over, width, height)
-            image[pixels & (rising < line)] = Slot.HATCH_DARK
-            image[pixels & (rising >= line) & (rising < 2 * line)] = Slot.HATCH_LIGHT
-            if min(width, height) >= 7 * line:
-                corner = x % width + y % height
-                side = min(width, height) // 2
-                image[pixels & (corner < side)] = Slot.OVER_MARK
-                image[pixels & (corner >= side) & (corner < side + line)] = Slot.HATCH_LIGHT
+    y = np.arange(rows, dtype=np.int32)[:, None]
+    x = np.arange(columns, dtype=np.int32)[None, :]
+    if bool(unavailable.any()):
+        crossed = ((x + y) % (_UNAVAILABLE_PERIOD * line) < line) | ((x - y) % (_UNAVAILABLE_PERIOD * line) < line)
+        image[_spread(unavailable, width, height) & crossed] = Slot.UNAVAILABLE_MARK
+    if bool(over.any()):
+        pixels = _spread(over, width, height)
+        lines = pixels & ((x + y) % (_OVER_PERIOD * line) < line)
+        image[lines] = hatch_slots(ramp)[image[lines]]
+        side = max(min(width, height) // 2, 3 * line) if min(width, height) >= 6 * line else 1
+        image[pixels & (x % width + y % height < side)] = Slot.OVER_MARK
     for start in range(gap):
         image[height - 1 - start :: height, :] = Slot.BACKGROUND
         image[:, width - 1 - start :: width] = Slot.BACKGROUND

@@ -43,7 +43,7 @@ def draw_swatch(painter: QPainter, rect: QRect, theme: Theme, ramp: Ramp, slot: 
     ratio = painter.device().devicePixelRatioF()
     width, height = max(round(rect.width() * ratio), 1), max(round(rect.height() * ratio), 1)
     cells = np.full((1, 1), slot, dtype=np.uint8)
-    pixels = cell_image(cells, np.full((1, 1), over), width, height, line=max(round(ratio), 1))
+    pixels = cell_image(cells, np.full((1, 1), over), width, height, ramp=ramp, line=max(round(ratio), 1))
     painter.drawImage(rect.topLeft(), IndexedPicture(pixels, table_of(theme, ramp), ratio).image)
     painter.setPen(QPen(theme.color("muted"), 1))
     painter.setBrush(Qt.BrushStyle.NoBrush)

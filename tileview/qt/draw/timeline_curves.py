@@ -8,11 +8,11 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPen, QPolygonF
 
-from tileview.model.sizes import Unavailable, size_text
+from tileview.model.sizes import Unavailable, kib_text, size_text
 from tileview.model.timeline import ByteArray
 from tileview.present.colours import category
 from tileview.present.curves import BoolArray, Curves, PeakMark, RepeatSpan, Series, column_steps
-from tileview.present.ticks import Tick, byte_ticks, step_ticks
+from tileview.present.ticks import Tick, byte_ticks
 from tileview.qt.draw.tiles_paint import draw_text_on
 from tileview.qt.draw.timeline_plane import Plane, Stairs, line, ribbon, runs, stairs
 from tileview.qt.theme import Theme
@@ -110,6 +110,7 @@ class CurvePainter:
         self._unavailable()
         self._excess()
         self._totals()
+        self._repeat_counts()
         self.painter.restore()
         self._over_strip()
         self._limits()
@@ -120,8 +121,7 @@ class CurvePainter:
         self.painter.fillRect(self.plane.area, self.theme.color("background"))
 
     def _repeats(self) -> None:
-        """Bodies of Repeats, shaded the deeper they are nested, with how often they run."""
-        taken = -1e9
+        """Bodies of Repeats, shaded, the darker the deeper they are nested."""
         for span in self.data.repeats:
             left, right = self.plane.x(span.start), self.plane.x(span.stop)
             box = QRectF(left, self.plane.area.top(), right - left, self.plane.area.height())
@@ -131,15 +131,20 @@ class CurvePainter:
             self.painter.setPen(QPen(self.theme.color("accent", 130), 1, Qt.PenStyle.DotLine))
             self.painter.drawLine(box.topLeft(), box.bottomLeft())
             self.painter.drawLine(box.topRight(), box.bottomRight())
+
+    def _repeat_counts(self) -> None:
+        """How often each body runs, at the upper edge of its shade."""
+        taken: dict[int, float] = {}
+        for span in self.data.repeats:
+            left, right = max(self.plane.x(span.start), self.plane.area.left()), self.plane.x(span.stop)
+            if right < self.plane.area.left() or left > self.plane.area.right():
+                continue
             text = f"×{span.count:,}"
-            middle = (max(box.left(), self.plane.area.left()) + min(box.right(), self.plane.area.right())) / 2
-            x = max(middle - self.metrics.horizontalAdvance(text) / 2, self.plane.area.left() + 2)
-            if x > taken:
-                y = self.plane.area.bottom() - 4 - span.depth * self.metrics.height()
-                draw_text_on(
-                    self.painter, QPointF(x, y), text, self.theme.color("accent"), self.theme.color("background")
-                )
-                taken = x + self.metrics.horizontalAdvance(text) + 4
+            if left + 3 >= taken.get(span.depth, -1.0):
+                y = self.plane.area.top() + self.metrics.ascent() + 1 + span.depth * self.metrics.height()
+                ink, halo = self.theme.color("accent"), self.theme.color("background")
+                draw_text_on(self.painter, QPointF(left + 3, y), text, ink, halo)
+                taken[span.depth] = left + 7 + self.metrics.horizontalAdvance(text)
 
     def _grid(self) -> None:
         self.painter.setPen(QPen(self.theme.color("grid"), 1))
@@ -282,7 +287,8 @@ class CurvePainter:
             y = self.plane.y(size)
             inside = y >= area.top()
             colour = self.theme.color("budget" if name == "budget" else "interleaved")
-            text = f"{name} {size_text(size)}" + ("" if inside else ", above")
+            number = size_text(size) if area.height() > 8 * self.metrics.height() else kib_text(size)
+            text = f"{name} {number}" + ("" if inside else ", above")
             if inside:
                 style = Qt.PenStyle.SolidLine if name == "budget" else Qt.PenStyle.DashDotLine
                 self.painter.setPen(QPen(colour, 1.5, style))
@@ -352,12 +358,3 @@ class CurvePainter:
             y = self.plane.y(tick.value)
             box = QRectF(0, y - self.metrics.height() / 2, area.left() - 5, self.metrics.height())
             self.painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, tick.text)
-        widest = self.metrics.horizontalAdvance(f"{self.data.steps:,}") + 18
-        last = min(int(np.ceil(self.plane.last)), self.data.steps) - 1
-        most = max(int(area.width() // widest), 1)
-        for tick in step_ticks(max(int(np.floor(self.plane.first)), 0), last, most):
-            x = self.plane.x(tick.value + 0.5)
-            if area.left() <= x <= area.right():
-                self.painter.drawLine(QPointF(x, area.bottom()), QPointF(x, area.bottom() + 3))
-                box = QRectF(x - widest / 2, area.bottom() + 3, widest, self.metrics.height())
-                self.painter.drawText(box, Qt.AlignmentFlag.AlignCenter, tick.text)

@@ -194,6 +194,7 @@ class TileMap(QWidget):
             mask_on_grid(self._grid, self._over)[window],
             width,
             height,
+            ramp=self._ramp,
             gap=max(round(ratio), 1) if min(width, height) >= 5 * ratio else 0,
             line=max(round(ratio), 1),
         )

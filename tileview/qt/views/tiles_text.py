@@ -88,7 +88,10 @@ def headline(timeline: Timeline, field: TileField, tile: int | None, root: int |
         worst = len(field.values) - 1 - int(field.values[::-1].argmax())
         parts.append(f"most on L{worst}: {kib_text(int(field.values[worst]))}")
     over = int(field.over.sum())
-    parts.append(f"{over:,} tile{'' if over == 1 else 's'} over budget" if over else "none over budget")
+    if over:
+        parts.append(f"{over:,} tile{'' if over == 1 else 's'} over budget")
+    elif not field.missing:
+        parts.append("none over budget")
     if field.reason and not field.missing:
         parts.append(f"known part only: {field.reason}")
     if tile is not None and not field.missing:

@@ -11,6 +11,7 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, Q
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from tileview.present.curves import BoolArray
+from tileview.present.ticks import step_ticks
 from tileview.qt.draw.timeline_curves import CurvePainter, PlotData
 from tileview.qt.draw.timeline_plane import Plane, runs, stairs
 from tileview.qt.theme import Theme
@@ -257,6 +258,7 @@ class CurvePlot(StepCanvas):
             return
         super().draw_over(painter)
         plane = self.plane()
+        self._draw_ticks(painter, plane)
         self._draw_lit(painter, plane)
         if self._rubber is not None:
             left, right = plane.x(self._rubber[0]), plane.x(self._rubber[1])
@@ -289,17 +291,36 @@ class CurvePlot(StepCanvas):
         x = plane.x(self.current + 0.5)
         if not plane.area.left() <= x <= plane.area.right():
             return
-        metrics = self.fontMetrics()
-        text = f"{self.current:,}"
-        width = metrics.horizontalAdvance(text) + 10
-        left = min(max(x - width / 2, 0.0), self.width() - width)
-        box = QRectF(left, plane.area.bottom() + 3, width, metrics.height())
+        box = self._step_box(plane)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self._theme.color("accent"))
         painter.drawRoundedRect(box, 3, 3)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(self._theme.color("accent_text"))
-        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, f"{self.current:,}")
+
+    def _step_box(self, plane: Plane) -> QRectF:
+        """Where the number of the current step stands on the axis."""
+        metrics = self.fontMetrics()
+        width = metrics.horizontalAdvance(f"{self.current:,}") + 10
+        left = min(max(plane.x((self.current or 0) + 0.5) - width / 2, 0.0), self.width() - width)
+        return QRectF(left, plane.area.bottom() + 3, width, metrics.height())
+
+    def _draw_ticks(self, painter: QPainter, plane: Plane) -> None:
+        """The numbers on the axis of steps, but for those that the current step's would cover."""
+        metrics, area = self.fontMetrics(), plane.area
+        widest = metrics.horizontalAdvance(f"{self.axis.steps:,}") + 18
+        taken = QRectF() if self.current is None else self._step_box(plane)
+        last = min(int(np.ceil(plane.last)), self.axis.steps) - 1
+        painter.setPen(self._theme.color("muted"))
+        for tick in step_ticks(max(int(np.floor(plane.first)), 0), last, max(int(area.width() // widest), 1)):
+            x = plane.x(tick.value + 0.5)
+            width = metrics.horizontalAdvance(tick.text) + 2
+            box = QRectF(x - width / 2, area.bottom() + 3, width, metrics.height())
+            if area.left() <= x <= area.right():
+                painter.drawLine(QPointF(x, area.bottom()), QPointF(x, area.bottom() + 3))
+                if not box.intersects(taken):
+                    painter.drawText(box, Qt.AlignmentFlag.AlignCenter, tick.text)
 
     # -- mouse ----------------------------------------------------------------------------------------------------
 
