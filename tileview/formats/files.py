@@ -24,6 +24,7 @@ Progress = Callable[[float, str], None]
 """Called with the fraction done (0 … 1) and what is being done; may raise to cancel, the exception passes through."""
 
 _CHUNK: Final = 1 << 23
+_HEAD_BYTES: Final = 4096
 _RAW_HINT: Final = "TileView opens the compiler's own search states and memory timelines: plain JSON in UTF-8."
 _KINDS = (
     (stat.S_ISDIR, "a folder"),
@@ -165,11 +166,13 @@ def check_head(path: str, head: bytes) -> None:
         if head.startswith(magic):
             raise LoadError(path, "byte 0", "JSON in UTF-8", found, hint)
     if b"\0" in head[:4]:
-        text = sum(byte == 0 for byte in head[:4]) in (2, 3) or head[1:2] == b"\0"
+        text = b"{" in head[:4]
         found, hint = ("UTF-16 or UTF-32 text", "Save the file as UTF-8.") if text else ("binary data", _RAW_HINT)
         raise LoadError(path, "byte 0", "JSON in UTF-8", found, hint)
     first = head.lstrip(b" \t\r\n")[:1]
-    if first and first != b"{":
+    if not first:
+        raise LoadError(path, "byte 0", "JSON", "nothing but white space", _RAW_HINT)
+    if first != b"{":
         found = "text that is not JSON" if first not in b'["-0123456789tfn' else "JSON that is no object"
         place = f"byte {len(head) - len(head.lstrip())}"
         raise LoadError(path, place, "an object, '{'", found, _RAW_HINT)
@@ -180,7 +183,7 @@ def read_all(file: OpenFile, progress: Progress = no_progress, share: float = 1.
 
     ``progress`` runs from 0 to ``share``.
     """
-    check_head(file.path, file.read(0, 4096))
+    check_head(file.path, file.read(0, _HEAD_BYTES))
     parts: list[bytes] = []
     done = 0
     while True:

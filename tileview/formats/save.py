@@ -74,7 +74,7 @@ def render(state: SearchState, changes: Changes | None = None) -> bytes:
     if not edits:
         return raw
     result = splice(raw, edits)
-    if not (orjson.dumps(document) == result if plain else orjson.loads(result) == document):
+    if orjson.dumps(document) != result and orjson.loads(result) != document:
         raise SaveError("The export does not hold what it should; nothing was written.")
     return result
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 import orjson
 
 from tileview.formats.files import Progress, no_progress
-from tileview.formats.tilescan import MARK, Source, Span
+from tileview.formats.tilescan import Scan, Source
 from tileview.model.sizes import U64_MAX
 from tileview.model.timeline import ByteArray, Problem
 
@@ -90,8 +90,9 @@ class TileArrays:
     tile_count : int
         How many entries each array has to have.
     steps, values : sequence of dict
-        The parsed entries, in whose array fields a placeholder (``{"@": n}``) or, rarely, the array itself stands.
-    spans : sequence of Span
+        The parsed entries, in whose array fields a placeholder (see :mod:`~tileview.formats.tilescan`) or, rarely,
+        the array itself stands.
+    cut : Scan
         Where the n-th array lies.
     """
 
@@ -101,7 +102,7 @@ class TileArrays:
         tile_count: int,
         steps: Sequence[dict[str, Any]],
         values: Sequence[dict[str, Any]],
-        spans: Sequence[Span],
+        cut: Scan,
     ) -> None:
         self._source = source
         self._tile_count = tile_count
@@ -113,12 +114,12 @@ class TileArrays:
         self._missing = 0
         for keys, entries in ((STEP_KEYS, steps), (VALUE_KEYS, values)):
             for key in keys:
-                self._places[key] = self._locate(key, entries, spans)
+                self._places[key] = self._locate(key, entries, cut)
         pairs = b",".join([b"[,]"] * tile_count)
         self._skeleton = {1: b"[" + b"," * (tile_count - 1) + b"]", 2: b"[" + pairs + b"]"}
         self._zero_text = b"[" + b",".join([b"[0,0]"] * tile_count) + b"]"
 
-    def _locate(self, key: str, entries: Sequence[dict[str, Any]], spans: Sequence[Span]) -> npt.NDArray[np.int64]:
+    def _locate(self, key: str, entries: Sequence[dict[str, Any]], cut: Scan) -> npt.NDArray[np.int64]:
         """(entries, 2): start and end of each entry's array, −1 where it has none in the file."""
         places = np.full((len(entries), 2), -1, np.int64)
         wanted = self._tile_count * _COLUMNS[key]
@@ -127,7 +128,7 @@ class TileArrays:
             if item is None:
                 self._missing += 1
                 continue
-            span = span_of(item, key, spans)
+            span = cut.span_of(item, key)
             if span is not None:
                 places[index] = span.start, span.end
                 if span.numbers != wanted:
@@ -239,12 +240,3 @@ class TileArrays:
         self.__dict__.update(state)
         self._cache = OrderedDict()
         self._lock = threading.Lock()
-
-
-def span_of(item: object, key: str, spans: Sequence[Span]) -> Span | None:
-    """The span that a placeholder stands for; None where ``item`` is no placeholder of this key."""
-    if isinstance(item, dict) and len(item) == 1:
-        number = item.get(MARK)
-        if type(number) is int and 0 <= number < len(spans) and spans[number].key == key:
-            return spans[number]
-    return None

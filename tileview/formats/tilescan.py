@@ -14,6 +14,7 @@ is left in the JSON, and the parser's word about it counts.
 from __future__ import annotations
 
 import re
+import secrets
 from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Final, Protocol
@@ -21,9 +22,6 @@ from typing import Final, Protocol
 import numpy as np
 
 from tileview.formats.files import Progress, changed_error, check_head
-
-MARK: Final = "@"
-"""The key that stands for a cut-out array in what is left."""
 
 ARRAY_KEYS: Final = ("tile_usage", "tile_scratch", "tile_shards", "tile_bytes", "live")
 
@@ -82,8 +80,17 @@ class Scan:
 
     rest: bytes
     spans: tuple[Span, ...]
+    mark: str
     _rest_starts: tuple[int, ...]
     _file_starts: tuple[int, ...]
+
+    def span_of(self, item: object, key: str) -> Span | None:
+        """The array that a value of ``rest`` stands for; None where it stands for no array of this key."""
+        if isinstance(item, dict) and len(item) == 1:
+            number = item.get(self.mark)
+            if type(number) is int and 0 <= number < len(self.spans) and self.spans[number].key == key:
+                return self.spans[number]
+        return None
 
     def file_offset(self, offset: int) -> int:
         """The byte of the file that byte ``offset`` of ``rest`` was."""
@@ -104,7 +111,7 @@ def scan(source: Source, progress: Progress, share: float) -> Scan:
     if state.base + len(state.buffer) != source.size or not source.unchanged():
         raise changed_error(source.path)
     rest = b"".join(state.pieces)
-    return Scan(rest, tuple(state.spans), tuple(state.rest_starts), tuple(state.file_starts))
+    return Scan(rest, tuple(state.spans), state.mark, tuple(state.rest_starts), tuple(state.file_starts))
 
 
 class _Scanner:
@@ -121,6 +128,7 @@ class _Scanner:
         self.rest_starts: list[int] = []
         self.file_starts: list[int] = []
         self.rest_length = 0
+        self.mark = f"@{secrets.token_hex(8)}"
 
     def emit(self, end: int) -> None:
         """Keep the bytes up to ``end`` as part of the rest."""
@@ -179,7 +187,7 @@ class _Scanner:
         commas = int(np.count_nonzero(np.frombuffer(text, np.uint8) == ord(",")))
         numbers = commas + 1 if commas or text.strip(b"[] \t\r\n") else 0
         offset = self.base + start
-        mark = b'{"%s":%d}' % (MARK.encode(), len(self.spans))
+        mark = b'{"%s":%d}' % (self.mark.encode(), len(self.spans))
         self.spans.append(Span(key.group()[1:-1].decode(), offset, offset + len(text), numbers))
         self.rest_starts.append(self.rest_length)
         self.file_starts.append(offset)

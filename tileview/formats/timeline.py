@@ -27,7 +27,7 @@ from tileview.formats.check import FieldError, Fields, described, shorten, tile_
 from tileview.formats.duplicates import repeated_keys
 from tileview.formats.files import OpenFile, Progress, no_progress, parse_json
 from tileview.formats.sniff import Kind, check_version, sniff
-from tileview.formats.tilearrays import STEP_KEYS, VALUE_KEYS, TileArrays, decode_numbers, numbers_of_list, span_of
+from tileview.formats.tilearrays import STEP_KEYS, VALUE_KEYS, TileArrays, decode_numbers, numbers_of_list
 from tileview.formats.tilescan import MemorySource, Scan, Source, scan
 from tileview.model.sizes import U64_MAX
 from tileview.model.tensor import Layout, MemoryClass, Precision, PrecisionKind
@@ -162,7 +162,7 @@ class _Reader:
         if self.version < 2:
             values = [{} for _ in values]
             steps = [{} for _ in steps]
-        arrays = TileArrays(self.source, tiles, steps, values, self.cut.spans)
+        arrays = TileArrays(self.source, tiles, steps, values, self.cut)
         self.problems += arrays.length_problems()
         if self.version >= 2 and not arrays.has_tiles:
             self.missing_arrays(values, VALUE_KEYS, "values")
@@ -305,7 +305,7 @@ class _LiveReader:
     def read(self, item: Any, position: int) -> tuple[int, ...]:
         """The roots of a step, ascending, each existing and its own root; what had to be mended is reported."""
         place = f"timeline.steps[{position}].live"
-        span = span_of(item, "live", self._reader.cut.spans)
+        span = self._reader.cut.span_of(item, "live")
         text = b""
         if span is None:
             numbers = numbers_of_list(item, 1)
