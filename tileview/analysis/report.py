@@ -206,8 +206,8 @@ def _tiles(timeline: Timeline | None) -> str:
         return ""
     room = timeline.budget_bytes - timeline.reserve_bytes
     return (
-        f"<h2>Tiles at step {place.step}</h2>\n<p>Every tile at the total peak, dark for 0, bright for {size_text(room)} "
-        f"(the budget less the reserve); hatched: over a budget. The fullest is tile {place.tile}.</p>\n"
+        f"<h2>Tiles at step {place.step}</h2>\n<p>Every tile at the total peak, dark for 0, bright for "
+        f"{size_text(room)} (the budget less the reserve); hatched: over a budget. Tile {place.tile} is the fullest.</p>"
         f"<figure>{tiles_svg(timeline, place.step)}</figure>"
     )
 

@@ -43,8 +43,10 @@ def run_open(arguments: Arguments) -> int:
         if not os.path.exists(name):
             raise UsageError(f"{name}: there is no such file")
     _require_window()
-    from tileview.qt.app import run
-
+    try:
+        from tileview.qt.app import run
+    except ImportError as error:
+        raise _no_qt(error) from None
     return run([Path(name) for name in arguments.files], arguments.compare)
 
 
@@ -53,9 +55,11 @@ def run_screenshot(arguments: Arguments) -> int:
     if not os.path.isfile(arguments.file):
         raise UsageError(f"{arguments.file}: there is no such file")
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
-    _require_qt()
-    from tileview.qt.screenshot import take
-
+    _require_libraries(_LIBRARIES)
+    try:
+        from tileview.qt.screenshot import take
+    except ImportError as error:
+        raise _no_qt(error) from None
     take(
         Path(arguments.file),
         Path(arguments.output),
@@ -76,7 +80,7 @@ def _require_window() -> None:
     Raises
     ------
     UsageError
-        No display, missing libraries, or no PySide6.
+        No display, or missing libraries.
     """
     platform = os.environ.get("QT_QPA_PLATFORM", "").partition(":")[0]
     if sys.platform.startswith("linux") and platform not in ("offscreen", "minimal", "vnc", "linuxfb", "eglfs"):
