@@ -33,8 +33,8 @@ def rejected() -> Timeline:
 
 def test_a_left_operand_with_tail_and_memory_elements(rejected: Timeline) -> None:
     assert value_sentence(rejected, 1) == (
-        "[588,1152] F8: 588 padded to 640 in 4 parts of 160; 1152 in 8 parts of 144. Largest shard: 160 × 144 elements × "
-        "1 B = 23,040 B, + 8 B access tail, rounded up to 2 memory elements of 16,384 B = 32,768 B"
+        "[588,1152] F8: 588 padded to 640 in 4 parts of 160; 1152 in 8 parts of 144. Largest shard: 160 × 144 elements "
+        "× 1 B = 23,040 B, + 8 B access tail, rounded up to 2 memory elements of 16,384 B = 32,768 B"
     )
 
 

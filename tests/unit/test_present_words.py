@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -96,8 +97,8 @@ def test_tensors_in_words() -> None:
 def test_layouts_in_words() -> None:
     assert layout_words(LINEAR) == "1,472 owners, spread in grains of 4; row-major; standard memory"
     assert layout_words(CUT) == (
-        "1,472 owners; second-last dimension: 4 parts in blocks of 160, zero-padded; dimension 1: 8 parts in blocks of 2, "
-        "stride 4; 46 copies of each part; Left; interleaved memory"
+        "1,472 owners; second-last dimension: 4 parts in blocks of 160, zero-padded; dimension 1: 8 parts in blocks of "
+        "2, stride 4; 46 copies of each part; Left; interleaved memory"
     )
     assert layout_words(Layout(ROW_MAJOR, Tiling(1, 1, ()))) == "1 owner, not divided; row-major; standard memory"
 
@@ -190,7 +191,7 @@ def test_no_two_different_alternatives_of_the_sample_read_the_same() -> None:
     recipe = document("vit3-64tiles.recipe.json").recipe
     assert recipe is not None
     for alternatives in recipe.alternatives.values():
-        for first, second in zip(alternatives, alternatives[1:], strict=False):
+        for first, second in pairwise(alternatives):
             assert (first == second) == (plan_differences(first, second) == ())
 
 
