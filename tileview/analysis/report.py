@@ -207,7 +207,7 @@ def _tiles(timeline: Timeline | None) -> str:
     room = timeline.budget_bytes - timeline.reserve_bytes
     return (
         f"<h2>Tiles at step {place.step}</h2>\n<p>Every tile at the total peak, dark for 0, bright for "
-        f"{size_text(room)} (the budget less the reserve); hatched: over a budget. Tile {place.tile} is the fullest.</p>"
+        f"{size_text(room)} (the budget less the reserve); hatched: over a budget. Fullest: tile {place.tile}.</p>"
         f"<figure>{tiles_svg(timeline, place.step)}</figure>"
     )
 

@@ -34,6 +34,8 @@ _X_LIBRARIES = {
 }
 """What the X11 platform plugin needs on top."""
 
+_NO_DISPLAY_NEEDED = frozenset({"offscreen", "minimal", "vnc", "linuxfb", "eglfs"})
+
 _ELSEWHERE = "the other commands work without it: tileview summary, swap, fix, report (see tileview --help)"
 
 
@@ -83,36 +85,29 @@ def _require_window() -> None:
         No display, or missing libraries.
     """
     platform = os.environ.get("QT_QPA_PLATFORM", "").partition(":")[0]
-    if sys.platform.startswith("linux") and platform not in ("offscreen", "minimal", "vnc", "linuxfb", "eglfs"):
+    if sys.platform.startswith("linux") and platform not in _NO_DISPLAY_NEEDED:
         wayland = bool(os.environ.get("WAYLAND_DISPLAY"))
         if not os.environ.get("DISPLAY") and not wayland:
             raise UsageError(f"there is no display (neither DISPLAY nor WAYLAND_DISPLAY is set); {_ELSEWHERE}")
-        _require_qt()
         if platform == "xcb" or not wayland:
-            _require_libraries(_X_LIBRARIES)
-        return
-    _require_qt()
-
-
-def _require_qt() -> None:
-    if sys.platform.startswith("linux"):
-        _require_libraries(_LIBRARIES)
-    try:
-        import pyqtgraph  # noqa: F401
-        import PySide6.QtWidgets  # noqa: F401
-    except ImportError as error:
-        raise UsageError(
-            f"the window needs PySide6 and pyqtgraph, which cannot be imported here ({error}); {_ELSEWHERE}"
-        ) from None
+            _require_libraries({**_LIBRARIES, **_X_LIBRARIES})
+    _require_libraries(_LIBRARIES)
 
 
 def _require_libraries(libraries: dict[str, str]) -> None:
+    """Complain where a library that Qt is linked against is missing (on Linux: elsewhere they come with Qt)."""
+    if not sys.platform.startswith("linux"):
+        return
     missing = {name: package for name, package in libraries.items() if not _loads(name)}
     if missing:
         raise UsageError(
             f"the window needs libraries that are missing here ({', '.join(missing)}): "
             f"apt-get install {' '.join(missing.values())}; {_ELSEWHERE}"
         )
+
+
+def _no_qt(error: ImportError) -> UsageError:
+    return UsageError(f"the window needs PySide6 and pyqtgraph, which cannot be imported here ({error}); {_ELSEWHERE}")
 
 
 def _loads(name: str) -> bool:
