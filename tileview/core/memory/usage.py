@@ -1,7 +1,7 @@
 """What every tile holds at every step: one sweep over the steps for the curves, single steps when they are looked at.
 
 The full table of steps × tiles is never made: for 4,000 steps on 1472 tiles it would be 94 MB. A sweep keeps one
-running sum over the tiles, which stays in the processor's cache, and six numbers a step; one step's row is the sum of
+running sum over the tiles, looks at a few steps at a time and keeps six numbers a step; one step's row is the sum of
 its live allocations, a fraction of a millisecond.
 """
 
@@ -14,6 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from tileview.model.timeline import ByteArray
+
+_CHUNK_NUMBERS = 1 << 16
+"""Table entries a chunk of the sweep holds at most: 512 KiB a class, so that a chunk stays in the cache."""
 
 
 class Span(NamedTuple):
@@ -58,27 +61,45 @@ def sweep(
     scratch, interleaved_scratch : mapping
         Step → (tiles,) of scratch, for steps that have any.
     """
+    result = np.zeros((steps, 6), dtype=np.int64)
+    if steps == 0 or tiles == 0:
+        return Worst(result)
     changes: list[list[tuple[ByteArray, bool, bool]]] = [[] for _ in range(steps + 1)]
     for span in spans:
         row = span.row if span.times == 1 else span.row * span.times
         changes[span.first].append((row, span.interleaved, True))
         changes[span.last].append((row, span.interleaved, False))
-    standard, interleaved, total, with_scratch = (np.zeros(tiles, dtype=np.int64) for _ in range(4))
-    rows: list[tuple[int, int, int, int, int, int]] = []
-    for step in range(steps if tiles else 0):
-        for row, is_interleaved, born in changes[step]:
-            running = interleaved if is_interleaved else standard
-            (np.add if born else np.subtract)(running, row, out=running)
-        first, second = standard, interleaved
-        if step in scratch:
-            first = np.add(standard, scratch[step], out=with_scratch)
-        if step in interleaved_scratch:
-            second = interleaved + interleaved_scratch[step]
-        np.add(first, second, out=total)
-        largest = total.max()
-        tile = (total == largest).nonzero()[0][-1]
-        rows.append((first.max(), second.max(), largest, tile, first[tile], second[tile]))
-    return Worst(np.array(rows, dtype=np.int64) if rows else np.zeros((steps, 6), dtype=np.int64))
+    running = np.zeros((2, tiles), dtype=np.int64)
+    chunk = max(1, min(steps, _CHUNK_NUMBERS // tiles))
+    tables = np.empty((2, chunk, tiles), dtype=np.int64)
+    for begin in range(0, steps, chunk):
+        end = min(begin + chunk, steps)
+        for step in range(begin, end):
+            for row, is_interleaved, is_born in changes[step]:
+                into = running[1] if is_interleaved else running[0]
+                (np.add if is_born else np.subtract)(into, row, out=into)
+            tables[:, step - begin] = running
+            if step in scratch:
+                tables[0, step - begin] += scratch[step]
+            if step in interleaved_scratch:
+                tables[1, step - begin] += interleaved_scratch[step]
+        _reduce(tables[0, : end - begin], tables[1, : end - begin], result[begin:end])
+    return Worst(result)
+
+
+def _reduce(standard: ByteArray, interleaved: ByteArray, result: ByteArray) -> None:
+    """Fill the six columns of some steps from their (steps, tiles) tables."""
+    length, tiles = standard.shape
+    total = standard + interleaved
+    # argmax finds the first of equals; on the mirrored table that is the last tile
+    tile = tiles - 1 - np.ascontiguousarray(total[:, ::-1]).argmax(axis=1)
+    every = np.arange(length)
+    result[:, 0] = standard.max(axis=1)
+    result[:, 1] = interleaved.max(axis=1)
+    result[:, 2] = total[every, tile]
+    result[:, 3] = tile
+    result[:, 4] = standard[every, tile]
+    result[:, 5] = interleaved[every, tile]
 
 
 class PlacedTiles:
@@ -167,7 +188,8 @@ class PlacedTiles:
             alike: dict[tuple[int, int, int, bool], tuple[ByteArray, int]] = {}
             for root, first, last in self.spans():
                 if root not in self._unavailable:
-                    row = self.allocation(root)
+                    members = self._members[root]
+                    row = self._byte_row(members[0]) if len(members) == 1 else self.allocation(root)
                     key = (id(row), first, last, self._interleaved(root))
                     alike[key] = (row, alike[key][1] + 1 if key in alike else 1)
             spans = [Span(row, key[1], key[2], key[3], times) for key, (row, times) in alike.items()]
