@@ -108,8 +108,8 @@ class DockArea(QMainWindow):
     def reset(self) -> None:
         """The arrangement of a first start."""
         for dock in self._docks.values():
-            self.removeDockWidget(dock)
             dock.setFloating(False)
+            self.removeDockWidget(dock)
         columns = self._place_columns()
         self._place("alternatives", columns[0], Qt.Orientation.Vertical)
         lower = self._place("timeline", columns[1], Qt.Orientation.Vertical)

@@ -139,7 +139,7 @@ class Work(QWidget):
         if self._entries.pop(key, None) is not None:
             self._refresh()
 
-    def keys(self) -> tuple[str, ...]:
+    def running(self) -> tuple[str, ...]:
         """What runs."""
         return tuple(self._entries)
 

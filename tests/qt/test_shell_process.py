@@ -1,0 +1,156 @@
+"""The program as a process: it starts, it ends with 0 at any moment, and says why where it cannot start."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from tileview.qt import startup
+
+RUN = """
+import sys
+from pathlib import Path
+from PySide6.QtCore import QTimer
+from tileview.qt import loading, program
+from tileview.qt.app import run
+
+loading.LARGE_BYTES = {large}
+opened = program.Windows.open
+
+def open_and_close(self, paths):
+    window = opened(self, paths)
+    QTimer.singleShot({delay}, window, window.close)
+    return window
+
+program.Windows.open = open_and_close
+code = run([Path(name) for name in sys.argv[1:]])
+print("code", code)
+sys.exit(code)
+"""
+
+
+def run(script: str, *arguments: str, **environment: str | None) -> subprocess.CompletedProcess[str]:
+    named = {**os.environ, **environment}
+    return subprocess.run(
+        [sys.executable, "-X", "faulthandler", "-c", textwrap.dedent(script), *arguments],
+        env={key: value for key, value in named.items() if value is not None},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("delay", "large", "name"),
+    [
+        (0, 1, "vit3-64tiles.recipe.json"),
+        (150, 1, "vit3-64tiles.recipe.json"),
+        (600, 10**9, "so400m-over.recipe.json"),
+        (2500, 10**9, "vit3-64tiles.recipe.json"),
+        (1200, 10**9, "rejected-op0.timeline.json"),
+    ],
+)
+def test_the_process_ends_with_0_when_the_window_closes(samples, delay, large, name):
+    done = run(RUN.format(delay=delay, large=large), str(samples / name))
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "QThread" not in done.stderr
+    assert done.stdout.endswith("code 0\n")
+
+
+def test_several_files_open_in_several_windows(samples):
+    script = RUN.format(delay=4000, large=10**9) + "\nassert not __import__('threading').enumerate()[1:]"
+    done = run(script, str(samples / "pair-8tiles.recipe.json"), str(samples / "vit3-64tiles.recipe.json"))
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_without_a_display_it_says_so_in_one_sentence_and_ends_with_2():
+    done = run(
+        "import sys; from tileview.qt.app import run; sys.exit(run([]))",
+        DISPLAY=None,
+        WAYLAND_DISPLAY=None,
+        QT_QPA_PLATFORM=None,
+    )
+    assert done.returncode == 2
+    lines = done.stderr.strip().splitlines()
+    assert len(lines) == 1
+    assert "display" in lines[0]
+    assert "xvfb" in lines[0]
+    assert "tileview summary" in lines[0]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="X11 is looked at on Linux only")
+@pytest.mark.parametrize("display", [":987", "nowhere.invalid:0", "rubbish"])
+def test_a_display_that_does_not_answer_is_told_from_none(display):
+    done = run(
+        "import sys; from tileview.qt.app import run; sys.exit(run([]))",
+        DISPLAY=display,
+        WAYLAND_DISPLAY=None,
+        QT_QPA_PLATFORM=None,
+    )
+    assert done.returncode == 2
+    assert repr(display) in done.stderr
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="libraries are looked at on Linux only")
+def test_missing_libraries_are_named_as_packages(monkeypatch):
+    def absent(name):
+        if name in ("libEGL.so.1", "libxcb-cursor.so.0"):
+            raise OSError(name)
+        return object()
+
+    monkeypatch.setattr(startup.ctypes, "CDLL", absent)
+    monkeypatch.setenv("QT_QPA_PLATFORM", "xcb")
+    text = startup.trouble()
+    assert "apt-get install libegl1 libxcb-cursor0)" in text
+    assert "tileview summary" in text
+    monkeypatch.setenv("QT_QPA_PLATFORM", "offscreen")
+    assert "apt-get install libegl1)" in startup.trouble()
+
+
+def test_offscreen_needs_no_display(monkeypatch):
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.delenv("QT_QPA_PLATFORM", raising=False)
+    assert startup.trouble(offscreen=True) is None
+
+
+def test_without_pyside_it_says_so(monkeypatch):
+    monkeypatch.setattr(startup.importlib.util, "find_spec", lambda name: None)
+    assert "PySide6-Essentials is not installed" in startup.trouble()
+
+
+def test_screenshot_draws_the_window(samples, tmp_path):
+    out = tmp_path / "picture.png"
+    script = """
+        import sys
+        from tileview.qt.app import screenshot
+        screenshot(sys.argv[1], sys.argv[2], size=(1200, 700), theme="dark", step=3, tile=2, operation=4, view="tiles")
+        """
+    done = run(script, str(samples / "vit3-64tiles.recipe.json"), str(out), DISPLAY=None, QT_QPA_PLATFORM=None)
+    assert done.returncode == 0, done.stderr
+    data = out.read_bytes()
+    assert data.startswith(b"\x89PNG")
+    assert (int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big")) == (1200, 700)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "text"),
+    [
+        ({"step": 10_000}, "there is no step 10000"),
+        ({"tile": 64}, "there is no tile 64"),
+        ({"operation": 999}, "there is no operation 999"),
+    ],
+)
+def test_screenshot_of_what_is_not_there_is_refused(samples, tmp_path, qapp, wanted, text):
+    from tileview.errors import TileViewError
+    from tileview.qt.app import screenshot
+
+    with pytest.raises(TileViewError, match=text):
+        screenshot(samples / "vit3-64tiles.recipe.json", tmp_path / "x.png", **wanted)
+    assert not (tmp_path / "x.png").exists()

@@ -1,0 +1,412 @@
+"""The window itself: layout, themes, menus, keys, palette, help, faults, closing."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QColor, QKeySequence
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QDockWidget, QLineEdit, QTreeView, QWidget
+
+from tileview.qt.dialogs import ErrorDialog
+from tileview.qt.faults import FaultHandler, log_path
+from tileview.qt.help import KeySheet, Reference, action_sections, reference_pages, view_sections
+from tileview.qt.keyguard import keys_taken
+from tileview.qt.palette import CommandPalette, GoTo, rank
+from tileview.qt.theme import load_theme
+
+VIEWS = {
+    "operations",
+    "problems",
+    "graph",
+    "tiles",
+    "alternatives",
+    "timeline",
+    "allocations",
+    "compare",
+    "details",
+    "whatif",
+}
+
+
+# -- docks ------------------------------------------------------------------------------------------------------------
+
+
+def test_every_view_has_a_dock_that_can_be_closed_and_shown_again(driver, pair):
+    driver.open(pair)
+    docks = driver.window.docks
+    assert set(docks.views) == VIEWS
+    for name, view in docks.views.items():
+        dock = docks.dock(name)
+        toggle = dock.toggleViewAction()
+        dock.close()
+        assert not toggle.isChecked(), name
+        toggle.trigger()
+        assert not dock.isHidden(), name
+        assert view.accessibleName(), name
+        assert docks.show_view(name) is view
+        assert view.isVisible(), name
+
+
+def test_the_arrangement_is_kept_and_can_be_reset(make_driver, pair):
+    first = make_driver()
+    first.open(pair)
+    first.window.docks.dock("graph").close()
+    first.window.docks.dock("tiles").setFloating(True)
+    first.window.close()
+    second = make_driver()
+    second.open(pair)
+    docks = second.window.docks
+    assert docks.dock("graph").isHidden()
+    assert docks.dock("tiles").isFloating()
+    second.trigger("reset_layout")
+    assert not docks.dock("graph").isHidden()
+    assert not docks.dock("tiles").isFloating()
+    assert docks.dock("problems") in docks.tabifiedDockWidgets(docks.dock("operations"))
+
+
+def test_a_stored_layout_that_is_rubbish_is_ignored(make_driver, state_folder, pair):
+    (state_folder / "settings.ini").write_text(
+        '[window]\nlayout=@ByteArray(rubbish)\ngeometry="x"\n[files]\nrecent=@Invalid()\n', encoding="utf-8"
+    )
+    driver = make_driver()
+    driver.open(pair)
+    assert all(dock.isVisibleTo(driver.window.docks) for dock in driver.window.docks.findChildren(QDockWidget))
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (2560, 1440), (640, 400)])
+def test_the_window_takes_any_size(driver, pair, size):
+    driver.open(pair)
+    driver.window.resize(*size)
+    QApplication.processEvents()
+    assert driver.window.width() <= max(size[0], 1280)
+    assert driver.window.grab().size() == driver.window.size()
+
+
+def test_a_very_long_verdict_is_shortened_with_the_whole_text_as_tooltip(driver):
+    line = driver.window.verdict._cause
+    text = "vit.encoder.<b>layer</b>" * 200
+    line.show_text(text)
+    assert line.is_shortened()
+    assert line.text() == text
+    assert "&lt;b&gt;" in line.toolTip()
+    assert driver.window.minimumSizeHint().width() < 1280
+    line.selectAll()
+    line.copy()
+    assert QApplication.clipboard().text() == text
+
+
+# -- themes -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["dark", "light"])
+def test_a_theme_reaches_every_widget_and_is_remembered(make_driver, pair, name):
+    driver = make_driver(theme="light" if name == "dark" else "dark")
+    driver.open(pair)
+    driver.window.set_theme(name)
+    theme = load_theme(name)
+    assert driver.window.settings.theme == name
+    assert driver.window.palette().window().color() == QColor(theme.surface)
+    picture = driver.window.grab().toImage()
+    corner = picture.pixelColor(picture.width() // 2, 2)
+    assert corner.lightness() < 100 if name == "dark" else corner.lightness() > 150
+    driver.window.close()
+    assert make_driver(theme=name).window.bridge.theme.name == name
+
+
+def luminance(color: QColor) -> float:
+    parts = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in color.getRgbF()[:3]]
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+
+@pytest.mark.parametrize("name", ["dark", "light"])
+@pytest.mark.parametrize("token", ["text", "muted", "ok", "over", "warning", "unavailable", "accent"])
+def test_texts_stand_out_from_their_ground(name, token):
+    theme = load_theme(name)
+    for ground in (theme.background, theme.surface):
+        pair = sorted((luminance(QColor(getattr(theme, token))), luminance(QColor(ground))))
+        assert (pair[1] + 0.05) / (pair[0] + 0.05) >= 4.5
+
+
+# -- keys and commands ------------------------------------------------------------------------------------------------
+
+
+def press(widget: QWidget, key: str) -> None:
+    sequence = QKeySequence(key)[0]
+    QTest.keyClick(widget, sequence.key(), sequence.keyboardModifiers())
+
+
+def test_steps_peaks_and_over_budget_steps_by_key(driver, over):
+    driver.open(over)
+    window, session = driver.window, driver.session
+    window.activateWindow()
+    window.setFocus()
+    timeline = session.timeline
+    last = len(timeline.steps) - 1
+    for key, expected in (
+        ("Home", 0),
+        ("Right", 1),
+        ("Shift+Right", 11),
+        ("Left", 10),
+        ("Shift+Left", 0),
+        ("Left", 0),
+        ("End", last),
+        ("Right", last),
+        ("P", timeline.total_peak_step),
+        ("S", timeline.standard_peak_step),
+        ("I", timeline.interleaved_peak_step),
+    ):
+        press(window, key)
+        assert session.selection.step == expected, key
+    worst = timeline.tiles.worst()
+    over_steps = [
+        step for step in range(last + 1) if int(worst[step, 2]) + timeline.reserve_bytes > timeline.budget_bytes
+    ]
+    press(window, "Home")
+    visited = []
+    for _ in over_steps:
+        press(window, "N")
+        visited.append(session.selection.step)
+    assert visited == over_steps
+    press(window, "N")
+    assert session.selection.step == over_steps[-1]
+    press(window, "B")
+    assert session.selection.step == over_steps[-2]
+    assert session.selection.tile == int(worst[over_steps[-2], 3])
+
+
+def test_a_tree_keeps_the_keys_that_fold_it(driver, vit3):
+    driver.open(vit3)
+    view = driver.window.docks.show_view("operations")
+    tree = view.findChild(QTreeView)
+    driver.window.activateWindow()
+    tree.setFocus()
+    tree.setCurrentIndex(tree.model().index(0, 0))
+    step = driver.session.selection.step
+    for key in ("Right", "Left", "Home", "End"):
+        press(tree, key)
+    assert driver.session.selection.step == step or driver.session.selection.operation is not None
+    assert tree.hasFocus()
+
+
+def test_typing_into_a_field_is_no_command(driver, vit3):
+    driver.open(vit3)
+    view = driver.window.docks.show_view("operations")
+    field = view.findChild(QLineEdit)
+    driver.window.activateWindow()
+    field.setFocus()
+    step = driver.session.selection.step
+    QTest.keyClicks(field, "psinb0f?")
+    assert field.text() == "psinb0f?"
+    press(field, "Home")
+    press(field, "Right")
+    assert driver.session.selection.step == step
+
+
+def test_no_key_is_ambiguous_wherever_the_focus_is(driver, vit3):
+    driver.open(vit3)
+    window = driver.window
+    window.activateWindow()
+    everything = [action for _, action in window.all_actions()]
+    for view in window.docks.views.values():
+        window.docks.show_view(view.name)
+        for widget in view.findChildren(QWidget):
+            if widget.focusPolicy() == Qt.FocusPolicy.NoFocus or not widget.isVisible():
+                continue
+            widget.setFocus()
+            taken = keys_taken(widget)
+            for action in everything:
+                if action.shortcutContext() is Qt.ShortcutContext.WindowShortcut:
+                    clash = [key.toString() for key in action.shortcuts() if key in taken]
+                    assert not clash, f"{view.name}: {action.text()} {clash}"
+
+
+def test_no_two_commands_share_a_key(driver):
+    keys: dict[str, str] = {}
+    for command in driver.window.commands.commands():
+        for key in command.keys:
+            text = QKeySequence(key).toString()
+            assert text, f"{command.name}: {key} is no key"
+            assert keys.setdefault(text, command.name) == command.name
+
+
+def test_the_promised_keys_are_there(driver):
+    promised = {
+        "Right": "step_next",
+        "Left": "step_previous",
+        "Shift+Right": "step_leap",
+        "Shift+Left": "step_leap_back",
+        "Home": "step_first",
+        "End": "step_last",
+        "P": "peak_total",
+        "S": "peak_standard",
+        "I": "peak_interleaved",
+        "N": "over_next",
+        "B": "over_previous",
+        "F": "centre",
+        "0": "fit",
+        "Ctrl+F": "find",
+        "Ctrl+G": "go_to",
+        "Ctrl+Z": "undo",
+        "Ctrl+Shift+Z": "redo",
+        "Ctrl+E": "export_recipe",
+        "Ctrl+Shift+P": "commands",
+        "?": "key_sheet",
+    }
+    for key, name in promised.items():
+        assert key in driver.window.commands.command(name).keys
+
+
+def test_the_palette_lists_every_action_and_runs_one(driver, over):
+    driver.open(over)
+    driver.window.tools.show_palette()
+    palette = driver.window.findChild(CommandPalette)
+    listed = [palette.list.item(row).text() for row in range(palette.list.count())]
+    for _, action in driver.window.all_actions():
+        plain = action.text().replace("&", "")
+        assert any(line.startswith(plain) for line in listed), plain
+    QTest.keyClicks(palette.line, "last step")
+    QTest.keyClick(palette.line, Qt.Key.Key_Return)
+    assert driver.session.selection.step == len(driver.session.timeline.steps) - 1
+
+
+def test_rank_prefers_words_over_letters():
+    assert rank("xyz", "Export recipe") is None
+    assert rank("er", "Export recipe") is not None
+    assert rank("recipe", "Export recipe") < rank("erci", "Export recipe")
+
+
+@pytest.mark.parametrize(
+    ("typed", "attribute", "value"),
+    [("op 4", "operation", 4), ("step 12", "step", 12), ("tile 7", "tile", 7), ("L7", "tile", 7), ("s3", "step", 3)],
+)
+def test_go_to_by_number(driver, vit3, typed, attribute, value):
+    driver.open(vit3)
+    driver.trigger("go_to")
+    asked = driver.window.findChild(GoTo)
+    QTest.keyClicks(asked.line, typed)
+    QTest.keyClick(asked.line, Qt.Key.Key_Return)
+    assert getattr(driver.session.selection, attribute) == value
+
+
+def test_go_to_something_that_is_not_there_offers_nothing(driver, vit3):
+    driver.open(vit3)
+    driver.trigger("go_to")
+    asked = driver.window.findChild(GoTo)
+    QTest.keyClicks(asked.line, "tile 64")
+    assert asked.list.count() == 0
+    asked.close()
+
+
+# -- help -------------------------------------------------------------------------------------------------------------
+
+
+def test_the_key_sheet_shows_all_keys_and_filters(driver):
+    driver.window.tools.show_keys()
+    sheet = driver.window.findChild(KeySheet)
+    titles = [sheet.tree.topLevelItem(row).text(0) for row in range(sheet.tree.topLevelItemCount())]
+    assert {"File", "Edit", "Go", "Help"} <= set(titles)
+    sheet.search.setText("total")
+    shown = [
+        sheet.tree.topLevelItem(row).child(line).text(1)
+        for row in range(sheet.tree.topLevelItemCount())
+        for line in range(sheet.tree.topLevelItem(row).childCount())
+        if not sheet.tree.topLevelItem(row).child(line).isHidden()
+    ]
+    assert shown
+    assert all("total" in text.lower() for text in shown)
+    sheet.close()
+
+
+def test_every_key_section_is_well_formed(driver):
+    for title, lines in [*view_sections(), *action_sections(driver.window.commands)]:
+        assert title
+        assert lines
+        assert all(keys and text for keys, text in lines)
+
+
+def test_the_reference_shows_every_page(driver):
+    driver.window.tools.show_reference("glossary")
+    reference = driver.window.findChild(Reference)
+    pages = reference_pages()
+    assert {path.stem for _, path in pages} >= {"formats", "estimate", "glossary"}
+    assert "Glossary" in reference.page.toPlainText() or "glossary" in reference.page.toPlainText().lower()
+    for row in range(len(pages)):
+        reference.list.setCurrentRow(row)
+        assert len(reference.page.toPlainText()) > 200
+    reference.search.setText("byte")
+    assert reference.page.textCursor().selectedText().lower() == "byte"
+    reference.close()
+
+
+def test_about_names_versions(driver):
+    driver.trigger("about")
+    dialog = next(one for one in driver.window.children() if one.objectName() == "about")
+    text = " ".join(label.text() for label in dialog.findChildren(QWidget) if hasattr(label, "text"))
+    assert "PySide6" in text
+    assert "TileView" in text
+    dialog.close()
+
+
+# -- faults -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_fault_in_a_slot_becomes_a_dialog_and_the_window_lives_on(driver, pair, qtbot):
+    driver.open(pair)
+    faults = FaultHandler()
+    try:
+        action = QAction(driver.window)
+        action.triggered.connect(lambda: 1 // 0)
+        driver.window.activateWindow()
+        with qtbot.capture_exceptions():
+            sys.excepthook = faults._on_exception
+            action.trigger()
+            action.trigger()
+        dialog = faults._dialog
+        assert isinstance(dialog, ErrorDialog)
+        assert "ZeroDivisionError" in dialog.text()
+        assert "1 more since" in dialog._label.text()
+        dialog.copy.click()
+        assert "Traceback" in QApplication.clipboard().text()
+        assert "ZeroDivisionError" in log_path().read_text(encoding="utf-8")
+        dialog.close()
+        driver.session.select_step(0)
+        assert driver.session.selection.step == 0
+    finally:
+        faults.close()
+
+
+# -- views ------------------------------------------------------------------------------------------------------------
+
+
+def test_views_are_exported_as_pictures(driver, pair, tmp_path):
+    driver.open(pair)
+    exporter = driver.window.exporter
+    for name, view in driver.window.docks.views.items():
+        driver.window.docks.show_view(name)
+        for ending in ("png", "svg"):
+            path = tmp_path / f"{name}.{ending}"
+            assert exporter.write_picture(view, path), path
+            assert path.stat().st_size > 100
+    assert (tmp_path / "tiles.png").read_bytes().startswith(b"\x89PNG")
+    assert b"<svg" in (tmp_path / "tiles.svg").read_bytes()[:600]
+
+
+def test_tables_are_exported_as_csv(driver, over, tmp_path):
+    driver.open(over)
+    for name in ("allocations", "operations", "alternatives", "problems"):
+        view = driver.window.docks.views[name]
+        path = tmp_path / f"{name}.csv"
+        assert driver.window.exporter.write_table(view, path), name
+        assert "," in path.read_text(encoding="utf-8").splitlines()[0]
+
+
+def test_the_summary_is_markdown_with_the_figures(driver, over):
+    driver.open(over)
+    driver.trigger("copy_summary")
+    text = QApplication.clipboard().text()
+    assert text.startswith("## so400m-over.recipe.json: does not fit")
+    assert "| total peak | 568,312 B |" in text
+    assert "| reserve | 49,152 B |" in text
