@@ -79,7 +79,6 @@ def screenshot(
         raise NoWindowError(reason)
     if "PySide6.QtWidgets" not in sys.modules:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
-    from tileview.qt.picture import take_picture
+    from tileview.qt.screenshot import take
 
-    wanted = {"step": step, "tile": tile, "operation": operation}
-    take_picture(Path(path), Path(out), size, theme, wanted, view, [Path(other) for other in others])
+    take(Path(path), Path(out), size, theme, step, tile, operation, view, [Path(other) for other in others])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,16 +24,19 @@ from tileview.session.session import Session
 PATIENCE_SECONDS = 300.0
 
 
-def take_picture(
+def take(
     path: Path,
     out: Path,
-    size: tuple[int, int],
-    theme: str,
-    wanted: Mapping[str, int | None],
-    view: str | None,
-    others: list[Path],
+    size: tuple[int, int] = (1600, 1000),
+    theme: str = "light",
+    step: int | None = None,
+    tile: int | None = None,
+    operation: int | None = None,
+    view: str | None = None,
+    others: Sequence[Path] = (),
 ) -> None:
-    """See :func:`tileview.qt.app.screenshot`."""
+    """Write the picture; for what the arguments mean and what is raised see :func:`tileview.qt.app.screenshot`."""
+    wanted = {"step": step, "tile": tile, "operation": operation}
     documents = [Document(one, open_file(one)) for one in (path, *others)]
     application = make_application()
     with tempfile.TemporaryDirectory(prefix="tileview-") as folder:
