@@ -140,7 +140,7 @@ class NodeView(QTreeView):
         try:
             before = self.currentIndex()
             super().mousePressEvent(event)
-            if self.currentIndex() == before and before.isValid() and self.indexAt(event.pos()) == before:
+            if self.currentIndex() == before and before.isValid() and self.indexAt(event.position().toPoint()) == before:
                 self.picked.emit(self.nodes.key(before))
         finally:
             self._user_depth -= 1

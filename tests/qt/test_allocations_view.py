@@ -1,0 +1,178 @@
+"""The allocation table: rows of the selection, sums, filter, groups, copy, and its part in the one selection."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication, QKeySequence
+from PySide6.QtTest import QTest
+
+from tests.helpers.views import Stage, stage
+from tileview.qt.theme import load_theme
+from tileview.qt.views.allocations import AllocationsView
+
+
+@pytest.fixture
+def shown(qtbot) -> Stage:
+    return stage(AllocationsView, qtbot, "so400m-over.recipe.json", tester=False)
+
+
+def test_it_opens_at_the_peak_on_the_fullest_tile(shown: Stage) -> None:
+    assert shown.view.headline.text() == "Step 69 of 164, Cast, tile 174 (the tile with the largest total)"
+    assert shown.view.footer.text() == "119 rows: standard 568,312 B + interleaved 0 B = 568,312 B"
+    assert len(shown.texts()) == 119
+
+
+def test_it_follows_step_and_tile(shown: Stage) -> None:
+    shown.session.select_step(20)
+    shown.session.select_tiles((5,))
+    assert shown.view.headline.text().startswith("Step 20 of 164")
+    timeline = shown.session.timeline
+    assert timeline is not None
+    totals = shown.view.table.totals
+    assert [totals.standard, totals.interleaved] == timeline.tiles.usage(20)[5].tolist()
+
+
+def test_a_click_selects_the_allocation_and_the_selection_moves_the_row(shown: Stage) -> None:
+    index = shown.view.model.index(100, 0)
+    root = shown.view.model.row(index).root
+    shown.click(index)
+    assert shown.session.selection.allocation == root
+    other = shown.view.model.row(shown.view.model.index(3, 0)).root
+    shown.session.select_allocation(other)
+    assert shown.view.tree.current_key() == other
+
+
+def test_keys_select_too(shown: Stage) -> None:
+    shown.click(shown.view.model.index(0, 0))
+    QTest.keyClick(shown.view.tree, Qt.Key.Key_Down)
+    assert shown.session.selection.allocation == shown.view.model.row(shown.view.model.index(1, 0)).root
+
+
+def test_a_change_of_step_keeps_the_selected_row_and_selects_nothing_by_itself(shown: Stage) -> None:
+    root = shown.view.model.row(shown.view.model.index(2, 0)).root
+    shown.session.select_allocation(root)
+    before = shown.session.selection
+    shown.session.select_step(10)
+    assert shown.session.selection == replace(before, step=10)
+    assert shown.view.tree.current_key() == root
+
+
+def test_an_allocation_that_is_not_here_leaves_no_row_selected(shown: Stage) -> None:
+    timeline = shown.session.timeline
+    assert timeline is not None
+    gone = next(root for root in timeline.steps[20].live if root not in timeline.steps[69].live)
+    shown.session.select_allocation(gone)
+    assert not shown.view.tree.selectionModel().hasSelection()
+    assert shown.session.selection.allocation == gone
+
+
+def test_filtering(shown: Stage, qtbot) -> None:
+    qtbot.keyClicks(shown.view.filter_box, "mlp up")
+    assert len(shown.texts()) == 28
+    assert all("mlp.up" in text for text in shown.texts())
+    assert shown.view.footer.text().startswith("28 rows")
+    shown.view.filter_box.clear()
+    assert len(shown.texts()) == 119
+
+
+def test_groups(shown: Stage) -> None:
+    shown.view.group_box.setChecked(True)
+    tops = [shown.view.model.data(shown.view.model.index(row, 0)) for row in range(shown.view.model.rowCount())]
+    assert "vit.encoder.mlp.up.weight (27)" in tops
+    assert "119 rows" in shown.view.footer.text()
+    root = shown.view.table.rows[60].root
+    shown.session.select_allocation(root)
+    assert shown.view.tree.current_key() == root
+    shown.view.group_box.setChecked(False)
+    assert shown.view.model.rowCount() == 119
+    assert shown.view.tree.current_key() == root
+
+
+def test_a_header_sorts_from_the_largest_down_and_back(shown: Stage) -> None:
+    shown.view.tree.header().setSortIndicator(6, Qt.SortOrder.DescendingOrder)
+    sizes = [row.bytes for row in (shown.view.model.row(index) for index in shown.view.model.indexes())]
+    assert sizes == sorted(sizes, reverse=True)
+    shown.view.tree.header().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+    roots = [shown.view.model.row(index).root for index in shown.view.model.indexes()]
+    assert roots == sorted(root for root in roots if root is not None)
+
+
+def test_ctrl_c_copies_the_selected_rows_as_lines_with_tabs(shown: Stage) -> None:
+    shown.view.tree.setFocus()
+    shown.click(shown.view.model.index(117, 0))
+    shown.view.tree.copy_rows()
+    lines = QGuiApplication.clipboard().text().split("\n")
+    assert len(lines) == 2
+    assert lines[0].split("\t")[0] == "Name"
+    assert lines[1].split("\t")[:8] == [
+        "operation 20 result 0 #454", "standard", "158976", "0", "0", "1", "158976", "158976",
+    ]  # fmt: skip
+    copy = shown.view.tree.actions()[0]
+    assert copy.shortcut() == QKeySequence(QKeySequence.StandardKey.Copy)
+
+
+def test_csv_holds_all_rows(shown: Stage) -> None:
+    lines = shown.view.table_csv().strip().split("\r\n")
+    assert len(lines) == 120
+    assert sum(int(line.split(",")[6]) for line in lines[1:]) == 568_312
+
+
+def test_a_span_shows_what_is_live_anywhere_in_it(shown: Stage) -> None:
+    shown.session.select(replace(shown.session.selection, span=(60, 75)))
+    assert shown.view.headline.text() == "Live anywhere in steps 60 … 74, largest on any tile"
+    assert "(not live all at once)" in shown.view.footer.text()
+    assert shown.view.span_button.isVisible()
+    shown.view.span_button.click()
+    assert shown.session.selection.span is None
+    assert not shown.view.span_button.isVisible()
+
+
+def test_an_edit_keeps_rows_that_stay(shown: Stage) -> None:
+    resets = []
+    shown.view.model.modelReset.connect(lambda: resets.append(1))
+    shown.session.select_allocation(shown.view.table.rows[5].root)
+    shown.view.tree.verticalScrollBar().setValue(30)
+    shown.session.swap(21, 0)
+    shown.estimate()
+    assert resets == []
+    timeline = shown.session.timeline
+    assert timeline is not None
+    step = shown.session.selection.step
+    assert step is not None
+    tile = shown.view.table.tile
+    assert shown.view.table.totals.total == int(timeline.tiles.usage(step)[tile].sum())
+
+
+def test_unavailable_rows_are_words(qtbot) -> None:
+    shown = stage(AllocationsView, qtbot, "rejected-op0.timeline.json")
+    assert shown.texts(6).count("unavailable") == 43
+    assert "43 rows unavailable, not in the sum" in shown.view.footer.text()
+
+
+def test_every_update_passes_the_model_tester(qtbot) -> None:
+    shown = stage(AllocationsView, qtbot, "pair-8tiles.recipe.json")
+    timeline = shown.session.timeline
+    assert timeline is not None
+    for step in range(len(timeline.steps)):
+        shown.session.select_step(step)
+        shown.view.group_box.setChecked(step % 3 == 0)
+        shown.session.select(replace(shown.session.selection, span=(0, step + 1) if step % 2 else None))
+        shown.view.tree.header().setSortIndicator(step % 9, Qt.SortOrder.DescendingOrder)
+    shown.view.filter_box.setText("operation")
+
+
+def test_with_nothing_open_it_says_so(qtbot) -> None:
+    shown = stage(AllocationsView, qtbot)
+    assert shown.view.headline.text() == "No steps"
+    assert shown.texts() == []
+    shown.bridge.set_theme(load_theme("dark"))
+
+
+def test_a_long_quick_series_ends_with_the_last_step(shown: Stage, qtbot) -> None:
+    for step in range(60):
+        shown.session.select_step(step)
+    qtbot.waitUntil(lambda: shown.view.headline.text().startswith("Step 59 of"), timeout=2000)
+    shown.view.shut_down()
