@@ -162,3 +162,9 @@ def test_deep_nesting_needs_no_recursion() -> None:
     structure = read_structure(graph([deep], [], [808]))
     assert structure.regions[-1].depth == 399
     assert len(generated(10).operations) == 10
+
+
+def test_the_order_in_which_one_reads() -> None:
+    structure = read_structure(transformer())
+    numbers = [structure.nodes[index].operation for index in structure.in_order()]
+    assert [number for number in numbers if number is not None] == [0, 6, 1, 2, 3, 4, 5, 7]

@@ -106,6 +106,18 @@ class Structure:
             yield owner
             owner = self.regions[self.nodes[owner].region].owner
 
+    def in_order(self) -> list[int]:
+        """All nodes as one reads the graph: a Repeat, then its body, then what follows it."""
+        found: list[int] = []
+        waiting = list(reversed(self.regions[0].nodes)) if self.regions else []
+        while waiting:
+            index = waiting.pop()
+            found.append(index)
+            body = self.nodes[index].body
+            if body is not None:
+                waiting.extend(reversed(self.regions[body].nodes))
+        return found
+
     def operations_in(self, region: int) -> int:
         """How many operations a region holds, those of nested bodies included, Repeats themselves not counted."""
         total = 0

@@ -123,7 +123,7 @@ def node_words(
 
 def _detail(structure: Structure, node: Node, plan: Plan | None) -> str:
     if node.body is not None:
-        return f"{counted(structure.operations_in(node.body), 'operation')} a round"
+        return counted(structure.operations_in(node.body), "operation")
     return "no plan" if plan is None else short_plan(plan)
 
 

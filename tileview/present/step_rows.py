@@ -110,8 +110,10 @@ class StepSpec(TableSpec[StepRow]):
             case StepColumn.SHARE:
                 if row.limit <= 0:
                     return EMPTY_CELL
-                tone = Tone.OVER if row.over else Tone.TEXT
-                return Cell(percent_text(row.total, row.limit), round(100 * row.total / row.limit, 3), tone=tone)
+                tone = Tone.OVER if row.over else Tone.UNAVAILABLE if row.unavailable else Tone.TEXT
+                least = "≥ " if row.unavailable else ""
+                text = f"{least}{percent_text(row.total, row.limit)}"
+                return Cell(text, round(100 * row.total / row.limit, 3), tone=tone)
             case StepColumn.MARKS:
                 return self._marks(row)
 

@@ -98,14 +98,14 @@ class GraphBar(QWidget):
         self._found = ()
         if query:
             hits = []
-            for node in structure.nodes:
+            for node in (structure.nodes[index] for index in structure.in_order()):
                 if node.operation is None:
                     continue
                 texts = (f"op {node.operation}", node.label, words[node.index].detail, *node.parameters)
                 if matches(query, *texts):
                     hits.append(node.index)
             number = query.lower().removeprefix("op").strip()
-            hits.sort(key=lambda index: (str(structure.nodes[index].operation) != number, index))
+            hits.sort(key=lambda index: str(structure.nodes[index].operation) != number)
             self._found = tuple(hits)
         self._show_count()
         return self._found

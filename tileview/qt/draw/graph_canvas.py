@@ -248,9 +248,13 @@ class GraphCanvas(QWidget):
             self.update()
 
     def corner(self, node: int) -> QPointF | None:
-        """Where the left upper corner of a node stands in the widget."""
+        """Where the left upper corner of a node is seen in the widget: that of its title, where that stays in view."""
         rect = None if self._scene is None else self._scene.rect(node)
-        return None if rect is None else self.to_widget(rect.topLeft())
+        if rect is None or self._scene is None:
+            return None
+        if bool(self._scene.picture.expanded[self._scene.place[node]]):
+            rect = self._scene.header(node, self.visible_area()) or rect
+        return self.to_widget(rect.topLeft())
 
     def _centre_on(self, point: QPointF) -> None:
         self._offset = QPointF(self.width() / 2, self.height() / 2) - point * self._scale

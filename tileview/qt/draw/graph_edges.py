@@ -30,6 +30,14 @@ class EdgeLayer:
         self._from = _by_end(picture.edges[:, 0])
         self._to = _by_end(picture.edges[:, 1])
 
+    def targets(self, node: int) -> list[int]:
+        """The nodes that edges lead to from a node."""
+        return [int(self.picture.edges[edge, 1]) for edge in self._from.get(node, ())]
+
+    def sources(self, node: int) -> list[int]:
+        """The nodes that edges come from into a node."""
+        return [int(self.picture.edges[edge, 0]) for edge in self._to.get(node, ())]
+
     def paint(self, painter: QPainter, area: QRectF, scale: float, detail: Detail, pens: Pens) -> None:
         painter.setBrush(Qt.BrushStyle.NoBrush)
         if detail is Detail.BLOCKS:

@@ -225,22 +225,22 @@ class GraphScene:
         rect = self._rects[place]
         entry = self.structure.nodes[node]
         words = self.words[node]
+        # What a search passes over steps back to outline and muted text, which can still be read.
         is_dim = marks.found is not None and node not in marks.found
-        painter.setOpacity(0.35 if is_dim else 1.0)
-        pen = QPen(self.theme.color("muted"), 1.0)
+        pen = QPen(self.theme.color("grid" if is_dim else "muted"), 1.0)
         if words.is_unknown:
             pen = QPen(self.theme.color("warning"), 2.2, Qt.PenStyle.DashLine)
         painter.setPen(pen)
-        painter.setBrush(self.fill(node))
+        painter.setBrush(self.theme.color("background") if is_dim else self.fill(node))
         radius = rect.height() / 2 if entry.is_port else 5.0
         painter.drawRoundedRect(rect, radius, radius)
         if entry.kind is NodeKind.REPEAT:
             painter.drawRoundedRect(rect.adjusted(3, 3, -3, -3), 3, 3)
-        ink = self.ink(node)
+        ink = self.theme.color("muted") if is_dim else self.ink(node)
         if self.style.share_texts[node][:1] in ("≥", "n"):
             self._hatch(painter, rect)
         if entry.is_port:
-            self._paint_port(painter, rect, words, scale, detail)
+            self._paint_port(painter, rect, words, ink, scale, detail)
         else:
             self._paint_words(painter, rect, node, ink, scale, detail)
         if entry.missing:
@@ -249,7 +249,6 @@ class GraphScene:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(ink)
             painter.drawRect(QRectF(rect.left() + 3, rect.top() + 5, 3, rect.height() - 10))
-        painter.setOpacity(1.0)
 
     def _hatch(self, painter: QPainter, rect: QRectF) -> None:
         """Lines over the lower edge of a box whose size is not known in full."""
@@ -257,11 +256,13 @@ class GraphScene:
         painter.fillRect(band, self.theme.color("background"))
         painter.fillRect(band, QBrush(self.theme.color("unavailable"), Qt.BrushStyle.BDiagPattern))
 
-    def _paint_port(self, painter: QPainter, rect: QRectF, words: NodeWords, scale: float, detail: Detail) -> None:
+    def _paint_port(
+        self, painter: QPainter, rect: QRectF, words: NodeWords, ink: QColor, scale: float, detail: Detail
+    ) -> None:
         if detail < Detail.TITLES:
             return
         font = sized(self._pens.font, text_size(self._pens.font, scale, rect.height() - 3) * 0.94)
-        elided(painter, rect.adjusted(8, 0, -8, 0), font, words.title, self.theme.color("text"), True)
+        elided(painter, rect.adjusted(8, 0, -8, 0), font, words.title, ink, True)
 
     def _paint_words(
         self, painter: QPainter, rect: QRectF, node: int, ink: QColor, scale: float, detail: Detail

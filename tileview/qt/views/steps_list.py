@@ -31,7 +31,7 @@ class StepsList(QWidget):
         self.table = NodeView(self.model, "Steps of the timeline", self)
         self.table.set_widths(7, 6, 34, 7, 12, 9, 40)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setContentsMargins(4, 4, 4, 0)
         layout.setSpacing(4)
         layout.addWidget(self.note)
         layout.addWidget(self.search)

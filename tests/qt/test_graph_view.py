@@ -1,0 +1,619 @@
+"""The graph view driven as a user drives it."""
+
+from __future__ import annotations
+
+import dataclasses
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QColor, QHelpEvent, QImage, QWheelEvent
+from PySide6.QtTest import QAbstractItemModelTester
+from PySide6.QtWidgets import QApplication, QToolTip
+
+from tests.helpers.graphs import generated, graph, operation, repeat, transformer
+from tileview.formats import open_file
+from tileview.graphlayout import NodeKind
+from tileview.model.graph import Graph
+from tileview.present.graph_style import ColourMode
+from tileview.qt.bridge import Bridge
+from tileview.qt.draw import graph_layouts
+from tileview.qt.theme import load_theme
+from tileview.qt.views.graph import GraphView
+from tileview.session.document import Document
+from tileview.session.session import Session
+
+SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
+RECIPE = SAMPLES / "vit3-64tiles.recipe.json"
+TIMELINE = SAMPLES / "rejected-op0.timeline.json"
+
+
+class Pane:
+    """A shown view with the ways a test moves it."""
+
+    def __init__(self, qtbot, theme: str = "light", size: tuple[int, int] = (700, 600)) -> None:
+        self.qtbot = qtbot
+        self.session = Session()
+        self.bridge = Bridge(self.session, load_theme(theme))
+        self.messages: list[str] = []
+        self.bridge.message.connect(self.messages.append)
+        self.view = GraphView(self.bridge)
+        self.view.resize(*size)
+        self.view.show()
+        qtbot.waitExposed(self.view)
+        self.canvas = self.view.canvas
+
+    def open(self, path: Path, estimate: bool = True) -> None:
+        self.session.open(Document(path, open_file(path)))
+        if estimate:
+            self.session.publish(self.session.job().run())
+
+    def open_graph(self, model: Graph) -> None:
+        """A document whose recipe holds this graph; nothing is estimated."""
+        source = open_file(RECIPE)
+        recipe = dataclasses.replace(source.recipe, graph=model, plans={}, alternatives={})
+        self.session.open(Document(RECIPE, dataclasses.replace(source, recipe=recipe)))
+
+    def node(self, number: int) -> int:
+        return self.view.result.structure.by_operation[number]
+
+    def shown(self) -> set[int]:
+        structure = self.view.result.structure
+        return {structure.nodes[node].operation for node in self.canvas.scene.place} - {None}
+
+    def point(self, number: int, dx: float = 0.5, dy: float = 0.5) -> QPoint:
+        """A point of a box, as parts of its width and height, in the canvas."""
+        rect = self.canvas.scene.rect(self.node(number))
+        at = QPointF(rect.left() + dx * rect.width(), rect.top() + dy * rect.height())
+        return self.canvas.to_widget(at).toPoint()
+
+    def click(self, at: QPoint) -> None:
+        self.qtbot.mouseClick(self.canvas, Qt.MouseButton.LeftButton, pos=at)
+
+    def title(self, number: int) -> QPoint:
+        head = self.canvas.scene.header(self.node(number), self.canvas.visible_area())
+        return self.canvas.to_widget(head.center()).toPoint()
+
+    def key(self, key: Qt.Key | str, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
+        self.qtbot.keyClick(self.canvas, key, modifier)
+
+    @property
+    def operation(self) -> int | None:
+        return self.session.selection.operation
+
+    def image(self) -> QImage:
+        QApplication.processEvents()
+        return self.canvas.grab().toImage()
+
+    def close(self) -> None:
+        self.view.shut_down()
+        self.bridge.close()
+        self.view.close()
+        self.view.deleteLater()
+
+
+@pytest.fixture
+def make_pane(qtbot):
+    panes: list[Pane] = []
+
+    def make(**options) -> Pane:
+        panes.append(Pane(qtbot, **options))
+        return panes[-1]
+
+    yield make
+    for pane in panes:
+        pane.close()
+
+
+@pytest.fixture
+def pane(make_pane) -> Pane:
+    return make_pane()
+
+
+@pytest.fixture
+def sample(pane) -> Pane:
+    pane.open(RECIPE)
+    return pane
+
+
+class TestContent:
+    def test_every_operation_of_the_sample_is_a_box_and_no_parameter_is(self, sample) -> None:
+        assert sample.shown() == set(range(46))
+        structure = sample.view.result.structure
+        kinds = [structure.nodes[node].kind for node in sample.canvas.scene.place]
+        assert kinds.count(NodeKind.INPUT) == 1
+        assert sample.canvas.scene.picture.expanded.sum() == 1
+
+    def test_shares_add_up_to_the_usage_of_the_worst_tile(self, sample) -> None:
+        timeline, step = sample.session.timeline, sample.session.selection.step
+        figures = sample.view.look.figures(sample.view.result.structure)
+        worst = int(timeline.tiles.worst()[step, 2])
+        own = sum(
+            int(figures.bytes[node.index])
+            for node in sample.view.result.structure.nodes
+            if node.kind is NodeKind.OPERATION
+        )
+        assert own + figures.outside == worst == 79_872
+        assert "79,872 B on tile 0 at step 106" in sample.view.legend.text()
+
+    def test_step_and_tile_change_the_figures(self, sample) -> None:
+        sample.session.select_step(3)
+        assert "at step 3" in sample.view.legend.text()
+        sample.session.select_tiles((17,))
+        assert "on tile 17 at step 3" in sample.view.legend.text()
+
+    def test_the_first_view_shows_the_operation_of_the_peak(self, sample) -> None:
+        running = sample.view.shown_style.running
+        assert sample.view.result.structure.nodes[running].operation == 35
+        rect = sample.canvas.transform().mapRect(sample.canvas.scene.rect(running))
+        assert sample.canvas.rect().toRectF().contains(rect)
+
+    def test_a_swapped_plan_is_marked(self, sample) -> None:
+        sample.session.swap(0, 2)
+        assert sample.canvas.scene.words[sample.node(0)].detail.startswith("* ")
+        sample.session.undo()
+        assert not sample.canvas.scene.words[sample.node(0)].detail.startswith("* ")
+
+    def test_nothing_open_and_closing_again(self, sample) -> None:
+        sample.session.open(None)
+        assert sample.canvas.scene is None
+        assert sample.view.legend.text() == ""
+        sample.key(Qt.Key.Key_Down)
+        sample.key("0")
+        assert not sample.image().isNull()
+
+    def test_a_hidden_view_catches_up_when_it_is_shown(self, sample) -> None:
+        sample.view.hide()
+        sample.session.select_step(5)
+        assert "at step 5" not in sample.view.legend.text()
+        sample.view.show()
+        assert "at step 5" in sample.view.legend.text()
+
+    def test_a_recipe_linked_to_a_timeline_gives_it_its_graph(self, pane) -> None:
+        pane.open(SAMPLES / "vit3-64tiles.v3.timeline.json")
+        assert pane.view.pages.currentWidget() is pane.view.steps
+        pane.session.link(Document(RECIPE, open_file(RECIPE)))
+        assert pane.shown() == set(range(46))
+        assert "79,872 B" in pane.view.legend.text()
+        pane.session.link(None)
+        assert pane.view.pages.currentWidget() is pane.view.steps
+
+
+class TestPicking:
+    def test_a_click_selects_and_a_click_on_the_ground_clears(self, sample) -> None:
+        sample.canvas.centre(sample.node(37))
+        sample.click(sample.point(37))
+        assert sample.operation == 37
+        assert sample.canvas.marks.selected == sample.node(37)
+        assert "37 " in sample.canvas.accessibleDescription() or "37:" in sample.canvas.accessibleDescription()
+        sample.click(QPoint(3, sample.canvas.height() - 3))
+        assert sample.operation is None
+
+    def test_ports_cannot_be_selected(self, sample) -> None:
+        port = next(node.index for node in sample.view.result.structure.nodes if node.kind is NodeKind.INPUT)
+        sample.canvas.centre(port)
+        sample.click(sample.canvas.to_widget(sample.canvas.scene.rect(port).center()).toPoint())
+        assert sample.operation is None
+
+    def test_a_drag_pans_and_selects_nothing(self, sample) -> None:
+        sample.canvas.centre(sample.node(37))
+        before = sample.point(37)
+        sample.qtbot.mousePress(sample.canvas, Qt.MouseButton.LeftButton, pos=before)
+        sample.qtbot.mouseMove(sample.canvas, before + QPoint(20, 10))
+        sample.qtbot.mouseMove(sample.canvas, before + QPoint(60, 40))
+        sample.qtbot.mouseRelease(sample.canvas, Qt.MouseButton.LeftButton, pos=before + QPoint(60, 40))
+        assert (sample.point(37) - before - QPoint(60, 40)).manhattanLength() <= 2
+        assert sample.operation is None
+
+    def test_a_selection_from_elsewhere_is_brought_into_view(self, sample) -> None:
+        sample.canvas.centre(sample.node(0), 1.0)
+        sample.session.select_operation(45)
+        assert sample.canvas.marks.selected == sample.node(45)
+        assert sample.canvas.rect().contains(sample.point(45))
+
+    def test_hover_is_told_and_shown(self, sample) -> None:
+        told: list[tuple[object, object, object]] = []
+        sample.bridge.hovered.connect(lambda *what: told.append(what))
+        sample.canvas.centre(sample.node(37))
+        sample.qtbot.mouseMove(sample.canvas, sample.point(37))
+        assert told[-1] == (37, None, None)
+        assert sample.canvas.marks.hovered == sample.node(37)
+        sample.bridge.hovered.emit(38, None, None)
+        assert sample.canvas.marks.hovered == sample.node(38)
+        assert sample.operation is None
+
+    def test_the_tooltip_has_exact_figures_and_escapes_names(self, sample) -> None:
+        sample.canvas.centre(sample.node(35))
+        at = sample.point(35)
+        event = QHelpEvent(QEvent.Type.ToolTip, at, sample.canvas.mapToGlobal(at))
+        QApplication.sendEvent(sample.canvas, event)
+        assert "61,952 B" in QToolTip.text()
+        assert "35: FlashAttention" in QToolTip.text()
+        QToolTip.hideText()
+        pane = sample
+        pane.open_graph(graph([operation(0, [0, 1], [2])], [2], [0], [1]))
+        inputs = tuple(dataclasses.replace(entry, name="<b>&x") for entry in pane.view._graph.inputs)
+        pane.open_graph(dataclasses.replace(pane.view._graph, inputs=inputs))
+        at = pane.point(0)
+        QApplication.sendEvent(pane.canvas, QHelpEvent(QEvent.Type.ToolTip, at, pane.canvas.mapToGlobal(at)))
+        assert "&lt;b&gt;&amp;x" in QToolTip.text()
+        QToolTip.hideText()
+
+
+class TestRepeats:
+    def test_a_click_on_the_title_collapses_and_the_title_stays(self, sample) -> None:
+        sample.canvas.centre(sample.node(24), 0.6)
+        sample.canvas.pan(60, 30)
+        before = sample.canvas.corner(sample.node(24))
+        sample.click(sample.title(24))
+        assert sample.shown() == {0, 1, 2, *range(24, 46)}
+        assert sample.operation == 24
+        after = sample.canvas.corner(sample.node(24))
+        assert (after - before).manhattanLength() < 1
+        sample.key(Qt.Key.Key_Return)
+        assert sample.shown() == set(range(46))
+
+    def test_a_selection_inside_a_collapsed_repeat_marks_the_repeat(self, sample) -> None:
+        sample.view.collapse_all()
+        sample.session.select_operation(12)
+        marks = sample.canvas.marks
+        assert (marks.selected, marks.holder) == (None, sample.node(24))
+        sample.key(Qt.Key.Key_Return)
+        assert sample.canvas.marks.selected == sample.node(12)
+
+    def test_double_click_opens_a_collapsed_repeat(self, sample) -> None:
+        sample.view.collapse_all()
+        sample.canvas.centre(sample.node(24))
+        sample.qtbot.mouseDClick(sample.canvas, Qt.MouseButton.LeftButton, pos=sample.point(24, 0.6))
+        assert 3 in sample.shown()
+
+    def test_the_title_stays_in_view_inside_a_tall_body(self, sample) -> None:
+        sample.canvas.centre(sample.node(20), 1.0)
+        assert sample.canvas.scene.rect(sample.node(24)).top() < sample.canvas.visible_area().top()
+        assert sample.canvas.rect().contains(sample.title(24))
+        sample.click(sample.title(24))
+        assert 20 not in sample.shown()
+
+    def test_nested_repeats_open_one_by_one(self, pane) -> None:
+        inner = repeat(2, [20], [21], [operation(1, [30], [31])], [30], [31])
+        pane.open_graph(graph([repeat(3, [0], [6], [inner], [20], [21])], [6]))
+        assert pane.shown() == {1, 2, 3}
+        pane.view.collapse_all()
+        assert pane.shown() == {3}
+        pane.view.toggle(pane.node(3))
+        assert pane.shown() == {2, 3}
+        pane.view.expand_all()
+        assert pane.shown() == {1, 2, 3}
+
+
+class TestKeys:
+    def test_arrows_move_between_boxes(self, pane) -> None:
+        # x0 ─ 0 ─┬ 1 ┬─ 3
+        #         └ 2 ┘
+        steps = [operation(0, [0], [1]), operation(1, [1], [2]), operation(2, [1], [3]), operation(3, [2, 3], [4])]
+        pane.open_graph(graph(steps, [4]))
+        walked = []
+        for key in (Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Right, Qt.Key.Key_Left, Qt.Key.Key_Down):
+            pane.key(key)
+            walked.append(pane.operation)
+        assert walked == [0, 1, 2, 1, 3]
+        pane.key(Qt.Key.Key_Up)
+        assert pane.operation in (1, 2)
+
+    def test_producers_and_consumers(self, pane) -> None:
+        pane.open_graph(transformer())
+        pane.session.select_operation(5)
+        pane.key("[")
+        assert pane.operation == 0
+        assert pane.messages[-1] == "Producers of operation 5: 0, 5, 4"
+        pane.key("{", Qt.KeyboardModifier.ShiftModifier)
+        pane.key("{", Qt.KeyboardModifier.ShiftModifier)
+        assert pane.operation == 4
+        pane.session.select_operation(6)
+        pane.key("]")
+        assert pane.operation == 7
+        pane.key("]")
+        assert pane.messages[-1] == "Operation 7 has no consumer"
+
+    def test_zoom_fit_and_centre(self, sample) -> None:
+        sample.key("0")
+        whole = sample.canvas.scale
+        corners = sample.canvas.transform().mapRect(sample.canvas.scene.bounds)
+        assert sample.canvas.rect().toRectF().contains(corners)
+        sample.key("+")
+        assert sample.canvas.scale == pytest.approx(whole * 1.25)
+        sample.key("-")
+        assert sample.canvas.scale == pytest.approx(whole)
+        sample.session.select_operation(20)
+        sample.key("f")
+        assert (sample.point(20) - sample.canvas.rect().center()).manhattanLength() < 4
+        assert sample.canvas.scale >= 0.75
+        sample.qtbot.mouseDClick(sample.canvas, Qt.MouseButton.LeftButton, pos=QPoint(2, sample.canvas.height() - 2))
+        assert sample.canvas.scale == pytest.approx(whole)
+
+    def test_the_wheel_zooms_about_the_pointer(self, sample) -> None:
+        at = QPointF(200, 150)
+        before = sample.canvas.to_picture(at)
+        event = QWheelEvent(
+            at,
+            sample.canvas.mapToGlobal(at),
+            QPoint(),
+            QPoint(0, 120),
+            Qt.MouseButton.NoButton,
+            Qt.KeyboardModifier.NoModifier,
+            Qt.ScrollPhase.NoScrollPhase,
+            False,
+        )
+        QApplication.sendEvent(sample.canvas, event)
+        after = sample.canvas.to_picture(at)
+        assert (after - before).manhattanLength() < 0.01
+
+    def test_keys_are_kept_from_the_window(self, sample) -> None:
+        from PySide6.QtGui import QKeyEvent
+
+        def claims(key: Qt.Key, text: str = "", modifiers=Qt.KeyboardModifier.NoModifier) -> bool:
+            event = QKeyEvent(QEvent.Type.ShortcutOverride, key, modifiers, text)
+            event.ignore()
+            QApplication.sendEvent(sample.canvas, event)
+            return event.isAccepted()
+
+        assert claims(Qt.Key.Key_Left)
+        assert claims(Qt.Key.Key_BracketLeft, "[")
+        assert not claims(Qt.Key.Key_Left, modifiers=Qt.KeyboardModifier.ShiftModifier)
+        assert not claims(Qt.Key.Key_P, "p")
+        assert not claims(Qt.Key.Key_Z, "z", Qt.KeyboardModifier.ControlModifier)
+
+
+class TestSearch:
+    def test_matches_are_marked_and_the_first_comes_into_view_while_one_types(self, sample) -> None:
+        sample.key(Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
+        assert sample.view.bar.search.hasFocus()
+        sample.qtbot.keyClicks(sample.view.bar.search, "gelu")
+        assert sample.view.bar.count.text() == "1 of 2"
+        assert sample.canvas.marks.found == {sample.node(20), sample.node(42)}
+        assert sample.operation is None
+        assert sample.canvas.rect().contains(sample.point(20))
+        sample.qtbot.keyClick(sample.view.bar.search, Qt.Key.Key_Return)
+        assert sample.operation == 20
+        sample.qtbot.keyClick(sample.view.bar.search, Qt.Key.Key_Return)
+        assert sample.operation == 42
+        sample.qtbot.keyClick(sample.view.bar.search, Qt.Key.Key_Up)
+        assert sample.operation == 20
+        sample.qtbot.keyClick(sample.view.bar.search, Qt.Key.Key_Escape)
+        assert sample.view.bar.search.text() == ""
+        assert sample.canvas.marks.found is None
+
+    def test_numbers_come_first_and_parameters_are_searched(self, sample) -> None:
+        sample.view.bar.search.setText("4")
+        assert sample.view.moves.found[0] == sample.node(4)
+        sample.view.bar.search.setText("embedding.weight")
+        assert sample.view.moves.found == (sample.node(0),)
+        sample.view.bar.search.setText("no such thing")
+        assert sample.view.bar.count.text() == "none"
+        assert sample.canvas.marks.found == frozenset()
+
+    def test_a_match_in_a_collapsed_repeat_opens_it(self, sample) -> None:
+        sample.view.collapse_all()
+        sample.view.bar.search.setText("12")
+        assert sample.canvas.marks.found == {sample.node(24)}
+        sample.qtbot.keyClick(sample.view.bar.search, Qt.Key.Key_Return)
+        assert sample.operation == 12
+        assert sample.canvas.marks.selected == sample.node(12)
+
+
+class TestNeighbourhood:
+    def test_only_what_is_near(self, sample) -> None:
+        sample.session.select_operation(35)
+        sample.view.bar.distance.setValue(1)
+        sample.key("h")
+        assert sample.shown() == {32, 33, 34, 35, 36}
+        assert "at most 1 away from operation 35" in sample.view.legend.text()
+        sample.view.bar.distance.setValue(2)
+        assert sample.shown() == {29, 30, 31, 32, 33, 34, 35, 36, 37}
+        sample.session.select_operation(45)
+        assert 45 in sample.shown()
+        assert 35 not in sample.shown()
+        sample.key("h")
+        assert sample.shown() == set(range(46))
+        assert not sample.view.bar.near.isChecked()
+
+    def test_a_body_is_shown_inside_its_repeat(self, sample) -> None:
+        sample.session.select_operation(20)
+        sample.view.bar.distance.setValue(1)
+        sample.key("h")
+        assert sample.shown() == {19, 20, 21, 24}
+
+    def test_without_a_selection_it_says_so(self, pane) -> None:
+        pane.open_graph(transformer())
+        pane.view.bar.near.click()
+        assert pane.messages[-1] == "Select an operation first"
+        assert not pane.view.bar.near.isChecked()
+
+
+class TestColours:
+    def probe(self, pane, number: int) -> QColor:
+        """The fill of a box, at its lower left inside."""
+        image = pane.image()
+        ratio = image.devicePixelRatio()
+        at = pane.point(number, 0.02, 0.85)
+        return QColor(image.pixel(int(at.x() * ratio), int(at.y() * ratio)))
+
+    @pytest.mark.parametrize("theme", ["light", "dark"])
+    def test_the_fill_is_the_shade_of_the_share(self, make_pane, theme) -> None:
+        pane = make_pane(theme=theme)
+        pane.open(RECIPE)
+        pane.canvas.centre(pane.node(35), 1.0)
+        style = pane.view.shown_style
+        red, green, blue = style.shades[-1].tolist()
+        assert self.probe(pane, 35) == QColor(red, green, blue)
+        assert self.probe(pane, 36) == pane.bridge.theme.color("raised")
+
+    def test_by_step(self, sample) -> None:
+        sample.view.bar.colours.setCurrentIndex(1)
+        sample.view.bar.colours.activated.emit(1)
+        assert sample.view.mode is ColourMode.STEP
+        sample.canvas.centre(sample.node(35), 1.0)
+        assert self.probe(sample, 36) == sample.bridge.theme.color("surface")
+        sample.canvas.centre(sample.node(0), 1.0)
+        assert self.probe(sample, 0) == sample.bridge.theme.color("raised")
+        assert sample.view.legend.text().startswith("Step 106: Product; runs at this step")
+        sample.key("c")
+        assert sample.view.mode is ColourMode.SHARE
+        assert sample.view.bar.colours.currentIndex() == 0
+
+    def test_the_selected_box_has_a_double_outline_in_any_theme(self, sample) -> None:
+        sample.session.select_operation(36)
+        sample.canvas.centre(sample.node(36), 1.0)
+        image = sample.image()
+        rect = sample.canvas.transform().mapRect(sample.canvas.scene.rect(sample.node(36)))
+        y = int(rect.center().y())
+        band = [QColor(image.pixel(int(rect.left()) - out, y)).lightness() for out in range(1, 10)]
+        # From the box outwards: a band of background, then a dark line at least two pixels wide.
+        assert max(band[:3]) > 200
+        assert sum(light < 80 for light in band) >= 2
+
+    def test_unknown_operations_are_dashed_and_listed(self, pane) -> None:
+        pane.open_graph(transformer())
+        assert pane.canvas.scene.words[pane.node(7)].title == "? 7 Sort"
+        assert "Dashed" in pane.view.legend.text()
+        assert pane.view.bar.remarks.text() == "! 1"
+        pane.canvas.centre(pane.node(7), 1.0)
+        image = pane.image()
+        rect = pane.canvas.transform().mapRect(pane.canvas.scene.rect(pane.node(7)))
+        warning = pane.bridge.theme.color("warning")
+        y = int(rect.top())
+        line = [QColor(image.pixel(x, y)) for x in range(int(rect.left()) + 12, int(rect.right()) - 12)]
+        near = [abs(color.lightness() - warning.lightness()) < 40 for color in line]
+        assert any(near)
+        assert not all(near)
+        action = pane.view.bar.remarks.menu().actions()[0]
+        action.trigger()
+        assert pane.operation == 7
+
+    def test_the_theme_changes_everything(self, sample) -> None:
+        sample.bridge.set_theme(load_theme("dark"))
+        image = sample.image()
+        assert QColor(image.pixel(3, image.height() - 3)).lightness() < 60
+        assert sample.view.shown_style.shades[0].max() < 128
+
+
+class TestOddGraphs:
+    def test_cycles_loops_duplicates_and_dangling_values_are_drawn_and_named(self, pane) -> None:
+        steps = [operation(0, [3, 3], [1]), operation(1, [1, 2], [2]), operation(2, [2, 99], [3])]
+        pane.open_graph(graph(steps, [3]))
+        assert pane.shown() == {0, 1, 2}
+        texts = [action.text() for action in pane.view.bar.remarks.menu().actions()]
+        assert any("closes a cycle" in text for text in texts)
+        assert any("reads its own result" in text for text in texts)
+        assert any("nothing produces" in text for text in texts)
+        assert not pane.image().isNull()
+
+    def test_an_empty_graph(self, pane) -> None:
+        pane.open_graph(graph([], [], []))
+        assert pane.shown() == set()
+        pane.key("0")
+        pane.key(Qt.Key.Key_Down)
+        assert not pane.image().isNull()
+
+
+class TestLargeGraphs:
+    def test_laid_out_in_a_thread_and_cancelled_by_the_next(self, pane, monkeypatch) -> None:
+        monkeypatch.setattr(graph_layouts, "AT_ONCE", 10)
+        pane.open_graph(generated(900))
+        assert pane.view.is_busy()
+        pane.open_graph(generated(40))
+        pane.qtbot.waitUntil(lambda: not pane.view.is_busy(), timeout=20_000)
+        assert pane.shown() == set(range(40))
+
+    def test_closing_in_the_middle_ends_the_thread(self, make_pane, monkeypatch) -> None:
+        monkeypatch.setattr(graph_layouts, "AT_ONCE", 10)
+        pane = make_pane()
+        pane.open_graph(generated(2_000))
+        assert pane.view.is_busy()
+        pane.view.shut_down()
+        assert not pane.view.is_busy()
+        assert pane.view.result is None
+
+    def test_a_failing_layout_is_told(self, pane, monkeypatch) -> None:
+        monkeypatch.setattr(graph_layouts, "AT_ONCE", 10)
+
+        def broken(request, token=None):
+            raise RuntimeError("no paper")
+
+        monkeypatch.setattr(graph_layouts, "run_layout", broken)
+        pane.open_graph(generated(40))
+        pane.qtbot.waitUntil(lambda: not pane.view.is_busy(), timeout=20_000)
+        assert "no paper" in pane.messages[-1]
+
+    def test_every_zoom_draws(self, pane) -> None:
+        pane.open_graph(generated(280, skips=0.5))
+        for scale in (0.01, 0.1, 0.3, 0.5, 1.0, 3.0):
+            pane.canvas.centre(pane.node(140), scale)
+            image = pane.image()
+            assert len({image.pixel(x, y) for x in range(0, image.width(), 3) for y in range(0, image.height(), 3)}) > 2
+
+
+class TestExport:
+    def test_svg_holds_all_titles(self, sample, tmp_path) -> None:
+        path = tmp_path / "graph.svg"
+        assert sample.view.export_svg(path)
+        texts = [element.text or "" for element in ElementTree.parse(path).iter() if element.tag.endswith("text")]
+        for title in ("0 Gemm", "24 Repeat ×3", "35 FlashAttention", "45 Add"):
+            assert title in texts
+        assert any("79,872 B" in text for text in texts)
+
+    def test_no_svg_without_a_graph_or_a_place(self, pane, tmp_path) -> None:
+        assert not pane.view.export_svg(tmp_path / "graph.svg")
+        pane.open(RECIPE)
+        assert not pane.view.export_svg(tmp_path / "missing" / "graph.svg")
+
+
+class TestSteps:
+    def test_a_timeline_alone_shows_its_steps(self, pane) -> None:
+        pane.open(TIMELINE)
+        steps = pane.view.steps
+        assert pane.view.pages.currentWidget() is steps
+        assert steps.model.rowCount() == 4
+        QAbstractItemModelTester(steps.model, QAbstractItemModelTester.FailureReportingMode.Fatal, steps.model)
+        texts = [steps.model.index(row, 2).data() for row in range(4)]
+        assert [text.split(" ")[0] for text in texts] == ["Convert", "Copy", "Gemm", "Sum"]
+        assert pane.view.table_csv().count("\n") >= 4
+        assert not pane.view.export_svg(Path("/nonexistent/x.svg"))
+
+    def test_selecting_a_row_selects_the_step(self, pane) -> None:
+        pane.open(TIMELINE)
+        table = pane.view.steps.table
+        at = table.visualRect(pane.view.steps.model.index(2, 1)).center()
+        pane.qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=at)
+        assert pane.session.selection.step == 2
+        assert pane.session.selection.operation == 0
+        pane.session.select_step(3)
+        assert table.current_key() == 3
+
+    def test_searching_steps(self, pane) -> None:
+        pane.open(TIMELINE)
+        pane.view.find_operation()
+        pane.view.steps.search.setText("sum")
+        assert pane.view.steps.model.rowCount() == 1
+        pane.qtbot.keyClick(pane.view.steps.search, Qt.Key.Key_Return)
+        assert pane.session.selection.step == 3
+
+
+def test_everything_has_a_name_for_screen_readers(sample) -> None:
+    view = sample.view
+    widgets = [view, view.canvas, view.legend, view.steps.table, view.steps.search, view.bar.search, view.bar.colours]
+    widgets += [view.bar.near, view.bar.distance, view.bar.more, view.bar.remarks, view.bar.count]
+    assert all(widget.accessibleName() for widget in widgets)
+    assert all(action.text() for action in view.view_actions())
+
+
+@pytest.mark.parametrize("size", [(240, 200), (1200, 900)])
+def test_the_legend_wraps_and_nothing_overlaps(make_pane, size) -> None:
+    pane = make_pane(size=size)
+    pane.open(RECIPE)
+    QApplication.processEvents()
+    legend, canvas = pane.view.legend, pane.canvas
+    assert legend.height() == legend.height_for(legend.width())
+    assert canvas.geometry().bottom() < legend.geometry().top()
+    assert pane.view.bar.geometry().bottom() < canvas.geometry().top()
