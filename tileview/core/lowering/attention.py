@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tileview.core.lowering.distributed import distributed_product
-from tileview.core.lowering.sheet import Fragment, Sheet, operand
+from tileview.core.lowering.sheet import Fragment, Sheet, block_starts, operand
 from tileview.core.lowering.tilings import (
     REJECT,
     ZERO,
@@ -249,7 +249,7 @@ def lower_attention(sheet: Sheet, operator: AttentionOperator, dispatch: Attenti
     prepared_value = attention.prepare(2, value_type, "value")
     previous: tuple[int, int] | None = None
     merged: int | None = None
-    for start in range(0, attention.key_rows, attention.block_rows):
+    for start in block_starts(attention.key_rows, attention.block_rows):
         valid = min(attention.block_rows, attention.key_rows - start)
         key = prepared_key
         if dispatch.query_key is None:
@@ -275,8 +275,8 @@ def _check(sheet: Sheet, dispatch: AttentionDispatch) -> None:
         raise RefusedError(f"attention takes 3 operands, {len(sheet.operands)} are given")
     if any(len(tensor.shape) != 3 for tensor in (*sheet.operands, sheet.result)):
         raise RefusedError("attention in blocks works on tensors [heads, rows, columns]")
-    if dispatch.key_block_rows < 1 or sheet.result.shape[_HEADS] < 1:
-        raise RefusedError("attention needs key blocks of at least one row, and a head")
+    if sheet.result.shape[_HEADS] < 1:
+        raise RefusedError("attention without heads")
     if not dispatch.materialized and (dispatch.query_key is not None or dispatch.probability_value is not None):
         raise RefusedError("products of an attention are spread over a grid only if it is materialized")
     if dispatch.fp8_scales[1] is not None and (not dispatch.materialized or dispatch.key_block_rows % 32):

@@ -92,8 +92,8 @@ def _can_stage_rows(shape: Shape, layout: Layout) -> bool:
         return False
     try:
         resolved = resolve(shape, with_order(layout, ROW_MAJOR))
-        bounds = (resolved.dimensions or ())[rank - 1]
-        widths = [end - start for start, end in zip(bounds.starts, bounds.physical_ends, strict=True)]
+        split = (resolved.splits or ())[rank - 1]
+        widths = (resolved.padded_shape[rank - 1],) if split is None else (split.narrow, split.wide)
         if any(width % 4 for width in widths):
             return False
         if any(width % _PANEL_WIDTH for width in widths):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tileview.core.lowering.sheet import Fragment, Sheet, operand
+from tileview.core.lowering.sheet import Fragment, Sheet, block_starts, operand
 from tileview.core.lowering.tilings import (
     REJECT,
     ZERO,
@@ -201,13 +201,12 @@ def _output_stationary(setting: _Setting) -> Fragment:
         return sheet.finish()
 
     block = setting.dispatch.inner_block
-    if block < 1:
-        raise RefusedError("an inner block of 0")
     left_layout = _inner_blocked(left_panel, left_inner, block)
     right_layout = with_class(_inner_blocked(right_panel, right_inner, block), setting.right_class)
     extent = setting.left_type.shape[left_inner]
+    starts = block_starts(extent, block)
     previous: int | None = None
-    for start in range(0, extent, block):
+    for start in starts:
         width = min(block, extent - start)
         left = _block(setting, setting.left, setting.left_type, left_layout, left_inner, start, width)
         right = _block(setting, setting.right, setting.right_type, right_layout, right_inner, start, width)

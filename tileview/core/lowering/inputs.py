@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import prod
 
 from tileview.core.lowering.tilings import REJECT, from_end, linear
-from tileview.core.lowering.valuetypes import ValueType
 from tileview.errors import PlanError
 from tileview.model.config import PipelineConfig
 from tileview.model.graph import GraphInput, InputKind
@@ -83,7 +82,3 @@ def input_format(recipe: Recipe, config: PipelineConfig, given: GraphInput) -> t
     if given.kind is InputKind.PARAMETER:
         return Format(precision, flat_layout(given.shape, precision, config.tile_count)), True
     return Format(precision, canonical_layout(given.shape, precision, config)), False
-
-
-def describe(name: str, value_type: ValueType) -> str:
-    return f"{name} {value_type} {value_type.problem}"

@@ -87,11 +87,13 @@ class PlanForm:
         self.writer, self.unknown = _writer(operation, plan)
         self.keeps_parameter = isinstance(plan.dispatch, ViewDispatch)
         self.targets = tuple(
-            _target(types, shapes[value], requirement)
+            _target(types, _shape(shapes, value), requirement)
             for value, requirement in zip(operation.inputs, plan.inputs, strict=True)
         )
         made = plan.output.format
-        self.results = tuple(types.get(shapes[value], made.precision, made.layout) for value in operation.results)
+        self.results = tuple(
+            types.get(_shape(shapes, value), made.precision, made.layout) for value in operation.results
+        )
         self.closed = tuple(
             types.get(own.shape, own.precision, canonical_layout(own.shape, own.precision, config))
             if own.precision.element_bytes is not None
@@ -121,6 +123,13 @@ class PlanForm:
         if isinstance(found, str):
             raise RefusedError(found)
         return found
+
+
+def _shape(shapes: Mapping[int, Shape], value: int) -> Shape:
+    shape = shapes.get(value)
+    if shape is None:
+        raise RefusedError(f"value {value} has no shape in the graph")
+    return shape
 
 
 def _target(types: TypeTable, shape: Shape, requirement: Requirement) -> tuple[ValueType | None, bool]:

@@ -43,6 +43,15 @@ class RegionLowering:
     def _lower_repeat(self, region: Region, operation: Operation, kind: RepeatKind) -> None:
         ledger = self._lowering.ledger
         body = kind.body
+        if kind.count < 1:
+            raise RefusedError("it repeats its body no time")
+        if len(operation.inputs) != kind.carried_inputs + kind.invariant_inputs:
+            raise RefusedError(
+                f"it has {len(operation.inputs)} inputs, {kind.carried_inputs} carried and {kind.invariant_inputs} "
+                "invariant ones are declared"
+            )
+        if len(operation.results) != kind.carried_inputs:
+            raise RefusedError(f"it has {len(operation.results)} results for {kind.carried_inputs} carried inputs")
         carried = [self._carried(region, operation, value) for value in operation.inputs[: kind.carried_inputs]]
         invariants = [region.environment[value] for value in operation.inputs[kind.carried_inputs :]]
         sequences = [self._sequence(operation, kind, sequence) for sequence in kind.iterated_inputs]

@@ -132,7 +132,7 @@ class Replanner:
 
         def form_of(operation: Operation, region: Region) -> PlanForm:
             plan = plans.get(operation.id)
-            form = None if plan is None else forms.get((id(plan), operation.id))
+            form = None if plan is None else forms.get((id(plan), id(operation)))
             return self._new_form(plan, config, operation, region) if form is None else form
 
         limits = HomeLimits(config.budget_bytes, config.reserve_bytes)
@@ -157,10 +157,10 @@ class Replanner:
         )
 
     def _new_form(self, plan: Plan | None, config: PipelineConfig, operation: Operation, region: Region) -> PlanForm:
-        """A plan's form, kept under the plan's identity (the form holds the plan, so that its id stays its own)."""
+        """A plan's form, kept under the identities of plan and operation (the form holds both, so their ids stay theirs)."""
         if plan is None:
             raise PlanError("the recipe has no plan for it", operation.id)
-        form = self._forms[id(plan), operation.id] = PlanForm(self._types, config, operation, plan, region.shapes)
+        form = self._forms[id(plan), id(operation)] = PlanForm(self._types, config, operation, plan, region.shapes)
         return form
 
     def _bind_inputs(self, recipe: Recipe, config: PipelineConfig, ledger: Ledger) -> dict[int, int]:

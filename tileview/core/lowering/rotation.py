@@ -19,6 +19,8 @@ Loads = npt.NDArray[np.int64]
 
 _OFFSETS = 128
 """Rotations that are tried for a group, at most."""
+_ABSURD_BYTES = 1 << 50
+"""A group that puts more on a tile counts nothing: wherever it is put it fits no chip, and sums stay within 64 bits."""
 
 
 def group_rotations(parameters: Sequence[tuple[int, ValueType]], tiles: int) -> dict[int, int]:
@@ -62,11 +64,11 @@ def _by_load(loads: dict[int, Loads]) -> list[tuple[int, Loads]]:
 
 
 def _group_loads(parameters: Sequence[tuple[int, ValueType]]) -> dict[int, Loads]:
-    """Bytes on every owner of each group, all members together; parameters of unknown size count nothing."""
+    """Bytes on every owner of each group, all members together; parameters of unknown or absurd size count nothing."""
     loads: dict[int, Loads] = {}
     for (group, own), members in Counter(parameters).items():
         resolved, size = own.resolved, own.precision.element_bytes
-        if resolved is None or size is None:
+        if resolved is None or size is None or resolved.maximum_elements * size * members > _ABSURD_BYTES:
             continue
         load = resolved.owner_elements() * (size * members)
         before = loads.get(group)

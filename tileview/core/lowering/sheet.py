@@ -25,8 +25,26 @@ AUTOMATIC: Final = "Automatic"
 DIRECT: Final = "DirectRetile"
 STAGED: Final = "StageLogicalThenTransform"
 
+_MOST_BLOCKS: Final = 1 << 14
+"""Blocks that a plan may divide an extent into; more is a damaged file."""
+
 Draft = Copy | Kernel | Product | Sum
 """A step whose inputs and results are references instead of numbers."""
+
+
+def block_starts(extent: int, block: int) -> range:
+    """Where the blocks of an extent start.
+
+    Raises
+    ------
+    RefusedError
+        For blocks of no element, or so many that no compiler would have planned them.
+    """
+    if block < 1:
+        raise RefusedError(f"blocks of {block} elements")
+    if extent > block * _MOST_BLOCKS:
+        raise RefusedError(f"an extent of {extent} in blocks of {block}: more than {_MOST_BLOCKS} blocks")
+    return range(0, extent, block)
 
 
 def operand(index: int) -> int:
