@@ -79,14 +79,14 @@ def assemble(
     coarse_peaks : bool
         Whether peaks are taken of the coarse sums, as version-1 files do, instead of what single tiles hold.
     """
-    unknown = _unavailable_steps(facts, allocations)
+    unknown = unavailable_steps(facts, allocations)
     worst = placed.worst_of_all().columns
     steps = _steps(facts, allocations, unknown, worst)
-    known = [worst[:, column] for column in range(3)]
+    known: list[list[int]] = worst[:, :3].T.tolist()
     if coarse_peaks:
         standard_sums, interleaved_sums = coarse_sums(facts, allocations)
-        known = [np.array(sums[: len(facts)], dtype=np.int64) for sums in (standard_sums, interleaved_sums)]
-        known.append(known[0] + known[1])
+        known = [sums[: len(facts)] for sums in (standard_sums, interleaved_sums)]
+        known.append([a + b for a, b in zip(*known, strict=True)])
     either = [a or b for a, b in zip(*unknown, strict=True)]
     columns = [_Column(figures, missing) for figures, missing in zip(known, (*unknown, either), strict=True)]
     initial = None if facts else _initial(allocations, placed)
@@ -113,24 +113,24 @@ def assemble(
 class _Column(NamedTuple):
     """A figure at every step: its known part, and whether it is unavailable there."""
 
-    known: ByteArray
+    known: Sequence[int]
     unavailable: Sequence[bool]
 
     def peak(self) -> Size:
         if any(self.unavailable):
             return UNAVAILABLE
-        return int(self.known.max(initial=0))
+        return max(self.known, default=0)
 
     def step(self) -> int | None:
         """Earliest step with the largest value; an unavailable one is larger than any."""
-        if len(self.known) == 0:
+        if not self.known:
             return None
         if True in self.unavailable:
             return self.unavailable.index(True)
-        return int(self.known.argmax())
+        return self.known.index(max(self.known))
 
 
-def _unavailable_steps(facts: Sequence[StepFacts], allocations: Allocations) -> tuple[list[bool], list[bool]]:
+def unavailable_steps(facts: Sequence[StepFacts], allocations: Allocations) -> tuple[list[bool], list[bool]]:
     """For each class, at which steps its sum has an unavailable term."""
     result = ([False] * len(facts), [False] * len(facts))
     for root, first, last in allocations.spans:

@@ -224,7 +224,7 @@ def check_value(file: TimelineFile, timeline: Timeline, value: int) -> list[Prob
         if largest != stated:
             text = f"{entry.name}: the largest is {largest:,} B, the file says {stated:,} B"
             problems.append(Problem("warning", f"timeline.values.{value}.{field}", text, value=value))
-    if shards is not None and sizes is not None and not isinstance(entry.bytes, Unavailable):
+    if shards is not None and sizes is not None and entry.root not in timeline.unavailable_roots:
         tail = timeline.tails.get(entry.root, 0)
         rounding = element_size(entry) if entry.root in timeline.aligned_roots else 1
         expected = np.where(shards > 0, -(-(shards + tail) // rounding) * rounding, 0) * entry.copies

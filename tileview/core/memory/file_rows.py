@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from tileview.core.memory.infer import Inferred
-from tileview.core.memory.rows import Footprint, footprint
+from tileview.core.memory.rows import LARGEST_COUNTED_BYTES, Footprint, footprint
 from tileview.model.sizes import Unavailable
 from tileview.model.tensor import MemoryClass, Precision, PrecisionKind
 from tileview.model.timeline import ByteArray, Problem
@@ -79,7 +79,7 @@ class FileRows:
         if stored is not None:
             return known_part(stored)
         value, derived = self._file.values[index], self.derive(index)
-        if isinstance(value.aligned_bytes, Unavailable):
+        if isinstance(value.aligned_bytes, Unavailable) or value.aligned_bytes * value.copies > LARGEST_COUNTED_BYTES:
             return _frozen(np.zeros(self._tiles, dtype=np.int64))
         if derived.aligned == value.aligned_bytes:
             row = derived.bytes(self._tiles)

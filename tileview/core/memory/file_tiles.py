@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tileview.core.memory.file_rows import known_part
+from tileview.core.memory.rows import LARGEST_COUNTED_BYTES
 from tileview.core.memory.usage import PlacedTiles
-from tileview.model.sizes import Unavailable
 from tileview.model.timeline import ByteArray
 from tileview.model.timeline_file import TILE_UNAVAILABLE, TimelineFile
 
@@ -51,7 +51,8 @@ class FileNumbers:
     def _stated_scratch(self, step: int) -> ByteArray:
         """The step's scratch on every tile: an upper bound, where its array cannot be read."""
         scratch = self._file.steps[step].scratch
-        row = [0 if isinstance(size, Unavailable) else size for size in (scratch.standard, scratch.interleaved)]
+        sizes = (scratch.standard, scratch.interleaved)
+        row = [size if isinstance(size, int) and size <= LARGEST_COUNTED_BYTES else 0 for size in sizes]
         result = np.tile(np.array(row, dtype=np.int64), (self._tiles, 1))
         result.flags.writeable = False
         return result

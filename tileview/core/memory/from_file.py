@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from tileview.core.memory.assemble import Allocations, StepFacts, coarse_sums, largest_standard
+from tileview.core.memory.assemble import Allocations, StepFacts, coarse_sums, largest_standard, unavailable_steps
 from tileview.core.memory.check_file import check_figures, version3_peak
 from tileview.core.memory.file_rows import FileRows
 from tileview.core.memory.file_tiles import FileNumbers
 from tileview.core.memory.infer import Inferred, born, infer_groups
-from tileview.core.memory.rows import layout_fault
+from tileview.core.memory.rows import LARGEST_COUNTED_BYTES, layout_fault
 from tileview.core.memory.usage import PlacedTiles, live_spans
 from tileview.core.memory.verdict import Budgets, Place, Unsized, contiguous_bytes, decide
 from tileview.model.sizes import UNAVAILABLE, Unavailable
@@ -53,11 +53,14 @@ class _Reader:
 
     def __init__(self, file: TimelineFile) -> None:
         self.file = file
-        self.live = [step.live for step in file.steps]
+        self.problems: list[Problem] = []
+        self.live = self._live_roots()
         self.spans = live_spans(self.live)
         self.inferred: Inferred = infer_groups(file, self.spans)
         self.rows = FileRows(file, self.inferred)
-        self.unavailable = frozenset(value.root for value in file.values if isinstance(value.bytes, Unavailable))
+        self.unavailable = frozenset(
+            value.root for index, value in enumerate(file.values) if not self._is_counted(index, value)
+        )
         self.scratch: tuple[dict[int, ByteArray], dict[int, ByteArray]] = ({}, {})
         if not file.has_tiles:
             self._derive_scratch()
@@ -81,10 +84,35 @@ class _Reader:
             (),
         )
         self.facts = [
-            StepFacts(step.source, step.operation, step.kind, step.execution_count, step.live, step.scratch)
-            for step in file.steps
+            StepFacts(step.source, step.operation, step.kind, step.execution_count, live, step.scratch)
+            for step, live in zip(file.steps, self.live, strict=True)
         ]
         self.coarse = coarse_sums(self.facts, self.allocations)
+
+    def _live_roots(self) -> list[tuple[int, ...]]:
+        """The live sets, entries that are no root replaced by the root of the value they name."""
+        values = self.file.values
+        roots = {value.root for value in values}
+        result = []
+        for index, step in enumerate(self.file.steps):
+            live = step.live
+            if not roots.issuperset(live):
+                wrong = [entry for entry in live if entry not in roots]
+                live = tuple(sorted({entry if entry in roots else values[entry].root for entry in live}))
+                text = f"{len(wrong)} entries are no root, the first is {wrong[0]}: the values' roots are taken"
+                self.problems.append(Problem("warning", f"timeline.steps.{index}.live", text, step=index))
+            result.append(live)
+        return result
+
+    def _is_counted(self, index: int, value: FileValue) -> bool:
+        """Whether a value has a size that per-tile sums can hold."""
+        if isinstance(value.bytes, Unavailable) or isinstance(value.aligned_bytes, Unavailable):
+            return False
+        if max(value.bytes, value.aligned_bytes * value.copies) <= LARGEST_COUNTED_BYTES:
+            return True
+        text = f"{value.name} has {value.bytes:,} B, more than any tile could hold: left out of sums"
+        self.problems.append(Problem("warning", f"timeline.values.{index}.bytes", text, value=index))
+        return False
 
     def _derive_scratch(self) -> None:
         """Scratch per tile where the file has only its largest: in proportion to the shard of the step's result.
@@ -96,7 +124,7 @@ class _Reader:
         for index, step in enumerate(self.file.steps):
             made = newborn.get(index, [])
             for column, size in enumerate((step.scratch.standard, step.scratch.interleaved)):
-                if isinstance(size, Unavailable) or size == 0:
+                if isinstance(size, Unavailable) or not 0 < size <= LARGEST_COUNTED_BYTES:
                     continue
                 row = np.full(self.file.tile_count, size, dtype=np.int64)
                 if len(made) == 1 and index > 0:
@@ -114,7 +142,7 @@ class _Reader:
         unsized = self._unsized()
         peak, peak_problems = version3_peak(file)
         verdict = self._verdict(unsized)
-        problems = [*file.problems, *self.inferred.problems, *peak_problems]
+        problems = [*file.problems, *self.problems, *self.inferred.problems, *peak_problems]
         for index in range(len(file.values)):
             problems += self.rows.disagreements(index)
         problems += check_figures(file, self.coarse, verdict)
@@ -182,19 +210,20 @@ class _Reader:
         """The file's steps; usage of a version-1 file is derived, its own is the coarse one."""
         file = self.file
         derived = self.placed.worst_of_all().columns.tolist() if file.usage_is_coarse else []
+        missing = unavailable_steps(self.facts, self.allocations)
         steps = []
         for index, step in enumerate(file.steps):
             usage, coarse = step.usage, step.coarse
             if file.usage_is_coarse:
                 coarse = step.usage
                 usage = ClassBytes(
-                    UNAVAILABLE if isinstance(coarse.standard, Unavailable) else derived[index][4],
-                    UNAVAILABLE if isinstance(coarse.interleaved, Unavailable) else derived[index][5],
+                    UNAVAILABLE if missing[0][index] else derived[index][4],
+                    UNAVAILABLE if missing[1][index] else derived[index][5],
                 )
             elif coarse is None:
                 coarse = ClassBytes(
-                    UNAVAILABLE if isinstance(usage.standard, Unavailable) else self.coarse[0][index],
-                    UNAVAILABLE if isinstance(usage.interleaved, Unavailable) else self.coarse[1][index],
+                    UNAVAILABLE if missing[0][index] else self.coarse[0][index],
+                    UNAVAILABLE if missing[1][index] else self.coarse[1][index],
                 )
             steps.append(
                 TimelineStep(
@@ -203,7 +232,7 @@ class _Reader:
                     step.operation,
                     step.kind,
                     step.execution_count,
-                    step.live,
+                    self.live[index],
                     step.scratch,
                     usage,
                     coarse,

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from tileview.core.memory.assemble import Allocations, StepFacts, assemble
-from tileview.core.memory.rows import Footprint, footprint, layout_fault
+from tileview.core.memory.rows import LARGEST_COUNTED_BYTES, Footprint, footprint, layout_fault
 from tileview.core.memory.usage import PlacedTiles, live_spans
 from tileview.core.memory.verdict import Budgets, Place, Unsized, decide
 from tileview.model.sizes import UNAVAILABLE, Size, Unavailable
@@ -112,7 +112,11 @@ class _Changed:
             root: self.values[members[-1]].memory_class is MemoryClass.INTERLEAVED
             for root, members in base.aliases.items()
         }
-        self.unavailable = frozenset(value.root for value in self.values if isinstance(value.bytes, Unavailable))
+        self.unavailable = frozenset(
+            value.root
+            for value in self.values
+            if isinstance(value.bytes, Unavailable) or value.bytes > LARGEST_COUNTED_BYTES
+        )
         live = [step.live for step in base.steps]
         spans = live_spans(live)
         scratch = self._scratch()
@@ -145,12 +149,17 @@ class _Changed:
 
     def _value(self, index: int, value: TimelineValue, layout: Layout) -> TimelineValue:
         size = self.footprints[index]
-        total: Size = UNAVAILABLE if isinstance(size.aligned, Unavailable) else size.aligned * value.copies
+        total: Size = UNAVAILABLE
+        error = size.error
+        if not isinstance(size.aligned, Unavailable):
+            total = size.aligned * value.copies
+            if total > LARGEST_COUNTED_BYTES:
+                total, error = UNAVAILABLE, f"{value.copies:,} copies are beyond what any tile could hold"
         return replace(
             value,
             layout=layout,
             layout_text=str(layout),
-            layout_error=size.error,
+            layout_error=error,
             memory_class=layout.memory_class,
             shard_bytes=size.shard,
             aligned_bytes=size.aligned,
