@@ -1,0 +1,138 @@
+"""Details: follow the selection, add up, and offer boundaries and homes as edits."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.helpers.views import Stage, stage
+from tileview.present.offers import home_offers
+from tileview.qt.theme import load_theme
+from tileview.qt.views.details import DetailsView, Subject
+
+
+@pytest.fixture
+def shown(qtbot) -> Stage:
+    return stage(DetailsView, qtbot, "so400m-over.recipe.json")
+
+
+def test_an_allocation_in_words_with_its_picture(qtbot) -> None:
+    shown = stage(DetailsView, qtbot, "rejected-op0.timeline.json")
+    shown.session.select_allocation(1)
+    assert "160 × 144 elements × 1 B = 23,040 B, + 8 B access tail" in shown.view.plain
+    assert "rounded up to 2 memory elements of 16,384 B = 32,768 B" in shown.view.plain
+    assert shown.view.partition.isVisible()
+    assert not shown.view.partition.grab().isNull()
+    shown.session.select_tiles((3,))
+    assert "On tile 3: 23,040 B payload" in shown.view.plain
+
+
+def test_an_allocation_without_a_size_is_drawn_and_explained(qtbot) -> None:
+    shown = stage(DetailsView, qtbot, "rejected-op0.timeline.json")
+    shown.session.select_allocation(2)
+    assert "no valid layout: 1472 owners asked of 288 grains" in shown.view.plain
+    assert not shown.view.partition.grab().isNull()
+
+
+def test_it_turns_to_what_changed_last(shown: Stage) -> None:
+    shown.session.select_operation(21)
+    assert shown.view.tabs.currentIndex() == Subject.OPERATION
+    assert shown.view.plain.startswith("Operation 21: Gemm")
+    timeline = shown.session.timeline
+    assert timeline is not None
+    shown.session.select_allocation(timeline.steps[69].live[-1])
+    assert shown.view.tabs.currentIndex() == Subject.ALLOCATION
+    assert "Produced by step 6" in shown.view.plain
+    shown.session.select_allocation(None)
+    shown.session.select_tiles((7,))
+    assert shown.view.tabs.currentIndex() == Subject.TILE
+    assert shown.view.plain.startswith("Tile 7")
+
+
+def test_tabs_show_the_other_parts_of_the_selection(shown: Stage) -> None:
+    shown.session.select_operation(21)
+    shown.view.tabs.setCurrentIndex(Subject.TILE)
+    assert shown.view.plain.startswith("Tile 174")
+    assert "30,504 B over" in shown.view.plain
+
+
+def test_the_boundary_button_opens_closes_and_is_undone(shown: Stage) -> None:
+    shown.session.select_operation(21)
+    button = shown.view.edits.boundary_buttons[362]
+    assert button.text() == "Open boundary"
+    button.click()
+    assert dict(shown.session.state.boundaries) == {362: True}
+    again = shown.view.edits.boundary_buttons[362]
+    assert again.text() == "Close boundary"
+    again.click()
+    assert not shown.session.state.boundaries
+    shown.session.undo()
+    assert dict(shown.session.state.boundaries) == {362: True}
+
+
+def test_a_repeat_has_no_boundary_to_close(shown: Stage) -> None:
+    shown.session.select_operation(24)
+    assert shown.view.edits.boundary_buttons == {}
+
+
+def test_homes_on_offer_are_edits_for_a_whole_sequence(shown: Stage) -> None:
+    shown.session.select_operation(21)
+    recipe = shown.session.recipe
+    assert recipe is not None
+    (value,) = shown.view.edits.home_buttons
+    menu = shown.view.edits.home_buttons[value].menu()
+    shown.view.edits.fill_home_menu(menu, value)
+    assert sum(action.isChecked() for action in menu.actions()) == 1
+    other = next(action for action in menu.actions() if not action.isChecked())
+    other.trigger()
+    assert len(shown.session.state.homes) == 27
+    assert len(shown.session.history.done) == 1
+    shown.view.edits.fill_home_menu(menu, value)
+    assert menu.actions()[-1].text() == "Back to the file's home"
+    menu.actions()[-1].trigger()
+    assert not shown.session.state.homes
+
+
+def test_a_home_is_in_the_estimate_that_follows(qtbot) -> None:
+    shown = stage(DetailsView, qtbot, "vit3-64tiles.recipe.json")
+    shown.session.select_operation(0)
+    value = next(iter(shown.view.edits.home_buttons))
+    recipe = shown.session.recipe
+    assert recipe is not None
+    current = recipe.inputs[value]
+    offer = next(offer for offer in home_offers(recipe, value, current) if offer.format != current)
+    shown.view.edits.take_home(value, offer.format)
+    shown.estimate()
+    timeline = shown.session.timeline
+    assert timeline is not None
+    name = next(entry.name for entry in recipe.graph.inputs if entry.value == value)
+    lowered = next(entry for entry in timeline.values if entry.origin == value and entry.name == name)
+    assert lowered.layout == offer.format.layout
+    assert lowered.shard_bytes == offer.shard_bytes
+
+
+def test_an_operation_of_a_timeline_alone_shows_its_steps(qtbot) -> None:
+    shown = stage(DetailsView, qtbot, "rejected-op0.timeline.json")
+    shown.session.select_operation(0)
+    assert "Step 2: Gemm" in shown.view.plain
+    assert "A timeline alone holds no plans" in shown.view.plain
+
+
+def test_names_from_files_are_text_and_no_markup(shown: Stage) -> None:
+    shown.view._write("<b>a</b>", (), (Subject.TILE, 0))
+    assert "<b>a</b>" in shown.view.text.toPlainText()
+
+
+def test_with_nothing_selected_it_says_what_to_do(qtbot) -> None:
+    shown = stage(DetailsView, qtbot)
+    assert shown.view.plain.startswith("Select an allocation")
+    shown.view.tabs.setCurrentIndex(Subject.OPERATION)
+    assert shown.view.plain.startswith("Select an operation")
+    shown.view.tabs.setCurrentIndex(Subject.TILE)
+    assert shown.view.plain == "No timeline."
+    shown.bridge.set_theme(load_theme("dark"))
+
+
+def test_copying(shown: Stage, qapp) -> None:
+    shown.session.select_operation(21)
+    shown.view.copy_text()
+    assert qapp.clipboard().text().startswith("Operation 21: Gemm")

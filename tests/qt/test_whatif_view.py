@@ -1,0 +1,97 @@
+"""What if: exact bytes in, verdict out, never part of an export."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.helpers.views import Stage, stage
+from tileview.model.recipe import Overrides
+from tileview.qt.views.whatif import WhatIfView
+
+
+@pytest.fixture
+def shown(qtbot) -> Stage:
+    return stage(WhatIfView, qtbot, "so400m-over.recipe.json")
+
+
+def test_it_shows_the_configuration(shown: Stage) -> None:
+    assert shown.view.budget_box.value() == 586_960
+    assert shown.view.reserve_box.value() == 49_152
+    assert shown.view.budget_box.text() == "586,960 B"
+    assert shown.view.budget_kib.text() == "573.2 KiB"
+    assert shown.view.verdict.text().startswith("✗ Does not fit")
+    assert "never contains them" in shown.view.hint.text()
+    assert not shown.view.reset_button.isEnabled()
+
+
+def test_a_smaller_reserve_makes_it_fit(shown: Stage) -> None:
+    shown.view.reserve_box.setValue(586_960 - 568_312)
+    assert shown.session.state.overrides == Overrides(None, 18_648)
+    shown.estimate()
+    verdict = shown.session.verdict
+    assert verdict is not None
+    assert verdict.fits
+    assert shown.view.verdict.text().startswith("✓ Fits")
+    assert shown.session.history.is_clean
+    assert not shown.session.state.is_exportable_change
+    shown.view.reset_button.click()
+    assert shown.session.state.overrides == Overrides()
+    assert shown.view.reserve_box.value() == 49_152
+
+
+def test_one_byte_less_does_not_fit(shown: Stage) -> None:
+    shown.view.reserve_box.setValue(586_960 - 568_312 + 1)
+    shown.estimate()
+    verdict = shown.session.verdict
+    assert verdict is not None
+    assert not verdict.fits
+    assert verdict.short_bytes == 1
+
+
+def test_the_smallest_budget_is_set_to_the_byte(qtbot) -> None:
+    shown = stage(WhatIfView, qtbot, "vit3-64tiles.recipe.json")
+    shown.view.smallest_button.click()
+    assert shown.session.state.overrides == Overrides(129_024)
+    shown.estimate()
+    verdict = shown.session.verdict
+    assert verdict is not None
+    assert verdict.fits
+    assert verdict.short_bytes == 0
+    assert "What-if values are in force." in shown.view.text.text()
+
+
+def test_where_no_budget_helps_the_button_is_off(shown: Stage) -> None:
+    assert not shown.view.smallest_button.isEnabled()
+    assert "no budget makes it fit" in shown.view.text.text()
+
+
+def test_a_slider_becomes_one_edit_when_it_rests(shown: Stage, qtbot) -> None:
+    for position in range(1000, 1010):
+        shown.view.budget_slider.setValue(position)
+    assert shown.view.budget_box.value() == 1009 * 256
+    assert shown.session.history.done == ()
+    qtbot.waitUntil(lambda: shown.session.state.overrides == Overrides(1009 * 256), timeout=2000)
+    assert len(shown.session.history.done) == 1
+
+
+def test_undo_moves_the_boxes_back(shown: Stage) -> None:
+    shown.view.budget_box.setValue(500_000)
+    shown.session.undo()
+    assert shown.view.budget_box.value() == 586_960
+    assert shown.view.budget_slider.value() == 586_960 // 256
+
+
+def test_a_timeline_alone(qtbot) -> None:
+    shown = stage(WhatIfView, qtbot, "rejected-op0.timeline.json")
+    assert shown.view.budget_box.value() == 586_960
+    assert shown.view.reserve_box.value() == 49_152
+    assert "unavailable" in shown.view.text.text()
+
+
+def test_with_nothing_open_it_is_off(qtbot) -> None:
+    shown = stage(WhatIfView, qtbot)
+    assert not shown.view.budget_box.isEnabled()
+    assert shown.view.text.text() == "Nothing open"
+    shown.view.apply()
+    shown.view.set_smallest()
+    shown.view.shut_down()
