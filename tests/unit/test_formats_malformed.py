@@ -358,6 +358,29 @@ def test_a_byte_in_what_is_left_is_named_by_its_place_in_the_file() -> None:
     assert refused(late).place == f"byte {late.index(b'?')}"
 
 
+def test_a_string_that_never_ends_is_not_looked_through_again_and_again() -> None:
+    """Half a million escaped quotes after an opening one: time that grows with the square would take hours."""
+    endless = '"' + '\\"' * 500_000
+    lines = RECIPE["context"].split("\n")
+    config = lines[1].replace("operator_candidates: [", f"operator_candidates: [{endless}", 1)
+    assert refused(compact({**RECIPE, "context": "\n".join([lines[0], config, lines[2]])})).place.startswith(
+        "context, line 2"
+    )
+    graph = lines[0].replace("outputs: [", f"outputs: [{endless}", 1)
+    error = refused(compact({**RECIPE, "context": "\n".join([graph, *lines[1:]])}))
+    assert error.place.startswith("context, line 1")
+    refused(b'{"a":[' + endless.encode())
+
+
+def test_a_long_chain_of_roots() -> None:
+    """Each of 20,000 values is an alias of the one before it."""
+    document = small_timeline(1)
+    value = document["timeline"]["values"][0]
+    document["timeline"]["values"] = [{**value, "id": i, "root": max(0, i - 1)} for i in range(20_000)]
+    file = timeline_from_bytes(compact(document))
+    assert {item.root for item in file.values} == {0}
+
+
 # -- keys and ids that occur twice ----------------------------------------------------------------------------------
 
 

@@ -96,8 +96,11 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _NAME, _INTEGER, _PUNCTUATION, _STRING, _FLOAT, _CHAR, _DOTS = range(1, 8)
-_BRACKETS = re.compile(r"""[{}()\[\],:]|"[^"\\]*+(?:\\.[^"\\]*+)*+"|'(?:[^'\\]|\\u\{[^'}]*+\}|\\.)'""", re.DOTALL)
-_BRACKETS_ONLY = re.compile(r"""[{}()\[\]]|"[^"\\]*+(?:\\.[^"\\]*+)*+"|'(?:[^'\\]|\\u\{[^'}]*+\}|\\.)'""", re.DOTALL)
+_STRINGS = r"""(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"|'(?:[^'\\]|\\u\{[^'}]*+\}|\\.)')"""
+_BRACKETS = re.compile(rf'[{{}}()\[\],:]|{_STRINGS}|"', re.DOTALL)
+"""What :func:`split_struct` looks at; a lone quote opens a string that never ends: not to be looked past."""
+_INNER_BRACKETS = re.compile(rf'[{{}}()\[\]]|{_STRINGS}|"', re.DOTALL)
+"""The same where commas and colons do not matter."""
 _ESCAPE = re.compile(r"\\(?:u\{([0-9a-fA-F_]{1,8})\}|x([0-7][0-9a-fA-F])|(.))", re.DOTALL)
 _SIMPLE_ESCAPES = {'"': '"', "'": "'", "\\": "\\", "n": "\n", "r": "\r", "t": "\t", "0": "\0"}
 _CLOSING = {"{": "}", "(": ")", "[": "]"}
@@ -330,13 +333,15 @@ def split_struct(text: str, name: str, *, line: int = 1) -> tuple[Field, ...]:
     field, value_start = "", -1
     position = at
     while True:
-        match = (_BRACKETS if len(stack) == 1 else _BRACKETS_ONLY).search(text, position)
+        match = (_BRACKETS if len(stack) == 1 else _INNER_BRACKETS).search(text, position)
         if match is None:
             raise syntax_error(text, len(text), f"'{stack[-1]}'", line=line)
         position = match.end()
         symbol = match.group()
         if symbol in _CLOSING:
             stack.append(_CLOSING[symbol])
+        elif symbol == '"':
+            raise syntax_error(text, match.start(), "a string that ends", line=line)
         elif symbol in "})]":
             if symbol != stack.pop():
                 raise syntax_error(text, match.start(), "the bracket that closes the last one opened", line=line)

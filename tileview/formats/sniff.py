@@ -36,7 +36,7 @@ _HEAD_BYTES: Final = 65_536
 _SPACE = re.compile(rb"[ \t\r\n]*+")
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _SCALAR = re.compile(rb"[^\s,\]}]++")
-_STRUCTURE = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}]', re.DOTALL)
+_STRUCTURE = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}"]', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,4 +145,6 @@ def _value_end(head: bytes, at: int) -> int | None:
             depth -= 1
             if depth == 0:
                 return match.end()
+        elif symbol == b'"':
+            return None
     return None

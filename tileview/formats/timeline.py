@@ -199,25 +199,25 @@ class _Reader:
 
     def roots(self, roots: list[int]) -> list[int]:
         """Every root resolved to one that is its own root; where there is none, the value itself."""
-        result = list(roots)
+        count = len(roots)
+        direct = np.arange(count)
         for index, root in enumerate(roots):
-            place = f"timeline.values[{index}].root"
-            if root >= len(roots):
-                text = f"root {root} names no value of {len(roots)}; the value is shown as its own allocation"
-                self.say("error", place, text, value=index)
-                result[index] = index
+            if root < count:
+                direct[index] = root
                 continue
-            visited = {index}
-            while root < len(roots) and roots[root] != root and root not in visited:
-                visited.add(root)
-                root = roots[root]
-            if root >= len(roots) or (root in visited and roots[root] != root):
-                self.say("error", place, "the roots lead in a ring or nowhere", value=index)
-                root = index
-            elif root != roots[index]:
-                text = f"root {roots[index]} is itself an alias; its own root {root} is used"
-                self.say("warning", place, text, value=index)
-            result[index] = root
+            text = f"root {root} names no value of {count}; the value is shown as its own allocation"
+            self.say("error", f"timeline.values[{index}].root", text, value=index)
+        final = direct
+        for _ in range(count.bit_length()):  # each round doubles how far along its chain a root has come
+            final = final[final]
+        ringed = direct[final] != final
+        for index in np.flatnonzero(ringed).tolist():
+            self.say("error", f"timeline.values[{index}].root", "the roots lead round in a ring", value=index)
+        final = np.where(ringed, np.arange(count), final)
+        for index in np.flatnonzero(~ringed & (final != direct)).tolist():
+            text = f"root {roots[index]} is itself an alias; its own root {final[index]} is used"
+            self.say("warning", f"timeline.values[{index}].root", text, value=index)
+        result: list[int] = final.tolist()
         return result
 
     def value(self, index: int, entry: Any) -> FileValue:
