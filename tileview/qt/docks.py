@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import zlib
 from typing import Final
 
-from PySide6.QtCore import QByteArray, QSize, Qt, Slot
+from PySide6.QtCore import QByteArray, QSize, Qt, QTimer, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QTabWidget, QWidget
 
 from tileview.qt.bridge import Bridge
-from tileview.qt.settings import LAYOUT_VERSION
 from tileview.qt.views.allocations import AllocationsView
 from tileview.qt.views.alternatives import AlternativesView
 from tileview.qt.views.base import View
@@ -36,6 +36,9 @@ VIEW_CLASSES: Final[tuple[type[View], ...]] = (
 )
 """The views, in the order of the View menu."""
 
+_LAYOUT: Final = zlib.crc32(" ".join(kind.name for kind in VIEW_CLASSES).encode()) & 0x7FFF_FFFF
+"""Version of a stored arrangement: one that was made with other views is not restored."""
+
 
 class DockArea(QMainWindow):
     """All views, each in a dock that can be moved, tabbed, floated and closed.
@@ -52,12 +55,17 @@ class DockArea(QMainWindow):
             QMainWindow.DockOption.AnimatedDocks
             | QMainWindow.DockOption.AllowNestedDocks
             | QMainWindow.DockOption.AllowTabbedDocks
+            | QMainWindow.DockOption.GroupedDragging
         )
         self.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
-        self.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
         self.views: dict[str, View] = {}
         self._docks: dict[str, QDockWidget] = {}
+        self._no_titles: dict[str, QWidget] = {}
         self._current = ""
+        self._title_timer = QTimer(self)
+        self._title_timer.setSingleShot(True)
+        self._title_timer.setInterval(0)
+        self._title_timer.timeout.connect(self._fit_titles)
         for kind in VIEW_CLASSES:
             self._add(kind.name, kind(bridge))
         self.reset()
@@ -70,9 +78,31 @@ class DockArea(QMainWindow):
         dock.setObjectName(f"dock.{name}")
         dock.setAccessibleName(view.title)
         dock.setWidget(view)
+        for signal in (dock.dockLocationChanged, dock.topLevelChanged, dock.visibilityChanged):
+            signal.connect(self._titles_later)
         view.setMinimumSize(QSize(120, 60))
         self.views[name] = view
         self._docks[name] = dock
+        self._no_titles[name] = QWidget(dock)
+        self._no_titles[name].hide()
+
+    @Slot()
+    def _titles_later(self) -> None:
+        """Which docks share tabs is settled only when the event that moved them is done."""
+        self._title_timer.start()
+
+    @Slot()
+    def _fit_titles(self) -> None:
+        """A dock among tabs needs no title bar: its tab says the same, and is what it is dragged by."""
+        for name, dock in self._docks.items():
+            tabbed = bool(self.tabifiedDockWidgets(dock)) and not dock.isFloating()
+            nothing = self._no_titles[name]
+            hidden = dock.titleBarWidget() is nothing
+            if tabbed and not hidden:
+                dock.setTitleBarWidget(nothing)
+                nothing.show()
+            elif hidden and not tabbed:
+                dock.setTitleBarWidget(None)  # type: ignore[arg-type]
 
     def dock(self, name: str) -> QDockWidget | None:
         return self._docks.get(name)
@@ -161,10 +191,10 @@ class DockArea(QMainWindow):
     def share_space(self) -> None:
         """Give every dock its part of the window: a quarter to the left column, the rest to what is looked at."""
         width, height = max(self.width(), 1), max(self.height(), 1)
-        self._resize({"operations": 0.22, "graph": 0.38, "tiles": 0.40}, width, Qt.Orientation.Horizontal)
-        self._resize({"allocations": 0.5, "details": 0.28}, width, Qt.Orientation.Horizontal)
+        self._resize({"operations": 0.24, "graph": 0.32, "tiles": 0.44}, width, Qt.Orientation.Horizontal)
+        self._resize({"allocations": 0.48, "details": 0.28}, width, Qt.Orientation.Horizontal)
         self._resize({"operations": 0.55, "alternatives": 0.45}, height, Qt.Orientation.Vertical)
-        self._resize({"graph": 0.42, "timeline": 0.26, "allocations": 0.32}, height, Qt.Orientation.Vertical)
+        self._resize({"graph": 0.43, "timeline": 0.32, "allocations": 0.25}, height, Qt.Orientation.Vertical)
 
     def _resize(self, parts: dict[str, float], length: int, orientation: Qt.Orientation) -> None:
         here = [(self._docks[name], part) for name, part in parts.items() if name in self._docks]
@@ -180,11 +210,11 @@ class DockArea(QMainWindow):
 
     def keep(self) -> QByteArray:
         """The arrangement, to be stored."""
-        return self.saveState(LAYOUT_VERSION)
+        return self.saveState(_LAYOUT)
 
     def restore(self, kept: QByteArray) -> bool:
         """Take a stored arrangement; False where it does not fit this version (then nothing changes)."""
-        return not kept.isEmpty() and self.restoreState(kept, LAYOUT_VERSION)
+        return not kept.isEmpty() and self.restoreState(kept, _LAYOUT)
 
     def shut_down(self) -> None:
         for view in self.views.values():

@@ -11,7 +11,7 @@ QToolTip {{ color: {text}; background: {raised}; border: 1px solid {border}; pad
 QMainWindow::separator {{ background: {border}; width: 1px; height: 1px; margin: 2px; }}
 QMainWindow::separator:hover {{ background: {accent}; }}
 QDockWidget {{ color: {text}; }}
-QDockWidget::title {{ background: {raised}; padding: 4px 6px; text-align: left; }}
+QDockWidget::title {{ background: {raised}; padding: 2px 6px; text-align: left; }}
 QLineEdit[plain="true"] {{ background: transparent; border: none; padding: 0; }}
 QStatusBar::item {{ border: none; }}
 QStatusBar {{ border-top: 1px solid {border}; }}

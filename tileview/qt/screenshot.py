@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QSettings
+from PySide6.QtCore import QSettings, QtMsgType, qInstallMessageHandler
 from PySide6.QtWidgets import QApplication
 
 from tileview.errors import SaveError, TileViewError
@@ -39,6 +39,7 @@ def take(
     wanted = {"step": step, "tile": tile, "operation": operation}
     documents = [Document(one, open_file(one)) for one in (path, *others)]
     application = make_application()
+    before = qInstallMessageHandler(_quiet)
     with tempfile.TemporaryDirectory(prefix="tileview-") as folder:
         settings = Settings(QSettings(str(Path(folder, "picture.ini")), QSettings.Format.IniFormat))
         settings.theme = theme
@@ -60,6 +61,11 @@ def take(
             window.close()
             application.processEvents()
             clear_cache()
+            qInstallMessageHandler(before)
+
+
+def _quiet(_kind: QtMsgType, _context: object, _message: str) -> None:
+    """What Qt says about a screen that is not there is of no use to anyone."""
 
 
 def _open(application: QApplication, window: MainWindow, documents: list[Document]) -> None:

@@ -10,9 +10,6 @@ from PySide6.QtCore import QByteArray, QSettings, QStandardPaths
 FOLDER_VARIABLE = "TILEVIEW_STATE_DIR"
 """Names a folder that holds settings, log and recovery files instead of the user's own (tests, portable use)."""
 
-LAYOUT_VERSION = 1
-"""Raised when docks are added or renamed, so that an old layout is not restored into a new window."""
-
 RECENT_LIMIT = 12
 
 

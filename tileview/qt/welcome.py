@@ -29,11 +29,12 @@ class FileList(QListWidget):
 
     chosen = Signal(object)
 
-    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+    def __init__(self, title: str, with_folder: bool, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._with_folder = with_folder
         self.setAccessibleName(title)
         self.setFrameShape(QFrame.Shape.StyledPanel)
-        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.itemActivated.connect(self._on_item)
         self.itemClicked.connect(self._on_item)
@@ -42,7 +43,8 @@ class FileList(QListWidget):
         self.clear()
         for path in paths:
             gone = not path.exists()
-            item = QListWidgetItem(f"{path.name}    {'missing: ' if gone else ''}{path.parent}")
+            where = f"    {path.parent}" if self._with_folder else ""
+            item = QListWidgetItem(f"{path.name}{' (missing)' if gone else ''}{where}")
             item.setData(Qt.ItemDataRole.UserRole, str(path))
             item.setToolTip(plain_tip(str(path)))
             if gone:
@@ -91,8 +93,8 @@ class Welcome(QWidget):
         self.open_button.clicked.connect(self.open_asked)
         column.addWidget(self.open_button)
         lists = QHBoxLayout()
-        self.recent = self._list(lists, "Recent files")
-        self.samples = self._list(lists, "Samples")
+        self.recent = self._list(lists, "Recent files", with_folder=True)
+        self.samples = self._list(lists, "Samples", with_folder=False)
         column.addLayout(lists)
         column.addStretch(2)
         self.set_theme(theme)
@@ -111,10 +113,10 @@ class Welcome(QWidget):
         row.addWidget(title, 1)
         return row
 
-    def _list(self, row: QHBoxLayout, title: str) -> FileList:
+    def _list(self, row: QHBoxLayout, title: str, with_folder: bool) -> FileList:
         column = QVBoxLayout()
         label = QLabel(title, self)
-        files = FileList(title, self)
+        files = FileList(title, with_folder, self)
         label.setBuddy(files)
         files.chosen.connect(self.path_chosen)
         column.addWidget(label)

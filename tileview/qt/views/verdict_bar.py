@@ -290,6 +290,8 @@ class VerdictBar(View):
             self._show(word, sign, token, verdict.text, self._notes_text(timeline, verdict))
         load = None if timeline is None else Load.of(timeline)
         self._bar.show_load(load)
+        for widget in (self._bar, self._share, self._notes, self.find_fix, self.export):
+            widget.setVisible(document is not None)
         self._share.setText("" if load is None else self._share_text(load, verdict))
         self._share.setToolTip("" if load is None else load.text())
 
