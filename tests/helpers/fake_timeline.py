@@ -78,6 +78,7 @@ class FakeTiles:
     scratches: ByteArray
     live: np.ndarray
     _cache: dict[int, ByteArray] = field(default_factory=dict)
+    _worst: ByteArray | None = None
 
     def usage(self, step: int) -> ByteArray:
         found = self._cache.get(step)
@@ -102,6 +103,11 @@ class FakeTiles:
         return self.allocations[value]
 
     def worst(self) -> ByteArray:
+        if self._worst is None:
+            self._worst = self._find_worst()
+        return self._worst
+
+    def _find_worst(self) -> ByteArray:
         steps, tiles = self.scratches.shape
         result = np.zeros((steps, 4), dtype=np.int64)
         for step in range(steps):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -185,6 +186,9 @@ def repeat_spans(timeline: Timeline) -> tuple[RepeatSpan, ...]:
     )
 
 
+_BLOCK = 512
+"""Steps whose live sets are compared at a time."""
+
 # -- stacks --------------------------------------------------------------------------------------------------------
 
 
@@ -268,25 +272,28 @@ def _resident(timeline: Timeline) -> tuple[frozenset[int], str]:
 def live_spans(timeline: Timeline) -> Mapping[int, Sequence[tuple[int, int]]]:
     """Root → the half-open ranges of steps in which it is live, ascending; roots by first step, then number.
 
-    One range in every program the compiler makes; a file may say otherwise, and is shown as it is. Live sets change
-    little from step to step: only the changes are walked.
+    One range in every program the compiler makes; a file may say otherwise, and is shown as it is. Live sets are laid
+    out as flags of a few hundred steps at a time, so that thousands of steps with thousands of values take little time
+    and memory.
     """
     spans: dict[int, list[tuple[int, int]]] = {}
     began: dict[int, int] = {}
-    here = np.zeros(len(timeline.values), dtype=np.bool_)
-    before: tuple[int, ...] = ()
-    for index, step in enumerate(timeline.steps):
-        if step.live == before:
-            continue
-        row = np.zeros(len(timeline.values), dtype=np.bool_)
-        row[np.array(step.live, dtype=np.int64)] = True
-        for root in np.flatnonzero(row != here).tolist():
-            if row[root]:
-                began[root] = index
-                spans.setdefault(root, [])
+    before = np.zeros(len(timeline.values), dtype=np.bool_)
+    for first in range(0, len(timeline.steps), _BLOCK):
+        block = timeline.steps[first : first + _BLOCK]
+        flags = np.zeros((len(block) + 1, len(timeline.values)), dtype=np.bool_)
+        flags[0] = before
+        rows = np.repeat(np.arange(1, len(block) + 1), [len(step.live) for step in block])
+        roots = np.fromiter(chain.from_iterable(step.live for step in block), dtype=np.int64, count=len(rows))
+        flags[rows, roots] = True
+        steps, changed = np.nonzero(flags[1:] != flags[:-1])
+        for step, root in zip((steps + first).tolist(), changed.tolist(), strict=True):
+            if root in began:
+                spans[root].append((began.pop(root), step))
             else:
-                spans[root].append((began.pop(root), index))
-        here, before = row, step.live
+                began[root] = step
+                spans.setdefault(root, [])
+        before = flags[-1]
     for root, start in began.items():
         spans[root].append((start, len(timeline.steps)))
     return spans
@@ -344,9 +351,16 @@ def column_steps(values: ByteArray, where: Columns) -> IndexArray:
     """
     highest = column_max(values, where)
     result = where.starts.copy()
-    for index in np.flatnonzero(where.stops - where.starts > 1).tolist():
-        start, stop = int(where.starts[index]), int(where.stops[index])
-        result[index] = start + int(np.argmax(values[start:stop] == highest[index]))
+    several = np.flatnonzero(where.stops - where.starts > 1)
+    longest = int((where.stops - where.starts).max(initial=1))
+    open_ = several
+    for offset in range(longest):
+        if not len(open_):
+            break
+        candidate = where.starts[open_] + offset
+        found = (candidate < where.stops[open_]) & (values[np.minimum(candidate, len(values) - 1)] == highest[open_])
+        result[open_[found]] = candidate[found]
+        open_ = open_[~found]
     return result
 
 

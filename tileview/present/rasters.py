@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -257,28 +259,48 @@ def cell_image(
     line : int
         Pixels of a hatch line (more than 1 on dense screens).
     """
-    image = np.repeat(np.repeat(cells, height, axis=0), width, axis=1)
+    image = _spread(cells, width, height)
     rows, columns = image.shape
     unavailable = cells == Slot.UNAVAILABLE
-    y = np.arange(rows, dtype=np.int32)[:, None]
-    x = np.arange(columns, dtype=np.int32)[None, :]
     if bool(unavailable.any()):
-        crossed = ((x + y) % (_UNAVAILABLE_PERIOD * line) < line) | ((x - y) % (_UNAVAILABLE_PERIOD * line) < line)
-        image[_spread(unavailable, width, height) & crossed] = Slot.UNAVAILABLE_MARK
+        crossed = _spread(unavailable, width, height) & _diagonals(
+            rows, columns, _UNAVAILABLE_PERIOD * line, line, True
+        )
+        np.putmask(image, crossed, Slot.UNAVAILABLE_MARK)
     if bool(over.any()):
         pixels = _spread(over, width, height)
-        lines = pixels & ((x + y) % (_OVER_PERIOD * line) < line)
-        image[lines] = hatch_slots(ramp)[image[lines]]
+        hatch = _spread(hatch_slots(ramp)[cells], width, height)
+        np.copyto(image, hatch, where=pixels & _diagonals(rows, columns, _OVER_PERIOD * line, line, False))
         side = max(min(width, height) // 2, 3 * line) if min(width, height) >= 6 * line else 1
-        image[pixels & (x % width + y % height < side)] = Slot.OVER_MARK
+        np.putmask(image, pixels & _corners(rows, columns, width, height, side), Slot.OVER_MARK)
     for start in range(gap):
         image[height - 1 - start :: height, :] = Slot.BACKGROUND
         image[:, width - 1 - start :: width] = Slot.BACKGROUND
     return image
 
 
-def _spread(mask: BoolArray, width: int, height: int) -> BoolArray:
-    return np.repeat(np.repeat(mask, height, axis=0), width, axis=1)
+T = TypeVar("T", bound=np.generic)
+
+
+def _spread(cells: npt.NDArray[T], width: int, height: int) -> npt.NDArray[T]:
+    return np.repeat(np.repeat(cells, height, axis=0), width, axis=1)
+
+
+@lru_cache(maxsize=8)
+def _diagonals(rows: int, columns: int, period: int, line: int, both: bool) -> BoolArray:
+    """Pixels of diagonal lines, in both directions where asked; kept, because every frame of a scrub needs the same."""
+    y = np.arange(rows, dtype=np.int32)[:, None]
+    x = np.arange(columns, dtype=np.int32)[None, :]
+    pattern = (x + y) % period < line
+    return np.asarray(pattern | ((x - y) % period < line) if both else pattern, dtype=np.bool_)
+
+
+@lru_cache(maxsize=8)
+def _corners(rows: int, columns: int, width: int, height: int, side: int) -> BoolArray:
+    """Pixels of the triangle in the upper left corner of every cell."""
+    y = np.arange(rows, dtype=np.int32)[:, None] % height
+    x = np.arange(columns, dtype=np.int32)[None, :] % width
+    return np.asarray(x + y < side, dtype=np.bool_)
 
 
 def outline(mask: BoolArray) -> IndexArray:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPen, QPolygonF
+from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen, QPolygonF
 
 from tileview.model.sizes import Unavailable, kib_text, size_text
 from tileview.model.timeline import ByteArray
@@ -99,6 +99,7 @@ class CurvePainter:
         self._ground()
         self.painter.save()
         self.painter.setClipRect(self.plane.area.adjusted(-1, -1, 1, 1))
+        self.painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         self._repeats()
         self._grid()
         self._baseline()
@@ -110,8 +111,8 @@ class CurvePainter:
         self._unavailable()
         self._excess()
         self._totals()
-        self._repeat_counts()
         self.painter.restore()
+        self._repeat_counts()
         self._over_strip()
         self._limits()
         self._peaks()
@@ -171,12 +172,12 @@ class CurvePainter:
             self.painter.setPen(pen)
             values = self.at.largest(sizes)
             for begin, end in runs(shown):
-                self.painter.drawPolyline(line(self.plane, self.at, values, begin, end))
+                self.painter.drawPath(line(self.plane, self.at, values, begin, end))
 
-    def _fill(self, polygon: QPolygonF, brush: QBrush, pen: QPen | Qt.PenStyle = Qt.PenStyle.NoPen) -> None:
+    def _fill(self, area: QPainterPath, brush: QBrush, pen: QPen | Qt.PenStyle = Qt.PenStyle.NoPen) -> None:
         self.painter.setPen(pen)
         self.painter.setBrush(brush)
-        self.painter.drawPolygon(polygon)
+        self.painter.drawPath(area)
         self.painter.setBrush(Qt.BrushStyle.NoBrush)
 
     def _reserve(self) -> None:
@@ -188,7 +189,7 @@ class CurvePainter:
         for begin, end in runs(self.known):
             self._fill(ribbon(self.plane, self.at, self.total, upper, begin, end), brush)
             self.painter.setPen(QPen(self.theme.color("muted"), 1, Qt.PenStyle.DotLine))
-            self.painter.drawPolyline(line(self.plane, self.at, upper, begin, end))
+            self.painter.drawPath(line(self.plane, self.at, upper, begin, end))
 
     def _classes(self) -> None:
         for sizes, token, style in (
@@ -198,7 +199,7 @@ class CurvePainter:
             self.painter.setPen(QPen(self.theme.color(token), 1.6, style))
             values = self.at.largest(sizes)
             for begin, end in runs(self.known):
-                self.painter.drawPolyline(line(self.plane, self.at, values, begin, end))
+                self.painter.drawPath(line(self.plane, self.at, values, begin, end))
 
     def _layers(self) -> None:
         """The stack: each column shows the composition of one step, the one with its largest total."""
@@ -246,7 +247,7 @@ class CurvePainter:
             self.painter.fillRect(box, self.theme.color("unavailable", 36))
             self.painter.fillRect(box, QBrush(self.theme.color("unavailable", 110), Qt.BrushStyle.DiagCrossPattern))
             self.painter.setPen(QPen(colour, 1.2, Qt.PenStyle.DashLine))
-            self.painter.drawPolyline(line(self.plane, self.at, self.total, begin, end))
+            self.painter.drawPath(line(self.plane, self.at, self.total, begin, end))
             if right - left > self.metrics.horizontalAdvance("unavailable") + 8:
                 place = QPointF((left + right - self.metrics.horizontalAdvance("unavailable")) / 2, box.center().y())
                 draw_text_on(self.painter, place, "unavailable", colour, self.theme.color("background"))
@@ -270,7 +271,7 @@ class CurvePainter:
         pen.setJoinStyle(Qt.PenJoinStyle.MiterJoin)
         self.painter.setPen(pen)
         for begin, end in runs(self.known):
-            self.painter.drawPolyline(line(self.plane, self.at, self.total, begin, end))
+            self.painter.drawPath(line(self.plane, self.at, self.total, begin, end))
 
     def _over_strip(self) -> None:
         """A strip along the upper edge that marks every step at which some tile is over a budget."""

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtCore import QPointF, QRectF
-from PySide6.QtGui import QPolygonF
+from pyqtgraph import arrayToQPath
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QPainterPath
 
 from tileview.model.timeline import ByteArray
 from tileview.present.curves import BoolArray, Columns, column_any, column_max, columns
@@ -81,21 +82,26 @@ def runs(flags: BoolArray) -> list[tuple[int, int]]:
     return [(int(a), int(b)) for a, b in edges.reshape(-1, 2)]
 
 
-def _points(plane: Plane, at: Stairs, values: ByteArray, begin: int, end: int) -> list[QPointF]:
-    ys = (plane.area.bottom() - values[begin:end] * (plane.area.height() / plane.top)).tolist()
-    points = []
-    for left, right, y in zip(at.left[begin:end].tolist(), at.right[begin:end].tolist(), ys, strict=True):
-        points.append(QPointF(left, y))
-        points.append(QPointF(right, y))
-    return points
+def _corners(plane: Plane, at: Stairs, values: ByteArray, begin: int, end: int) -> tuple[FloatArray, FloatArray]:
+    """The corners of the staircase; neighbours of the same height are one tread."""
+    part = values[begin:end]
+    firsts = np.flatnonzero(np.concatenate([[True], part[1:] != part[:-1]]))
+    lasts = np.append(firsts[1:], len(part)) - 1
+    x = np.column_stack([at.left[begin:end][firsts], at.right[begin:end][lasts]]).reshape(-1)
+    y = np.repeat(plane.area.bottom() - part[firsts] * (plane.area.height() / plane.top), 2)
+    return x, y
 
 
-def line(plane: Plane, at: Stairs, values: ByteArray, begin: int, end: int) -> QPolygonF:
+def line(plane: Plane, at: Stairs, values: ByteArray, begin: int, end: int) -> QPainterPath:
     """The staircase over columns ``begin`` … ``end``."""
-    return QPolygonF(_points(plane, at, values, begin, end))
+    x, y = _corners(plane, at, values, begin, end)
+    return arrayToQPath(x, y)
 
 
-def ribbon(plane: Plane, at: Stairs, lower: ByteArray, upper: ByteArray, begin: int, end: int) -> QPolygonF:
-    """The area between two staircases over columns ``begin`` … ``end``."""
-    there = _points(plane, at, upper, begin, end)
-    return QPolygonF(there + _points(plane, at, lower, begin, end)[::-1])
+def ribbon(plane: Plane, at: Stairs, lower: ByteArray, upper: ByteArray, begin: int, end: int) -> QPainterPath:
+    """The area between two staircases over columns ``begin`` … ``end``, closed."""
+    x, y = _corners(plane, at, upper, begin, end)
+    back_x, back_y = _corners(plane, at, lower, begin, end)
+    path = arrayToQPath(np.concatenate([x, back_x[::-1]]), np.concatenate([y, back_y[::-1]]))
+    path.closeSubpath()
+    return path

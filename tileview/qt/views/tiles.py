@@ -65,7 +65,7 @@ class TilesView(View):
         self._picking = Picking(self._range_of)
         self._root: int | None = None
         self._field: TileField | None = None
-        self._matches: tuple[int, int, IndexArray] | None = None
+        self._matches: tuple[Timeline, Timeline, IndexArray] | None = None
         self._build()
         bridge.hovered.connect(self._hovered_elsewhere)
         self.refresh()
@@ -258,8 +258,8 @@ class TilesView(View):
         timeline, baseline = self.timeline, self._baseline()
         if self._metric is not Metric.DIFFERENCE or timeline is None or baseline is None:
             return None
-        if self._matches is None or self._matches[:2] != (id(timeline), id(baseline)):
-            self._matches = (id(timeline), id(baseline), matching_steps(timeline, baseline))
+        if self._matches is None or self._matches[0] is not timeline or self._matches[1] is not baseline:
+            self._matches = (timeline, baseline, matching_steps(timeline, baseline))
         return self._matches[2]
 
     def _sync_controls(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from pyqtgraph import arrayToQPath
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QBrush, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
@@ -15,6 +16,7 @@ from tileview.present.curves import Columns, column_max, columns
 from tileview.present.rasters import load_order
 from tileview.present.ticks import Tick, byte_ticks
 from tileview.qt.draw.tiles_paint import draw_text_on
+from tileview.qt.draw.timeline_plane import FloatArray
 from tileview.qt.theme import Theme
 
 Layer = tuple[ByteArray, str]
@@ -111,6 +113,10 @@ class LoadBars(QWidget):
     def _y(self, area: QRect, size: float) -> float:
         return area.bottom() + 1 - (size - self._low) * area.height() / max(self._high - self._low, 1)
 
+    def _ys(self, area: QRect, sizes: ByteArray) -> FloatArray:
+        scaled = (sizes - self._low).astype(np.float64) * (area.height() / max(self._high - self._low, 1))
+        return area.bottom() + 1 - scaled
+
     def tile_at(self, place: QPointF) -> int | None:
         area = self._area()
         if not len(self._order) or not area.contains(place.toPoint()):
@@ -157,13 +163,17 @@ class LoadBars(QWidget):
         width = area.width() / shown
         for sizes, token in self._layers:
             top = base + column_max(sizes, first)
+            upper, lower = self._ys(area, top), self._ys(area, base)
             colour = self._theme.color(token)
-            for index in range(shown):
-                upper, lower = self._y(area, int(top[index])), self._y(area, int(base[index]))
-                bar = QRectF(
-                    area.x() + index * width, min(upper, lower), width - (1 if wide else 0), abs(lower - upper)
-                )
-                painter.fillRect(bar, colour)
+            if wide:
+                for index, (high, low) in enumerate(zip(upper.tolist(), lower.tolist(), strict=True)):
+                    box = QRectF(area.x() + index * width, min(high, low), width - 1, abs(low - high))
+                    painter.fillRect(box, colour)
+            else:
+                edges = np.repeat(area.x() + np.arange(shown + 1) * width, 2)[1:-1]
+                xs = np.concatenate([edges, edges[::-1]])
+                ys = np.concatenate([np.repeat(upper, 2), np.repeat(lower, 2)[::-1]])
+                painter.fillPath(arrayToQPath(xs, ys), colour)
             base = top
         self._draw_excess(painter, area, base, width)
 

@@ -41,6 +41,8 @@ class ColourBar(QWidget):
 
     def set_scale(self, scale: Scale, ramp: Ramp, marks: list[tuple[int, str]]) -> None:
         """The scale; ``marks`` are bytes with a name that are pointed at on the bar."""
+        if (scale, ramp, marks, []) == (self._scale, self._ramp, self._marks, self._series):
+            return
         self._scale, self._ramp, self._marks, self._series = scale, ramp, marks, []
         self.setToolTip("\n".join(f"{name}: {kib_text(size)} ({size:,} B)" for size, name in marks))
         self.update()
@@ -54,14 +56,16 @@ class ColourBar(QWidget):
 
     def set_counts(self, over: int, unavailable: int, absent: int | None) -> None:
         """How many tiles are over, unavailable, and (None: does not apply) without any of what is shown."""
+        before = self._entries
         self._entries = [
             (LEVELS - 1, True, f"over budget ({over:,})" if over else "over budget (none)"),
             (Slot.UNAVAILABLE, False, f"unavailable ({unavailable:,})" if unavailable else "unavailable (none)"),
         ]
         if absent is not None:
             self._entries.append((Slot.ABSENT, False, f"nothing there ({absent:,})"))
-        self.updateGeometry()
-        self.update()
+        if self._entries != before:
+            self.updateGeometry()
+            self.update()
 
     @property
     def entries(self) -> tuple[str, ...]:

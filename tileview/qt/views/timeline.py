@@ -52,8 +52,10 @@ class TimelineView(View):
         super().__init__(bridge, parent)
         self._mode = CurveMode.WORST
         self._data: PlotData | None = None
-        self._shown: tuple[int, CurveMode, int | None] | None = None
-        self._lifetimes: tuple[int, tuple[Lifetime, ...]] | None = None
+        self._shown: tuple[CurveMode, int | None] | None = None
+        self._lifetimes: tuple[Timeline, tuple[Lifetime, ...]] | None = None
+        self._listed: tuple[object, ...] = ()
+        self._listed_rows: tuple[Lifetime, ...] = ()
         self._over: BoolArray = np.zeros(0, dtype=np.bool_)
         self.axis = StepAxis(self)
         self._build()
@@ -158,7 +160,7 @@ class TimelineView(View):
         if mode is CurveMode.TILE and tile is None:
             mode = CurveMode.WORST
         shown = curves(timeline, mode, tile)
-        self._shown = (id(timeline), self._mode, tile if self._mode is CurveMode.TILE else None)
+        self._shown = (self._mode, tile if self._mode is CurveMode.TILE else None)
         self._data = PlotData(
             shown,
             timeline.budget_bytes,
@@ -230,8 +232,8 @@ class TimelineView(View):
         timeline = self.timeline
         if timeline is None:
             return ()
-        if self._lifetimes is None or self._lifetimes[0] != id(timeline):
-            self._lifetimes = (id(timeline), lifetimes(timeline))
+        if self._lifetimes is None or self._lifetimes[0] is not timeline:
+            self._lifetimes = (timeline, lifetimes(timeline))
         return self._lifetimes[1]
 
     def _show_lifetimes(self) -> None:
@@ -240,13 +242,13 @@ class TimelineView(View):
         self._lower.setVisible(self.controls.with_lifetimes)
         step = selection.step if which is LifetimeFilter.STEP else None
         span = selection.span if which is LifetimeFilter.SPAN else None
-        message = "No allocations"
-        if which is LifetimeFilter.SPAN and span is None:
-            message = "Brush a range of steps with Shift and the mouse"
-            rows = ()
-        rows = ordered(filtered(rows, step, span), self.controls.order)
-        if rows != self.bars.rows:
-            self.bars.set_rows(rows, message)
+        key = (which, step, span, self.controls.order)
+        if key != self._listed or rows is not self._listed_rows:
+            self._listed, self._listed_rows = key, rows
+            message = "No allocations"
+            if which is LifetimeFilter.SPAN and span is None:
+                message, rows = "Brush a range of steps with Shift and the mouse", ()
+            self.bars.set_rows(ordered(filtered(rows, step, span), self.controls.order), message)
         self.bars.set_selected(selection.allocation)
 
     def _lifetime_tip(self, row: Lifetime) -> str:
@@ -370,7 +372,7 @@ class TimelineView(View):
     # -- what the session tells -----------------------------------------------------------------------------------
 
     def on_document(self) -> None:
-        self._lifetimes = None
+        self._lifetimes, self._listed = None, ()
         self.axis.set_steps(1, keep=False)
         self.on_estimate(keep=False)
 
@@ -385,7 +387,7 @@ class TimelineView(View):
     def on_selection(self) -> None:
         tile = self.session.selection.tile if self._mode is CurveMode.TILE else None
         timeline = self.timeline
-        if timeline is not None and self._shown != (id(timeline), self._mode, tile):
+        if timeline is not None and self._shown != (self._mode, tile):
             self.refresh()
         else:
             self._show_cursor()

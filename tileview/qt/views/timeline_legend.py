@@ -75,6 +75,7 @@ class CurveLegend(QWidget):
         self.setSizePolicy(policy)
         self.setAccessibleName("Legend")
         self._entries: tuple[Entry, ...] = ()
+        self._rooms: dict[str, int] = {}
         self._most = 99
 
     def set_most_lines(self, most: int) -> None:
@@ -88,6 +89,7 @@ class CurveLegend(QWidget):
         names = [entry.name for entry in self._entries]
         self._entries = entries
         if names != [entry.name for entry in entries]:
+            self._rooms.clear()
             self.updateGeometry()
         self.setAccessibleDescription(", ".join(entry.text for entry in entries))
         self.setToolTip("\n".join(entry.text for entry in entries))
@@ -116,13 +118,13 @@ class CurveLegend(QWidget):
 
     def _room(self, entry: Entry) -> int:
         """Room for an entry whatever its number becomes, so that entries do not jump while the cursor moves."""
-        widest = f"{entry.name} 0,000.0 KiB" if entry.number else entry.name
-        return (
-            _SWATCH
-            + 4
-            + max(self.fontMetrics().horizontalAdvance(widest), self.fontMetrics().horizontalAdvance(entry.text))
-            + 12
-        )
+        room = self._rooms.get(entry.name)
+        if room is None:
+            metrics = self.fontMetrics()
+            widest = f"{entry.name} 0,000.0 KiB" if entry.number else entry.name
+            room = _SWATCH + 4 + max(metrics.horizontalAdvance(widest), metrics.horizontalAdvance(entry.text)) + 12
+            self._rooms[entry.name] = room
+        return room
 
     def _lines(self, width: int) -> list[list[Entry]]:
         lines: list[list[Entry]] = []
