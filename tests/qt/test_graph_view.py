@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -332,6 +333,13 @@ class TestKeys:
         sample.qtbot.mouseDClick(sample.canvas, Qt.MouseButton.LeftButton, pos=QPoint(2, sample.canvas.height() - 2))
         assert sample.canvas.scale == pytest.approx(whole)
 
+    def test_pages_scroll(self, sample) -> None:
+        before = sample.point(35)
+        sample.key(Qt.Key.Key_PageDown)
+        assert sample.point(35).y() - before.y() == pytest.approx(-0.8 * sample.canvas.height(), abs=2)
+        sample.key(Qt.Key.Key_PageUp)
+        assert (sample.point(35) - before).manhattanLength() <= 2
+
     def test_the_wheel_zooms_about_the_pointer(self, sample) -> None:
         at = QPointF(200, 150)
         before = sample.canvas.to_picture(at)
@@ -526,6 +534,22 @@ class TestLargeGraphs:
         pane.qtbot.waitUntil(lambda: not pane.view.is_busy(), timeout=20_000)
         assert pane.shown() == set(range(40))
 
+    def test_garbage_is_not_collected_on_the_thread(self, pane, monkeypatch) -> None:
+        monkeypatch.setattr(graph_layouts, "AT_ONCE", 10)
+        assert gc.isenabled()
+        seen: list[bool] = []
+        real = graph_layouts.run_layout
+
+        def watching(request, token=None):
+            seen.append(gc.isenabled())
+            return real(request, token)
+
+        monkeypatch.setattr(graph_layouts, "run_layout", watching)
+        pane.open_graph(generated(40))
+        pane.qtbot.waitUntil(lambda: not pane.view.is_busy(), timeout=20_000)
+        pane.qtbot.waitUntil(gc.isenabled, timeout=5_000)
+        assert seen == [False]
+
     def test_closing_in_the_middle_ends_the_thread(self, make_pane, monkeypatch) -> None:
         monkeypatch.setattr(graph_layouts, "AT_ONCE", 10)
         pane = make_pane()
@@ -534,6 +558,7 @@ class TestLargeGraphs:
         pane.view.shut_down()
         assert not pane.view.is_busy()
         assert pane.view.result is None
+        assert gc.isenabled()
 
     def test_a_failing_layout_is_told(self, pane, monkeypatch) -> None:
         monkeypatch.setattr(graph_layouts, "AT_ONCE", 10)
@@ -617,3 +642,7 @@ def test_the_legend_wraps_and_nothing_overlaps(make_pane, size) -> None:
     assert legend.height() == legend.height_for(legend.width())
     assert canvas.geometry().bottom() < legend.geometry().top()
     assert pane.view.bar.geometry().bottom() < canvas.geometry().top()
+    bar = pane.view.bar
+    shown = [widget for widget in (bar.search, bar.colours, bar.near, bar.distance, bar.more) if widget.isVisible()]
+    assert bar.search in shown
+    assert all(bar.rect().contains(widget.geometry()) for widget in shown)

@@ -158,6 +158,10 @@ class TestNested:
         assert picture.nodes.shape == (0,)
         assert picture.rects.shape == (0, 4)
 
+    def test_long_edges_do_not_scatter_a_drawing(self) -> None:
+        # No layer holds more than 6 boxes of 190 and a few dozen bends; whole blocks would make it 20,000 wide.
+        assert layout_graph(read_structure(generated(500, seed=2, skips=0.5, reach=160))).width < 8_000
+
     def test_straight_edges_are_noted(self) -> None:
         lines = generated(3000, seed=3, skips=0.9, reach=3000)
         picture = layout_graph(read_structure(lines))

@@ -11,7 +11,16 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from tileview.graphlayout.proper import Proper
-from tileview.graphlayout.token import Silent, Token, check
+from tileview.graphlayout.token import Part, Silent, Token, check
+
+_WIDE = 2.5
+"""A drawing wider than this many times its widest layer is tried again with shorter blocks."""
+_LARGE = 10_000
+"""Nodes and bends above which short blocks are taken at once."""
+_LARGE_BLOCK = 6
+"""Layers that a block spans at most in a large drawing. Long blocks push one another aside over hundreds of layers,
+until everything lies scattered over a drawing that is fifty times as wide as its layers.
+"""
 
 
 def assign_x(
@@ -23,6 +32,9 @@ def assign_x(
     token: Token | None = None,
 ) -> list[float]:
     """The centre of every node and bend, the leftmost border at 0.
+
+    Blocks are as long as they can be, so that long edges are straight; where that makes the drawing much wider than
+    its layers, they are cut.
 
     Parameters
     ----------
@@ -37,6 +49,45 @@ def assign_x(
     if not proper.size:
         return []
     conflicts = _conflicts(proper, layers)
+    attempts = (_LARGE_BLOCK,) if proper.size > _LARGE else (proper.size, 2 * _LARGE_BLOCK, _LARGE_BLOCK)
+    enough = _WIDE * _natural_width(proper, layers, widths, gap, bend_gap)
+    xs: list[float] = []
+    for number, limit in enumerate(attempts):
+        part = Part(token, number / len(attempts), (number + 1) / len(attempts))
+        xs = _centred(_middle(proper, layers, conflicts, widths, gap, bend_gap, limit, part), widths)
+        if max(x + width / 2 for x, width in zip(xs, widths, strict=True)) <= enough:
+            break
+    return xs
+
+
+def _natural_width(
+    proper: Proper, layers: Sequence[Sequence[int]], widths: Sequence[float], gap: float, bend_gap: float
+) -> float:
+    """The width of the widest layer, packed."""
+    widest = 0.0
+    for layer in layers:
+        gaps = sum(gap if a < proper.nodes and b < proper.nodes else bend_gap for a, b in pairwise(layer))
+        widest = max(widest, sum(widths[node] for node in layer) + gaps)
+    return widest
+
+
+def _centred(xs: list[float], widths: Sequence[float]) -> list[float]:
+    """The same with the leftmost border at 0."""
+    left = min(x - width / 2 for x, width in zip(xs, widths, strict=True))
+    return [x - left for x in xs]
+
+
+def _middle(
+    proper: Proper,
+    layers: Sequence[Sequence[int]],
+    conflicts: set[tuple[int, int]],
+    widths: Sequence[float],
+    gap: float,
+    bend_gap: float,
+    limit: int,
+    token: Token,
+) -> list[float]:
+    """The mean of the two middle of the four alignments, with blocks of at most ``limit`` nodes."""
     results: list[list[float]] = []
     for upwards in (False, True):
         for rightwards in (False, True):
@@ -46,12 +97,10 @@ def assign_x(
             if upwards:
                 turned.reverse()
             neighbours = proper.down if upwards else proper.up
-            root, align = _align(proper.size, turned, neighbours, conflicts)
+            root, align = _align(proper.size, turned, neighbours, conflicts, limit)
             xs = _compact(proper, turned, root, align, widths, gap, bend_gap)
             results.append([-x for x in xs] if rightwards else xs)
-    xs = _balance(results, widths)
-    left = min(x - width / 2 for x, width in zip(xs, widths, strict=True))
-    return [x - left for x in xs]
+    return _balance(results, widths)
 
 
 def _conflicts(proper: Proper, layers: Sequence[Sequence[int]]) -> set[tuple[int, int]]:
@@ -92,6 +141,7 @@ def _align(
     layers: Sequence[Sequence[int]],
     neighbours: Sequence[Sequence[int]],
     conflicts: set[tuple[int, int]],
+    limit: int,
 ) -> tuple[list[int], list[int]]:
     """Blocks of nodes that share an x: the root of each node, and the next node of its block (cyclic)."""
     position = [0] * size
@@ -100,6 +150,7 @@ def _align(
             position[node] = place
     root = list(range(size))
     align = list(range(size))
+    length = [1] * size
     for layer in layers[1:]:
         furthest = -1
         for node in layer:
@@ -111,10 +162,13 @@ def _align(
             for candidate in near[middle : len(near) // 2 + 1]:
                 if align[node] != node:
                     break
+                if length[root[candidate]] >= limit:
+                    continue
                 free = (candidate, node) not in conflicts and (node, candidate) not in conflicts
                 if free and furthest < position[candidate]:
                     align[candidate] = node
                     root[node] = root[candidate]
+                    length[root[node]] += 1
                     align[node] = root[candidate]
                     furthest = position[candidate]
     return root, align

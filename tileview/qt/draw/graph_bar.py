@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QAction, QKeyEvent
+from PySide6.QtCore import QEvent, QObject, QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtGui import QAction, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QLineEdit, QMenu, QSpinBox, QToolButton, QWidget
 
 from tileview.graphlayout import Structure
@@ -85,6 +85,17 @@ class GraphBar(QWidget):
         self.search.clear()
         self.set_neighbourhood(False)
         self.set_remarks((), ())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """In a narrow dock what the menu and the keys offer as well gives way to the search."""
+        unit = self.fontMetrics().averageCharWidth()
+        width = event.size().width()
+        for widget, characters in ((self.near, 72), (self.distance, 72), (self.colours, 52)):
+            widget.setVisible(width >= characters * unit)
+        super().resizeEvent(event)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(100, super().minimumSizeHint().height())
 
     # -- search ---------------------------------------------------------------------------------------------------
 

@@ -34,6 +34,7 @@ _DIRECTIONS = {
     Qt.Key.Key_Left: (-1, 0),
     Qt.Key.Key_Right: (1, 0),
 }
+_PAGES = {Qt.Key.Key_PageUp: 1, Qt.Key.Key_PageDown: -1}
 _KEYS = {
     "[": "producers",
     "]": "consumers",
@@ -405,7 +406,7 @@ class GraphCanvas(QWidget):
         shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
         if event.key() in _DIRECTIONS:
             return not shift
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) or (event.key() in _PAGES and not shift):
             return True
         text = event.text().lower()
         return text in _KEYS and not (shift and text.isalpha())
@@ -416,6 +417,8 @@ class GraphCanvas(QWidget):
             return
         if event.matches(QKeySequence.StandardKey.Find):
             self.asked.emit("find")
+        elif event.key() in _PAGES:
+            self.pan(0, _PAGES[Qt.Key(event.key())] * 0.8 * self.height())
         elif event.key() in _DIRECTIONS:
             self.step(*_DIRECTIONS[Qt.Key(event.key())])
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):

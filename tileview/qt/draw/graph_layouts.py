@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import traceback
 from dataclasses import dataclass
@@ -108,6 +109,32 @@ class _Token:
             self._owner.progressed.emit(self._number, fraction)
 
 
+class _Collector:
+    """Keeps Python's garbage collector off layout threads.
+
+    A collection runs on whichever thread happens to allocate, and a widget that it finds in a cycle would be destroyed
+    there: Qt crashes. So collections wait while a layout thread runs. Both calls come from the window's thread.
+    """
+
+    def __init__(self) -> None:
+        self._holds = 0
+        self._was_on = True
+
+    def hold(self) -> None:
+        if self._holds == 0:
+            self._was_on = gc.isenabled()
+            gc.disable()
+        self._holds += 1
+
+    def release(self) -> None:
+        self._holds -= 1
+        if self._holds == 0 and self._was_on:
+            gc.enable()
+
+
+_COLLECTOR = _Collector()
+
+
 class GraphLayouts(QObject):
     """Runs layouts. ``ready`` carries a :class:`LayoutResult`, ``failed`` the request's number and a text,
     ``progressed`` number and fraction. All arrive in the window's thread; those of cancelled requests do not arrive
@@ -119,6 +146,7 @@ class GraphLayouts(QObject):
     progressed = Signal(object, float)
     _done = Signal(object, object)
     _broke = Signal(object, str)
+    _ended = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -127,6 +155,8 @@ class GraphLayouts(QObject):
         self._threads: list[threading.Thread] = []
         self._done.connect(self._on_done)
         self._broke.connect(self._on_broke)
+        self._ended.connect(self._on_ended)
+        self._held = 0
 
     @property
     def is_busy(self) -> bool:
@@ -145,6 +175,8 @@ class GraphLayouts(QObject):
             target=self._serve, args=(request, self._token), name="tileview graph layout", daemon=True
         )
         self._threads.append(thread)
+        _COLLECTOR.hold()
+        self._held += 1
         thread.start()
 
     def cancel(self) -> None:
@@ -160,18 +192,26 @@ class GraphLayouts(QObject):
         for thread in self._threads:
             thread.join(JOIN_SECONDS)
         self._threads.clear()
+        while self._held:
+            self._on_ended()
 
     def _serve(self, request: LayoutRequest, token: _Token) -> None:
         try:
             result = run_layout(request, token)
         except LayoutCancelled:
-            return
+            pass
         except Exception as error:
             if not token.cancelled():
                 self._broke.emit(request.number, "".join(traceback.format_exception(error)))
-            return
-        if not token.cancelled():
-            self._done.emit(request.number, result)
+        else:
+            if not token.cancelled():
+                self._done.emit(request.number, result)
+        self._ended.emit()
+
+    def _on_ended(self) -> None:
+        if self._held:
+            self._held -= 1
+            _COLLECTOR.release()
 
     def _on_done(self, number: int, result: LayoutResult) -> None:
         if number == self._wanted:
