@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, Slot
@@ -31,6 +32,7 @@ from tileview.qt.bridge import Bridge
 from tileview.qt.dialogs import plain_label
 from tileview.qt.jobs import Background
 from tileview.qt.processes import Task, Worker
+from tileview.qt.text import plain_tip
 from tileview.session import edits
 from tileview.session.edits import Edit, Together
 from tileview.session.state import EditState
@@ -72,6 +74,14 @@ def comparison(before: Trial, after: Trial) -> list[tuple[str, str, str, str]]:
 
 def _fits(trial: Trial) -> str:
     return "fits" if trial.fits else "does not fit"
+
+
+def _item(cells: Sequence[str]) -> QTreeWidgetItem:
+    """A row whose cells can be read in full as tooltips."""
+    item = QTreeWidgetItem(list(cells))
+    for column, cell in enumerate(cells):
+        item.setToolTip(column, plain_tip(cell))
+    return item
 
 
 def fix_edit(state: EditState, trial: Trial, result: FixResult) -> Together:
@@ -151,9 +161,9 @@ class FixDialog(QDialog):
         self._text = plain_label("", self)
         self._text.setAccessibleName("Outcome of the search")
         column.addWidget(self._text)
-        self.proposals = self._tree(("Proposal", "Swaps", "Total peak", "Against now"), "Proposals")
+        self.proposals = self._tree(("Proposal", "Swaps", "Total peak", "Against now"), "Proposals", (62, 10, 16, 16))
         self.proposals.currentItemChanged.connect(self._show_current)
-        self.rows = self._tree(("What", "Now", "Then", "Difference"), "Comparison")
+        self.rows = self._tree(("What", "Now", "Then", "Difference"), "Comparison", (28, 30, 30, 30))
         column.addWidget(self.proposals, 2)
         column.addWidget(self.rows, 3)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
@@ -166,16 +176,15 @@ class FixDialog(QDialog):
         metrics = self.fontMetrics()
         self.resize(metrics.averageCharWidth() * 120, metrics.height() * 36)
 
-    def _tree(self, titles: tuple[str, ...], name: str) -> QTreeWidget:
+    def _tree(self, titles: tuple[str, ...], name: str, widths: tuple[int, ...]) -> QTreeWidget:
         tree = QTreeWidget(self)
         tree.setHeaderLabels(list(titles))
         tree.setRootIsDecorated(False)
         tree.setAlternatingRowColors(True)
         tree.setUniformRowHeights(True)
         tree.setAccessibleName(name)
-        tree.setColumnWidth(0, self.fontMetrics().averageCharWidth() * 46)
-        for column in range(1, len(titles)):
-            tree.setColumnWidth(column, self.fontMetrics().averageCharWidth() * 24)
+        for column, width in enumerate(widths):
+            tree.setColumnWidth(column, self.fontMetrics().averageCharWidth() * width)
         return tree
 
     # -- searching ------------------------------------------------------------------------------------------------
@@ -251,7 +260,7 @@ class FixDialog(QDialog):
             change = "" if total is None or now is None else difference_text(now, total)
             words = swaps_text(trial.swaps) or f"new homes for {len(result.homes)} inputs"
             cells = [words, str(len(trial.swaps)), "" if total is None else exact_text(total), change]
-            item = QTreeWidgetItem(cells)
+            item = _item(cells)
             item.setData(0, Qt.ItemDataRole.UserRole, self.proposals.topLevelItemCount())
             self.proposals.addTopLevelItem(item)
         first = self.proposals.topLevelItem(0)
@@ -272,13 +281,13 @@ class FixDialog(QDialog):
         if trial is None or result is None:
             return
         for row in comparison(result.before, trial):
-            self.rows.addTopLevelItem(QTreeWidgetItem(list(row)))
+            self.rows.addTopLevelItem(_item(row))
         recipe = self._bridge.session.recipe
         if recipe is not None:
             for row in self._plan_rows(recipe, trial):
-                self.rows.addTopLevelItem(QTreeWidgetItem(list(row)))
+                self.rows.addTopLevelItem(_item(row))
         for value, home in result.homes.items():
-            self.rows.addTopLevelItem(QTreeWidgetItem([f"Home of input {value}", "", layout_words(home.layout), ""]))
+            self.rows.addTopLevelItem(_item([f"Home of input {value}", "", layout_words(home.layout), ""]))
         self.apply_button.setEnabled(self._is_current())
 
     def _plan_rows(self, recipe: Recipe, trial: Trial) -> list[tuple[str, str, str, str]]:
@@ -327,7 +336,7 @@ class FixDialog(QDialog):
         before = session.timeline
         for repair in found.repairs:
             cells = [repair.label, f"{len(repair.layouts)} values", exact_text(repair.shard_bytes), "largest shard"]
-            self.proposals.addTopLevelItem(QTreeWidgetItem(cells))
+            self.proposals.addTopLevelItem(_item(cells))
         if before is not None and found.repairs:
             pairs = (
                 ("Total peak", before.peak.total, found.timeline.peak.total),
@@ -336,7 +345,7 @@ class FixDialog(QDialog):
             )
             for name, now, then in pairs:
                 cells = [name, exact_text(now), exact_text(then), difference_text(now, then)]
-                self.rows.addTopLevelItem(QTreeWidgetItem(cells))
+                self.rows.addTopLevelItem(_item(cells))
             self.apply_button.setEnabled(True)
 
     @Slot(str, str)

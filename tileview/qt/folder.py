@@ -78,7 +78,7 @@ class FolderDialog(QDialog):
             column.addWidget(widget)
         metrics = self.fontMetrics()
         self.resize(metrics.averageCharWidth() * 150, metrics.height() * 30)
-        for index, width in enumerate((34, 20, 10, 16, 26, 60)):
+        for index, width in enumerate((34, 18, 12, 20, 28, 60)):
             self.tree.setColumnWidth(index, metrics.averageCharWidth() * width)
         self._worker = Worker(self)
         self._worker.ended.connect(self._on_ended)

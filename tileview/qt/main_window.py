@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import (
     QAction,
     QActionGroup,
@@ -13,8 +13,6 @@ from PySide6.QtGui import (
     QDragEnterEvent,
     QDropEvent,
     QGuiApplication,
-    QResizeEvent,
-    QShowEvent,
 )
 from PySide6.QtWidgets import QMainWindow, QMenu, QStackedWidget, QVBoxLayout, QWidget
 
@@ -61,7 +59,7 @@ class MainWindow(QMainWindow):
         self.bridge = Bridge(self.session, load_theme(self._theme_name()), self)
         apply_theme(self.bridge.theme)
         self.closed = False
-        self._shared = False
+        self._arranged = False
         self._build_centre()
         self._build_parts()
         self._build_menus()
@@ -208,7 +206,6 @@ class MainWindow(QMainWindow):
     def _restore(self) -> None:
         if not self.restoreGeometry(self.settings.geometry):
             self.resize(FIRST_SIZE)
-        self._shared = self.docks.restore(self.settings.layout)
 
     # -- state of the window --------------------------------------------------------------------------------------
 
@@ -224,8 +221,14 @@ class MainWindow(QMainWindow):
         if document is None:
             self.welcome.show_files(self.settings.recent, samples())
         self._pages.setCurrentWidget(self.welcome if document is None else self.docks)
-        if document is not None and not self._shared:
-            self._shared = True
+        if document is not None and not self._arranged:
+            self._arranged = True
+            QTimer.singleShot(0, self, self._arrange)
+
+    @Slot()
+    def _arrange(self) -> None:
+        """Place the docks as they were left, once the area has its size: sizes given before that would be squeezed."""
+        if not self.closed and not self.docks.restore(self.settings.layout):
             self.docks.share_space()
 
     @Slot(str, object)
@@ -316,20 +319,13 @@ class MainWindow(QMainWindow):
         if not ask or self.files.may_leave():
             self.files.open_together(paths[0], paths[1:])
 
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        if not self._shared:
-            self.docks.share_space()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-
     def closeEvent(self, event: QCloseEvent) -> None:
         if not self.closed:
             if not self.files.may_leave():
                 event.ignore()
                 return
-            self.settings.keep_window(self.saveGeometry(), self.docks.keep())
+            layout = self.docks.keep() if self._arranged else self.settings.layout
+            self.settings.keep_window(self.saveGeometry(), layout)
             self.settings.sync()
             self.shut_down()
         super().closeEvent(event)
