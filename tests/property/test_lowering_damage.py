@@ -69,8 +69,7 @@ def test_damaged_recipes(raw: bytes) -> None:
         return
     try:
         program = Replanner().replan(recipe)
-    except PlanError as error:
-        assert error.reason
+    except PlanError:
         return
     assert isinstance(program, Program)
     assert all(value.layout.tiling.tile_count <= program.tile_count for value in program.values)

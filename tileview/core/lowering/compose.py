@@ -89,6 +89,14 @@ def _fits(offsets: tuple[int, ...], extents: Shape, shape: Shape) -> bool:
     )
 
 
+def _compose_plain(source: Shape, between: Shape, destination: Shape) -> Mapping | None:
+    """Two copies without window or view: the first must not pad, the second only what is all of the source."""
+    if source == between and len(between) == len(destination):
+        return IDENTITY
+    none = (0,) * len(between)
+    return IDENTITY if _fits(none, between, source) and _fits(none, destination, between) else None
+
+
 def compose_mappings(a: Mapping, b: Mapping, source: Shape, between: Shape, destination: Shape) -> Mapping | None:
     """The mapping of destination to source coordinates that ``b`` (to between) and then ``a`` (to source) make.
 
@@ -96,6 +104,8 @@ def compose_mappings(a: Mapping, b: Mapping, source: Shape, between: Shape, dest
     what the two do: ``b`` reverses a view, or has one after a reversed one; ``a`` reads beyond its source; ``b`` pads
     what is only a part of the source; the views do not chain.
     """
+    if a.is_identity and b.is_identity:
+        return _compose_plain(source, between, destination)
     if b.view is not None and (b.view.reversed or (a.view is not None and a.view.reversed)):
         return None
     seen = _viewed(source, a.view)

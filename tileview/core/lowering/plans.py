@@ -94,12 +94,7 @@ class PlanForm:
         self.results = tuple(
             types.get(_shape(shapes, value), made.precision, made.layout) for value in operation.results
         )
-        self.closed = tuple(
-            types.get(own.shape, own.precision, canonical_layout(own.shape, own.precision, config))
-            if own.precision.element_bytes is not None
-            else own
-            for own in self.results
-        )
+        self.closed = tuple(_closed(types, config, own) for own in self.results)
         for index, own in enumerate(self.results):
             if own.problem is not None:
                 raise RefusedError(f"result {index} {own} {own.problem}")
@@ -130,6 +125,18 @@ def _shape(shapes: Mapping[int, Shape], value: int) -> Shape:
     if shape is None:
         raise RefusedError(f"value {value} has no shape in the graph")
     return shape
+
+
+def _closed(types: TypeTable, config: PipelineConfig, own: ValueType) -> ValueType:
+    """The type of a result at a closed boundary; its own where no size, so no canonical layout, is known."""
+    key = (own.shape, own.precision)
+    closed = types.canonical.get(key)
+    if closed is None:
+        closed = own
+        if own.precision.element_bytes is not None:
+            closed = types.get(own.shape, own.precision, canonical_layout(own.shape, own.precision, config))
+            types.canonical[key] = closed
+    return closed
 
 
 def _target(types: TypeTable, shape: Shape, requirement: Requirement) -> tuple[ValueType | None, bool]:

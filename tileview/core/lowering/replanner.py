@@ -157,7 +157,7 @@ class Replanner:
         )
 
     def _new_form(self, plan: Plan | None, config: PipelineConfig, operation: Operation, region: Region) -> PlanForm:
-        """A plan's form, kept under the identities of plan and operation (the form holds both, so their ids stay theirs)."""
+        """A plan's form, kept under the identities of plan and operation: it holds both, so their ids stay theirs."""
         if plan is None:
             raise PlanError("the recipe has no plan for it", operation.id)
         form = self._forms[id(plan), id(operation)] = PlanForm(self._types, config, operation, plan, region.shapes)

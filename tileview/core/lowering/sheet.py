@@ -185,14 +185,12 @@ class Sheet:
         if last != RESULT and self.type_of(last) is not self.result:
             raise RefusedError(f"the result {self.result} is left in another format by its plan")
         temporaries = self._temporaries if last == RESULT else self._temporaries[: last - 1] + self._temporaries[last:]
-        steps = (
-            tuple(
-                numbered(step, None, list(map(renamed, step.inputs)), list(map(renamed, step.results)))
-                for step in self._steps
+        steps = tuple(self._steps)
+        if last != RESULT:
+            steps = tuple(
+                numbered(step, None, [renamed(r) for r in step.inputs], [renamed(r) for r in step.results])
+                for step in steps
             )
-            if last != RESULT
-            else tuple(self._steps)
-        )
         casts = tuple(
             (step.inputs[0], step.results[0])
             for step in steps
