@@ -154,7 +154,7 @@ class CurvePainter:
             self.painter.drawLine(QPointF(self.plane.area.left(), y), QPointF(self.plane.area.right(), y))
 
     def _byte_ticks(self) -> tuple[Tick, ...]:
-        return byte_ticks(0, self.plane.top, max(int(self.plane.area.height() // (2.2 * self.metrics.height())), 1))
+        return byte_ticks(0, self.plane.top, max(int(self.plane.area.height() // (2.6 * self.metrics.height())), 1))
 
     def _baseline(self) -> None:
         if self.data.baseline is None:
@@ -292,8 +292,10 @@ class CurvePainter:
             text = f"{name} {number}" + ("" if inside else ", above")
             if inside:
                 style = Qt.PenStyle.SolidLine if name == "budget" else Qt.PenStyle.DashDotLine
+                self.painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
                 self.painter.setPen(QPen(colour, 1.5, style))
                 self.painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
+                self.painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             text = self.metrics.elidedText(text, Qt.TextElideMode.ElideRight, area.width() - 8)
             base = y - 3 if inside else area.top() + self.metrics.ascent()
             while any(abs(base - other) < self.metrics.height() for other in taken):
@@ -307,8 +309,8 @@ class CurvePainter:
         """A marker at each peak and, above the plot, a flag with its letter; peaks of one step share a flag."""
         area = self.plane.area
         flags: dict[int, str] = {}
-        for mark in self.data.marks:
-            flags[mark.step] = flags.get(mark.step, "") + mark.letter
+        for mark in reversed(self.data.marks):
+            flags[mark.step] = mark.letter + flags.get(mark.step, "")
             x = self.plane.x(mark.step + 0.5)
             if not isinstance(mark.size, Unavailable) and area.left() <= x <= area.right():
                 self._marker(mark.letter, QPointF(x, self.plane.y(mark.size)))
@@ -336,18 +338,24 @@ class CurvePainter:
         self.painter.setFont(font)
 
     def _marker(self, letter: str, place: QPointF) -> None:
-        """Circle for the total, square for standard, triangle for interleaved."""
+        """A dot for the total, round it an empty square for standard, an empty triangle for interleaved.
+
+        Peaks often coincide: the shapes are nested, so that each is seen.
+        """
         token = {"P": "total", "S": "standard", "I": "interleaved"}[letter]
-        self.painter.setPen(QPen(self.theme.color("background"), 1.5))
-        self.painter.setBrush(self.theme.color(token))
         if letter == "P":
+            self.painter.setPen(QPen(self.theme.color("background"), 1.5))
+            self.painter.setBrush(self.theme.color(token))
             self.painter.drawEllipse(place, 5, 5)
-        elif letter == "S":
-            self.painter.drawRect(QRectF(place.x() - 4.5, place.y() - 4.5, 9, 9))
-        else:
-            corners = [QPointF(0, -6), QPointF(6, 5), QPointF(-6, 5)]
-            self.painter.drawPolygon(QPolygonF([place + corner for corner in corners]))
-        self.painter.setBrush(Qt.BrushStyle.NoBrush)
+            self.painter.setBrush(Qt.BrushStyle.NoBrush)
+            return
+        corners = [QPointF(-7, -7), QPointF(7, -7), QPointF(7, 7), QPointF(-7, 7)]
+        if letter == "I":
+            corners = [QPointF(0, -10), QPointF(10, 7), QPointF(-10, 7)]
+        shape = QPolygonF([place + corner for corner in corners])
+        for pen in (QPen(self.theme.color("background"), 4), QPen(self.theme.color(token), 2)):
+            self.painter.setPen(pen)
+            self.painter.drawPolygon(shape)
 
     def _axes(self) -> None:
         area = self.plane.area

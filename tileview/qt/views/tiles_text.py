@@ -39,8 +39,8 @@ def tile_tip(timeline: Timeline, chip: Grid, field: TileField, tile: int, root: 
             f"usage unavailable: {lost:,} live allocation{'s' if lost > 1 else ''} without a known size; known:"
         )
     lines.append(f"standard  {size_text(standard)}" + (f", scratch {kib_text(scratch)} of it" if scratch else ""))
-    lines.append(f"interleaved  {size_text(interleaved)}{_of(interleaved, timeline.interleaved_budget_bytes)}")
-    lines.append(f"total  {size_text(total)}{_of(total, timeline.budget_bytes)}")
+    lines.append(f"interleaved  {size_text(interleaved)}{_of(interleaved, timeline.interleaved_budget_bytes, 'its')}")
+    lines.append(f"total  {size_text(total)}{_of(total, timeline.budget_bytes, 'the')}")
     lines.append(_reserve_line(timeline, total, bool(lost)))
     if interleaved > timeline.interleaved_budget_bytes:
         short = interleaved - timeline.interleaved_budget_bytes
@@ -57,9 +57,9 @@ def tile_tip(timeline: Timeline, chip: Grid, field: TileField, tile: int, root: 
     return "\n".join(lines)
 
 
-def _of(part: int, budget: int) -> str:
+def _of(part: int, budget: int, whose: str) -> str:
     share = percent_text(part, budget)
-    return f", {share} of its budget" if share else ""
+    return f", {share} of {whose} budget" if share else ""
 
 
 def _reserve_line(timeline: Timeline, total: int, at_least: bool) -> str:

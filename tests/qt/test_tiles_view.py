@@ -1,0 +1,478 @@
+"""The tile view: what it draws, what keys and clicks do, what it says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QColor, QKeyEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QToolButton
+
+from tests.helpers.fake_session import publish, session_of, set_baseline, show
+from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, big_timeline, make_timeline, small_timeline
+from tileview.core.geometry.chip import grid
+from tileview.present.colours import LEVELS, Ramp, ramp_table
+from tileview.present.rasters import Metric, Scale, ScaleMode, load_order
+from tileview.qt.bridge import Bridge
+from tileview.qt.theme import load_theme
+from tileview.qt.views.tiles import TilesView
+from tileview.session.session import Session
+
+KIB = 1024
+
+
+@pytest.fixture
+def make(qtbot):
+    """Makes shown views and shuts them down at the end."""
+    made: list[tuple[TilesView, Bridge]] = []
+
+    def build(session: Session, theme: str = "light", size: tuple[int, int] = (700, 460)) -> TilesView:
+        bridge = Bridge(session, load_theme(theme))
+        view = TilesView(bridge)
+        qtbot.addWidget(view)
+        view.resize(*size)
+        view.show()
+        qtbot.waitExposed(view)
+        made.append((view, bridge))
+        return view
+
+    yield build
+    for view, bridge in made:
+        view.shut_down()
+        bridge.close()
+
+
+def chip_timeline():
+    """1472 tiles, two steps; the load grows with the logical number, tiles from 1400 on are over at step 1."""
+    load = (np.arange(1472) * 300).tolist()
+    more = [200 * KIB if tile >= 1400 else 0 for tile in range(1472)]
+    return make_timeline(FakeProgram(1472, [Step(), Step(source=3)], [Alloc("a", load, 0, 1), Alloc("b", more, 1, 1)]))
+
+
+def pixel(view: TilesView, tile: int, dx: float = 0.5, dy: float = 0.5) -> QColor:
+    """The colour of a place inside a cell."""
+    box = view.map.cell_rect(tile)
+    image = view.map.grab().toImage()
+    return image.pixelColor(int(box.left() + box.width() * dx), int(box.top() + box.height() * dy))
+
+
+def colours(view: TilesView, tile: int) -> set[str]:
+    """All colours of a cell."""
+    box = view.map.cell_rect(tile).toRect()
+    image = view.map.grab().toImage()
+    return {
+        image.pixelColor(x, y).name() for x in range(box.left(), box.right()) for y in range(box.top(), box.bottom())
+    }
+
+
+def centre(view: TilesView, tile: int) -> QPoint:
+    return view.map.cell_rect(tile).center().toPoint()
+
+
+# -- what it draws ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_colours_are_levels_of_the_locked_scale(make, theme: str) -> None:
+    session = session_of(chip_timeline())
+    session.select_step(0)
+    view = make(session, theme)
+    assert view.scale() == Scale(0, 586_960)
+    table = ramp_table(Ramp.VIRIDIS)
+    for tile in (0, 46, 700, 1471):
+        level = tile * 300 * (LEVELS - 1) // 586_960
+        assert pixel(view, tile).name() == QColor(*table[level].tolist()).name()
+
+
+def test_the_chip_order_puts_tiles_where_they_sit(make) -> None:
+    view = make(session_of(chip_timeline()))
+    assert view.grid.is_chip
+    width, height = view.map.cell_rect(0).width(), view.map.cell_rect(0).height()
+    corner = view.map.cell_rect(0).topLeft()
+    for tile, row, column in ((45, 22, 2), (46, 22, 1), (1471, 0, 63)):
+        place = view.map.cell_rect(tile).topLeft() - corner
+        assert (round(place.y() / height), round(place.x() / width)) == (row, column)
+        assert view.map.tile_at(view.map.cell_rect(tile).center()) == tile
+    view.set_logical_order(True)
+    place = view.map.cell_rect(65).topLeft() - view.map.cell_rect(0).topLeft()
+    assert (round(place.y() / view.map.cell_rect(0).height()), round(place.x() / view.map.cell_rect(0).width())) == (
+        1,
+        1,
+    )
+
+
+def test_other_tile_counts_have_no_chip_order(make) -> None:
+    view = make(session_of(small_timeline()))
+    assert not view.controls.order_box.isVisible()
+    assert (view.grid.rows, view.grid.columns) == (2, 2)
+    show(view.session, chip_timeline())
+    assert view.controls.order_box.isVisible()
+
+
+def test_over_budget_tiles_are_hatched_and_marked_and_counted(make) -> None:
+    session = session_of(chip_timeline())
+    session.select_step(1)
+    view = make(session, size=(900, 600))
+    theme = view.bridge.theme
+    over = view.field.over
+    assert over.tolist() == [tile * 300 + (200 * KIB if tile >= 1400 else 0) + 49_152 > 586_960 for tile in range(1472)]
+    assert {"#000000", theme.over} <= colours(view, 1471)
+    assert not {"#000000", theme.over} & colours(view, 5)
+    count = int(over.sum())
+    assert count > 0
+    assert f"over budget ({count})" in view.legend.entries
+    assert f"{count} tiles over budget" in view._line.full_text
+
+
+def test_unavailable_tiles_have_a_swatch_of_their_own(make) -> None:
+    timeline = make_timeline(FakeProgram(4, [Step(), Step()], [Alloc("a", 64 * KIB, 0, 1), Alloc("lost", None, 1, 1)]))
+    session = session_of(timeline)
+    session.select_step(1)
+    view = make(session)
+    ramp = {QColor(*rgb).name() for rgb in ramp_table(Ramp.VIRIDIS).tolist()}
+    assert view.bridge.theme.unavailable in colours(view, 2)
+    assert not ramp & colours(view, 2)
+    assert "unavailable (4)" in view.legend.entries
+    assert view.controls.known_check.isVisible()
+    view.controls.known_check.setChecked(True)
+    assert ramp & colours(view, 2)
+    assert "known part only" in view._line.full_text
+    session.select_step(0)
+    view.controls.known_check.setChecked(False)
+    assert "unavailable (none)" in view.legend.entries
+    assert not view.controls.known_check.isVisible()
+
+
+def test_the_scale_stays_locked_until_the_user_chooses(make) -> None:
+    session = session_of(chip_timeline())
+    view = make(session)
+    for step in (0, 1, 0):
+        session.select_step(step)
+        assert view.scale() == Scale(0, 586_960)
+    view.set_scale(ScaleMode.AUTO)
+    assert view.scale() == Scale(0, 1471 * 300)
+    view.set_scale(ScaleMode.CUSTOM, (64 * KIB, 128 * KIB))
+    assert view.scale() == Scale(64 * KIB, 128 * KIB)
+    assert view.controls.low_box.value() == 64
+    view.controls.high_box.setValue(256)
+    assert view.scale() == Scale(64 * KIB, 256 * KIB)
+    view.set_metric(Metric.INTERLEAVED)
+    assert view.scale() == Scale(0, 424_880)
+    view.set_metric(Metric.TOTAL)
+    assert view.scale() == Scale(64 * KIB, 256 * KIB)
+
+
+def test_boxes_choose_what_is_shown(make) -> None:
+    view = make(session_of(chip_timeline()))
+    controls = view.controls
+    controls.metric_box.setCurrentIndex(controls.metric_box.findData(Metric.STANDARD))
+    assert view.shown_metric is Metric.STANDARD
+    assert view.field.metric is Metric.STANDARD
+    controls.scale_box.setCurrentIndex(controls.scale_box.findData(ScaleMode.AUTO))
+    assert view.scale().high == int(view.field.values.max())
+    controls.scale_box.setCurrentIndex(controls.scale_box.findData(ScaleMode.CUSTOM))
+    assert controls.low_box.isVisible()
+    controls.order_box.setCurrentIndex(1)
+    assert not view.grid.is_chip
+    controls.view_box.setCurrentIndex(1)
+    assert view.bars.isVisible()
+    assert not view.map.isVisible()
+    controls.ramp_actions[Ramp.CIVIDIS].trigger()
+    assert controls.ramp_actions[Ramp.CIVIDIS].isChecked()
+    assert not controls.ramp_actions[Ramp.VIRIDIS].isChecked()
+
+
+def test_selecting_an_allocation_shows_its_bytes(make) -> None:
+    session = session_of(small_timeline())
+    view = make(session)
+    session.select_allocation(1)
+    assert view.shown_metric is Metric.ALLOCATION
+    assert view.field.values.tolist() == [32 * KIB, 32 * KIB, 16 * KIB, 0]
+    assert view.scale() == Scale(0, 32 * KIB)
+    assert "left on 3 tiles, not live at this step" in view._line.full_text
+    assert "nothing there (1)" in view.legend.entries
+    session.select_step(1)
+    assert "not live" not in view._line.full_text
+    session.select_allocation(None)
+    assert view.shown_metric is Metric.TOTAL
+    view.controls.follow_action.setChecked(False)
+    session.select_allocation(1)
+    assert view.shown_metric is Metric.TOTAL
+
+
+def test_difference_is_white_at_zero_and_blue_or_orange_beside(make) -> None:
+    before = make_timeline(FakeProgram(3, [Step(source=1)], [Alloc("a", [100 * KIB] * 3, 0, 0)]))
+    after = make_timeline(FakeProgram(3, [Step(source=1)], [Alloc("a", [100 * KIB, 164 * KIB, 36 * KIB], 0, 0)]))
+    session = session_of(before)
+    view = make(session)
+    set_baseline(session, before)
+    publish(session, after)
+    view.set_metric(Metric.DIFFERENCE)
+    assert view.field.values.tolist() == [0, 64 * KIB, -64 * KIB]
+    assert view.scale() == Scale(-64 * KIB, 64 * KIB)
+    white, more, less = (pixel(view, tile) for tile in range(3))
+    assert min(white.red(), white.green(), white.blue()) > 0xEC
+    assert more.red() > more.blue() + 60
+    assert less.blue() > less.red() + 60
+    assert "difference  +64.0 KiB (+65,536 B)" in view.tip(1)
+
+
+# -- tooltips --------------------------------------------------------------------------------------------------------
+
+
+def test_a_tooltip_says_where_and_how_much(make) -> None:
+    session = session_of(chip_timeline())
+    session.select_step(1)
+    view = make(session)
+    lines = view.tip(1471).split("\n")
+    assert lines[0] == "Tile L1471 · P 63 · row 0, column 63"
+    assert lines[1] == "standard  631.0 KiB (646,100 B)"
+    assert lines[2] == "interleaved  0.0 KiB (0 B), 0.0 % of its budget"
+    assert lines[3] == "total  631.0 KiB (646,100 B), 110.1 % of the budget"
+    assert lines[4] == "with reserve  679.0 KiB (695,252 B), 118.4 %: 108,292 B over"
+    view.set_logical_order(True)
+    assert view.tip(1471).startswith("Tile L1471 · P 63 ·")
+    small = make(session_of(small_timeline()))
+    small.session.select_step(6)
+    assert small.tip(3).split("\n")[:2] == ["Tile L3", "standard  44.0 KiB (45,056 B), scratch 4.0 KiB of it"]
+
+
+def test_an_unavailable_tooltip_gives_the_known_part_as_such(make) -> None:
+    timeline = make_timeline(FakeProgram(2, [Step()], [Alloc("a", 64, 0, 0), Alloc("lost", None, 0, 0)]))
+    view = make(session_of(timeline))
+    assert "usage unavailable: 1 live allocation without a known size; known:" in view.tip(0)
+    assert "18446744073709551615" not in view.tip(0)
+
+
+# -- selection -------------------------------------------------------------------------------------------------------
+
+
+def test_clicks_select_toggle_and_range(make) -> None:
+    view = make(session_of(chip_timeline()))
+    tiles = lambda: view.session.selection.tiles  # noqa: E731
+    QTest.mouseClick(view.map, Qt.MouseButton.LeftButton, pos=centre(view, 100))
+    assert tiles() == (100,)
+    QTest.mouseClick(view.map, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, centre(view, 300))
+    assert tiles() == (100, 300)
+    QTest.mouseClick(view.map, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, centre(view, 100))
+    assert tiles() == (300,)
+    QTest.mouseClick(view.map, Qt.MouseButton.LeftButton, pos=centre(view, 0))
+    chip = grid(1472)
+    end = chip.tile_at(2, 3)
+    QTest.mouseClick(view.map, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ShiftModifier, centre(view, end))
+    assert {(int(chip.row[tile]), int(chip.column[tile])) for tile in tiles()} == {
+        (row, column) for row in range(3) for column in range(4)
+    }
+    assert tiles()[-1] == end
+
+
+def test_arrows_move_and_shift_extends(make) -> None:
+    view = make(session_of(chip_timeline()))
+    chip = grid(1472)
+    view.session.select_tiles((0,))
+    for key in (Qt.Key.Key_Right, Qt.Key.Key_Down, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Up):
+        QTest.keyClick(view.map, key)
+    assert view.session.selection.tiles == (chip.tile_at(0, 2),)
+    QTest.keyClick(view.map, Qt.Key.Key_Down, Qt.KeyboardModifier.ShiftModifier)
+    QTest.keyClick(view.map, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
+    places = {(int(chip.row[tile]), int(chip.column[tile])) for tile in view.session.selection.tiles}
+    assert places == {(0, 2), (1, 2), (0, 3), (1, 3)}
+    assert view.session.selection.tile == chip.tile_at(1, 3)
+    QTest.keyClick(view.map, Qt.Key.Key_Escape)
+    assert view.session.selection.tiles == ()
+    QTest.keyClick(view.map, Qt.Key.Key_Left)
+    assert view.session.selection.tiles == (1471,)
+    QTest.keyClick(view.map, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    assert len(view.session.selection.tiles) == 1472
+
+
+def test_the_map_keeps_its_arrows_from_the_window(make) -> None:
+    view = make(session_of(chip_timeline()))
+    for key, kept in ((Qt.Key.Key_Left, True), (Qt.Key.Key_F, True), (Qt.Key.Key_0, True), (Qt.Key.Key_P, False)):
+        event = QKeyEvent(QEvent.Type.ShortcutOverride, key, Qt.KeyboardModifier.NoModifier)
+        event.ignore()
+        QApplication.sendEvent(view.map, event)
+        assert event.isAccepted() == kept, key
+
+
+def test_centre_zoom_and_fit(make) -> None:
+    view = make(session_of(chip_timeline()))
+    view.session.select_tiles((700,))
+    QTest.keyClick(view.map, Qt.Key.Key_F)
+    assert view.map.zoom > 1
+    middle = view.map.cell_rect(700).center()
+    assert abs(middle.x() - view.map.width() / 2) < view.map.cell_rect(700).width() + 30
+    assert abs(middle.y() - view.map.height() / 2) < view.map.cell_rect(700).height() + 20
+    assert view.map.tile_at(middle) == 700
+    place = QPointF(200, 100)
+    under = view.map.tile_at(place)
+    view.map.zoom_by(1.5, place)
+    assert view.map.tile_at(place) == under
+    view.map.grab()
+    QTest.keyClick(view.map, Qt.Key.Key_0)
+    assert view.map.zoom == 1
+
+
+def test_hovering_is_told_and_followed(make, qtbot) -> None:
+    view = make(session_of(chip_timeline()))
+    with qtbot.waitSignal(view.bridge.hovered) as caught:
+        QTest.mouseMove(view.map, centre(view, 77))
+    assert caught.args == [None, None, 77]
+    assert view.session.selection.tiles == ()
+    view.bridge.hovered.emit(None, None, 12)
+    view.map.grab()
+
+
+# -- sorted by load --------------------------------------------------------------------------------------------------
+
+
+def test_bars_are_sorted_and_can_be_picked(make) -> None:
+    session = session_of(chip_timeline())
+    session.select_step(1)
+    view = make(session)
+    view.set_sorted(True)
+    assert view.bars.order == tuple(load_order(view.field.values).tolist())
+    assert view.bars.order[0] == 1471
+    view.bars.grab()
+    QTest.keyClick(view.bars, Qt.Key.Key_Right)
+    assert session.selection.tile == 1471
+    QTest.keyClick(view.bars, Qt.Key.Key_Right)
+    assert session.selection.tile == 1470
+    QTest.keyClick(view.bars, Qt.Key.Key_Down, Qt.KeyboardModifier.ShiftModifier)
+    assert session.selection.tiles[-1] == view.bars.order[11]
+    assert set(session.selection.tiles) == set(view.bars.order[1:12])
+    area = view.bars._area()
+    QTest.mouseClick(view.bars, Qt.MouseButton.LeftButton, pos=QPoint(area.left() + 1, area.center().y()))
+    assert session.selection.tiles[0] in view.bars.order[:5]
+    assert view.legend.entries[:2] == ("standard", "interleaved")
+
+
+def test_bars_of_an_unavailable_step_say_so(make) -> None:
+    timeline = make_timeline(FakeProgram(2, [Step()], [Alloc("lost", None, 0, 0)]))
+    view = make(session_of(timeline))
+    view.set_sorted(True)
+    assert view.bars.order == ()
+    assert view.bars._message == "Unavailable: 1 live allocation has no known size"
+    view.bars.grab()
+
+
+# -- groups ----------------------------------------------------------------------------------------------------------
+
+
+def test_groups_are_said_and_select_their_tiles(make, qtbot) -> None:
+    first, second = np.full(1472, 640), np.full(1472, 128)
+    first[1408:1471] = 64
+    second[1471] = 4096
+    allocs = [Alloc("a", first.tolist(), 0, 0), Alloc("b", second.tolist(), 1, 1)]
+    session = session_of(make_timeline(FakeProgram(1472, [Step(), Step()], allocs)))
+    session.select_step(0)
+    view = make(session)
+    texts = lambda: [b.text() for b in view.groups.findChildren(QToolButton) if b.isVisible()]  # noqa: E731
+    assert texts() == ["1,409 tiles alike", "63 tiles alike"]
+    session.select_step(1)
+    assert texts() == ["1,471 tiles alike", "1 tile alone"]
+    view.groups.scope.setCurrentIndex(1)
+    qtbot.waitUntil(lambda: len(view.groups.groups) == 3)
+    assert texts() == ["1,408 tiles alike", "63 tiles alike", "1 tile alone"]
+    QTest.mouseClick(view.groups._buttons[1], Qt.MouseButton.LeftButton)
+    assert session.selection.tiles == tuple(range(1408, 1471))
+    view.controls.groups_action.setChecked(False)
+    assert not view.groups.isVisible()
+    assert not view.groups._timer.isActive()
+
+
+# -- life ------------------------------------------------------------------------------------------------------------
+
+
+def test_nothing_open_and_no_timeline(make) -> None:
+    session = Session()
+    view = make(session)
+    assert view._line.full_text == "Nothing is open"
+    view.grab()
+    show(session, small_timeline())
+    assert view._line.full_text.startswith("Step 5 of 8")
+    session.open(None)
+    assert view.field is None
+    assert view.tip(0) == ""
+    view.grab()
+
+
+def test_another_program_with_other_tiles_is_shown(make) -> None:
+    session = session_of(chip_timeline())
+    session.select_tiles((1400,))
+    view = make(session)
+    publish_again = small_timeline()
+    show(session, publish_again)
+    assert view.map.tile_at(view.map.cell_rect(3).center()) == 3
+    view.grab()
+    show(session, make_timeline(FakeProgram(1, [Step()], [])))
+    view.grab()
+    show(session, make_timeline(FakeProgram(3, [], [])))
+    assert view.field is None
+    view.grab()
+
+
+@pytest.mark.parametrize("size", [(180, 160), (330, 260), (1600, 1000)])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_it_paints_at_any_size(make, size: tuple[int, int], theme: str) -> None:
+    session = session_of(big_timeline(1472, 12, 40, unavailable=1))
+    view = make(session, theme, size)
+    session.select_tiles(tuple(range(100)))
+    for metric in Metric:
+        view.set_metric(metric)
+        for by_load in (True, False):
+            view.set_sorted(by_load)
+            assert not view.grab().isNull()
+
+
+def test_themes_change_in_place(make) -> None:
+    view = make(session_of(small_timeline()))
+    before = view.map.grab().toImage().pixelColor(1, 1).name()
+    view.bridge.set_theme(load_theme("dark"))
+    assert view.map.grab().toImage().pixelColor(1, 1).name() != before
+
+
+def test_csv_and_svg(make, tmp_path: Path) -> None:
+    session = session_of(chip_timeline())
+    session.select_step(1)
+    view = make(session)
+    lines = view.table_csv().splitlines()
+    assert lines[0].split(",")[:5] == ["tile", "physical", "row", "column", "standard_bytes"]
+    assert lines[1472].split(",")[:5] == ["1471", "63", "0", "63", "646100"]
+    assert lines[1472].endswith(",yes")
+    assert len(lines) == 1473
+    for by_load in (False, True):
+        view.set_sorted(by_load)
+        path = tmp_path / f"tiles{by_load}.svg"
+        assert view.export_svg(path)
+        assert "<svg" in path.read_text()
+    assert not view.export_svg(tmp_path / "missing" / "tiles.svg")
+
+
+def test_actions_do_what_they_say(make) -> None:
+    view = make(session_of(chip_timeline()))
+    actions = {action.text(): action for action in view.view_actions()}
+    actions["Tiles: interleaved"].trigger()
+    assert view.shown_metric is Metric.INTERLEAVED
+    actions["Tiles: sorted by load"].trigger()
+    assert view.bars.isVisible()
+    actions["Tiles: map"].trigger()
+    actions["Tiles: total"].trigger()
+    actions["Tiles: select the worst tile"].trigger()
+    assert view.session.selection.tile == 1471
+
+
+def test_reserve_and_budget_of_a_what_if_move_the_hatch(make) -> None:
+    timeline = chip_timeline()
+    session = session_of(timeline)
+    session.select_step(1)
+    view = make(session)
+    publish(session, replace(timeline, budget_bytes=200 * KIB))
+    assert view.field.over.sum() == sum(
+        tile * 300 + (200 * KIB if tile >= 1400 else 0) + 49_152 > 200 * KIB for tile in range(1472)
+    )
+    assert view.scale() == Scale(0, 200 * KIB)
