@@ -560,8 +560,9 @@ class TestLargeGraphs:
         assert pane.view.result is None
         assert gc.isenabled()
 
-    def test_a_failing_layout_is_told(self, pane, monkeypatch) -> None:
-        monkeypatch.setattr(graph_layouts, "AT_ONCE", 10)
+    @pytest.mark.parametrize("at_once", [10, 100])
+    def test_a_failing_layout_is_told(self, pane, monkeypatch, at_once) -> None:
+        monkeypatch.setattr(graph_layouts, "AT_ONCE", at_once)
 
         def broken(request, token=None):
             raise RuntimeError("no paper")
@@ -640,9 +641,31 @@ def test_the_legend_wraps_and_nothing_overlaps(make_pane, size) -> None:
     QApplication.processEvents()
     legend, canvas = pane.view.legend, pane.canvas
     assert legend.height() == legend.height_for(legend.width())
+    lines = legend._lines(legend.width())
+    metrics = legend.fontMetrics()
+    ends = [x + metrics.horizontalAdvance(item.text) for line in lines for x, item in line if item.kind != "ramp"]
+    assert max(ends) <= legend.width()
     assert canvas.geometry().bottom() < legend.geometry().top()
     assert pane.view.bar.geometry().bottom() < canvas.geometry().top()
     bar = pane.view.bar
     shown = [widget for widget in (bar.search, bar.colours, bar.near, bar.distance, bar.more) if widget.isVisible()]
     assert bar.search in shown
     assert all(bar.rect().contains(widget.geometry()) for widget in shown)
+
+
+def test_in_the_window_the_keys_belong_to_where_the_focus_is(driver, over) -> None:
+    driver.open(over)
+    view = driver.window.docks.show_view("graph")
+    driver.qtbot.waitUntil(view.canvas.hasFocus)
+    step = driver.session.selection.step
+    assert driver.session.selection.operation == 21
+    driver.qtbot.keyClick(view.canvas, Qt.Key.Key_Up)
+    assert (driver.session.selection.step, driver.session.selection.operation) == (step, 20)
+    driver.qtbot.keyClick(view.canvas, "0")
+    assert view.canvas.transform().mapRect(view.canvas.scene.bounds).height() < view.canvas.height()
+    driver.trigger("centre")
+    assert (view.canvas.to_widget(view.canvas.scene.rect(view.selected_node()).center()).y()) == pytest.approx(
+        view.canvas.height() / 2, abs=2
+    )
+    driver.trigger("find")
+    driver.qtbot.waitUntil(view.bar.search.hasFocus)

@@ -56,18 +56,17 @@ class EdgeLayer:
             & (boxes[:, 1] < area.bottom())
             & (boxes[:, 3] > area.top())
         )
-        heads: list[QPolygonF] = []
         for edge in seen.tolist():
             way = int(self.picture.ways[edge])
             pen = pens.upwards if way & (Way.UPWARDS | Way.LOOP | Way.BOTH) else pens.edge
             painter.setPen(pens.straight if way & Way.STRAIGHT else pen)
+            painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawPath(self._path(edge))
             if detail >= Detail.TITLES:
-                heads.extend(self._heads(edge, 4.5))
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(pens.theme.color("baseline"))
-        for head in heads:
-            painter.drawPolygon(head)
+                painter.setPen(Qt.PenStyle.NoPen)
+                painter.setBrush(pen.color())
+                for head in self._heads(edge, 4.5):
+                    painter.drawPolygon(head)
 
     def paint_marked(self, painter: QPainter, scale: float, node: int, pens: Pens) -> None:
         """The edges of the selected node: what it reads solid, what reads it dashed, both stronger than the others."""

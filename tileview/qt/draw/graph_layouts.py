@@ -167,7 +167,12 @@ class GraphLayouts(QObject):
         self.cancel()
         self._wanted = request.number
         if count_operations(request.graph, AT_ONCE) <= AT_ONCE:
-            self._on_done(request.number, run_layout(request))
+            try:
+                result = run_layout(request)
+            except Exception as error:
+                self._on_broke(request.number, "".join(traceback.format_exception(error)))
+            else:
+                self._on_done(request.number, result)
             return
         self._token = _Token(self, request.number)
         self._threads = [thread for thread in self._threads if thread.is_alive()]

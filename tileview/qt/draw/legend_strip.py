@@ -84,12 +84,26 @@ class LegendStrip(QWidget):
         lines: list[list[tuple[float, _Item]]] = [[]]
         x = 6.0
         for item in self._items:
-            if lines[-1] and x + self._width(item) > width - 6:
-                lines.append([])
-                x = 6.0
-            lines[-1].append((x, item))
-            x += self._width(item) + _SPACE
+            for part in self._parts(item, width - 12):
+                if lines[-1] and x + self._width(part) > width - 6:
+                    lines.append([])
+                    x = 6.0
+                lines[-1].append((x, part))
+                x += self._width(part) + _SPACE
         return lines
+
+    def _parts(self, item: _Item, room: float) -> list[_Item]:
+        """An item, cut between words where it is a text longer than a line."""
+        if item.kind not in ("title", "note") or self._width(item) <= room:
+            return [item]
+        rows = [""]
+        for word in item.text.split(" "):
+            longer = f"{rows[-1]} {word}".strip()
+            if rows[-1] and self.fontMetrics().horizontalAdvance(longer) > room:
+                rows.append(word)
+            else:
+                rows[-1] = longer
+        return [_Item(item.kind, row) for row in rows]
 
     def height_for(self, width: int) -> int:
         """The height the legend needs at a width."""
