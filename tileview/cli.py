@@ -52,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _any_text_can_be_written() -> None:
-    """Let names be written that the terminal's encoding lacks (lone surrogates too): as escapes, not as an exception."""
+    """Let names be written that the terminal's encoding lacks (lone surrogates too): as escapes, not exceptions."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:

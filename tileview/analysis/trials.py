@@ -15,6 +15,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import TracebackType
 
@@ -141,7 +142,9 @@ class Workers:
         try:
             while (position < len(chunks) or waiting) and not cancelled():
                 while position < len(chunks) and len(waiting) < 2 * self._count:
-                    waiting[self._workers().submit(_trials, chunks[position], mark)] = chunks[position]
+                    with _interrupts_held():
+                        future = self._workers().submit(_trials, chunks[position], mark)
+                    waiting[future] = chunks[position]
                     position += 1
                 done, _ = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
                 for future in done:
@@ -172,6 +175,22 @@ class Workers:
                 initargs=(self._own.recipe, self._own.overrides),
             )
         return self._pool
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Keep Ctrl+C back while a process may be started: an interrupted start would leave half a worker, complaining.
+
+    Workers inherit that and never see Ctrl+C. Where signals cannot be held (Windows, other threads) nothing is done.
+    """
+    if not hasattr(signal, "pthread_sigmask") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 _WORKER: dict[str, Evaluator] = {}

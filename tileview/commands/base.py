@@ -17,8 +17,8 @@ EXIT_NO: Final = 1
 """Does not fit, differs, nothing found."""
 EXIT_BAD: Final = 2
 """Bad input or usage."""
-EXIT_INTERRUPTED = 2
-"""Ended by Ctrl+C, as shells report it."""
+EXIT_INTERRUPTED: Final = 2
+"""Ended by Ctrl+C: nothing can be said of the files."""
 
 
 class UsageError(TileViewError):

@@ -249,7 +249,7 @@ def _layout(parser: argparse.ArgumentParser) -> None:
 
 
 def _screenshot(parser: argparse.ArgumentParser) -> None:
-    _file(parser)
+    parser.add_argument("files", nargs="+", metavar="FILE", help="what to open; further files stand beside the first")
     parser.add_argument("-o", "--output", required=True, metavar="OUT.png", help="the picture to write")
     parser.add_argument("--size", type=window_size, default=(1600, 1000), metavar="WxH", help="default 1600x1000")
     parser.add_argument("--theme", choices=("light", "dark"), default="light")

@@ -28,12 +28,16 @@ _MOST_PROBLEMS = 20
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """An opened file with its estimate. ``name`` is the path as the user gave it."""
+    """An opened file with its estimate. ``name`` is the path as the user gave it.
+
+    ``choices`` are what was estimated where that is not what the file says.
+    """
 
     name: str
     source: SearchState | TimelineFile
     overrides: Overrides
     estimate: Estimate
+    choices: Recipe | None = None
 
     @property
     def kind(self) -> str:
@@ -41,6 +45,8 @@ class Subject:
 
     @property
     def recipe(self) -> Recipe | None:
+        if self.choices is not None:
+            return self.choices
         return self.source.recipe if isinstance(self.source, SearchState) else None
 
     @property
@@ -117,7 +123,8 @@ def _estimate(source: SearchState, recipe: Recipe, overrides: Overrides, replann
 
 def with_recipe(subject: Subject, state: SearchState, recipe: Recipe, replanner: Replanner | None = None) -> Subject:
     """The same file with other choices in force."""
-    return Subject(subject.name, state, subject.overrides, _estimate(state, recipe, subject.overrides, replanner))
+    made = _estimate(state, recipe, subject.overrides, replanner)
+    return Subject(subject.name, state, subject.overrides, made, recipe)
 
 
 def expand(names: Iterable[str]) -> Iterator[tuple[str, bool]]:
