@@ -56,10 +56,17 @@ class EdgeLayer:
             & (boxes[:, 1] < area.bottom())
             & (boxes[:, 3] > area.top())
         )
-        for edge in seen.tolist():
+        straight = (self.picture.ways[seen] & Way.STRAIGHT) != 0
+        if straight.any():
+            # Thousands of these may cross the view and would say nothing: only those that end in it are drawn.
+            lines = self._lines()
+            painter.setPen(pens.straight)
+            ending = seen[straight & self._ends_in(seen, area)]
+            painter.drawLines([lines[edge] for edge in ending.tolist()])
+        for edge in seen[~straight].tolist():
             way = int(self.picture.ways[edge])
             pen = pens.upwards if way & (Way.UPWARDS | Way.LOOP | Way.BOTH) else pens.edge
-            painter.setPen(pens.straight if way & Way.STRAIGHT else pen)
+            painter.setPen(pen)
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawPath(self._path(edge))
             if detail >= Detail.TITLES:
@@ -67,6 +74,14 @@ class EdgeLayer:
                 painter.setBrush(pen.color())
                 for head in self._heads(edge, 4.5):
                     painter.drawPolygon(head)
+
+    def _ends_in(self, edges: np.ndarray, area: QRectF) -> np.ndarray:
+        """Which of some edges start or end in an area."""
+        found = np.zeros(len(edges), dtype=np.bool_)
+        for places in (self.picture.offsets[edges], self.picture.offsets[edges + 1] - 1):
+            x, y = self.picture.points[places].T
+            found |= (x > area.left()) & (x < area.right()) & (y > area.top()) & (y < area.bottom())
+        return found
 
     def paint_marked(self, painter: QPainter, scale: float, node: int, pens: Pens) -> None:
         """The edges of the selected node: what it reads solid, what reads it dashed, both stronger than the others."""

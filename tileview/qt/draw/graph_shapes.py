@@ -46,7 +46,7 @@ class Pens:
         self.bold.setBold(True)
         self.edge = QPen(self.theme.color("baseline"), 1.3)
         self.upwards = QPen(self.theme.color("over"), 1.8, Qt.PenStyle.DashLine)
-        self.straight = QPen(self.theme.color("baseline", 150), 1.0, Qt.PenStyle.DotLine)
+        self.straight = QPen(self.theme.color("baseline", 110), 0)
 
 
 def smooth(points: list[QPointF]) -> QPainterPath:
