@@ -275,6 +275,28 @@ def test_keys_move_the_cursor(make) -> None:
         assert session.selection.step == step, key
 
 
+def test_peaks_take_the_tile_along_that_reaches_them(make) -> None:
+    allocs = [
+        Alloc("s", [10, 90, 20], 1, 1),
+        Alloc("i", [70, 10, 60], 2, 2, interleaved=True),
+        Alloc("t", [60, 60, 60], 3, 3),
+        Alloc("u", [40, 30, 41], 3, 3, interleaved=True),
+    ]
+    session = session_of(make_timeline(FakeProgram(3, [Step()] * 4, allocs)))
+    view = make(session)
+    for key, step, tile in ((Qt.Key.Key_S, 1, 1), (Qt.Key.Key_I, 2, 0), (Qt.Key.Key_P, 3, 2)):
+        QTest.keyClick(view.plot, key)
+        assert (session.selection.step, session.selection.tiles) == (step, (tile,))
+
+
+def test_a_step_selected_elsewhere_comes_into_view(make) -> None:
+    session = session_of(spike(1000, 900))
+    view = make(session)
+    view.axis.show(100, 200)
+    session.select_step(700)
+    assert view.axis.first <= 700 < view.axis.last
+
+
 def test_over_budget_steps_by_key(make, qtbot) -> None:
     allocs = [Alloc("a", 560 * KIB, 2, 3), Alloc("b", 560 * KIB, 7, 7)]
     session = session_of(make_timeline(FakeProgram(1, [Step()] * 10, allocs)))
@@ -291,6 +313,7 @@ def test_over_budget_steps_by_key(make, qtbot) -> None:
         QTest.keyClick(view.plot, Qt.Key.Key_B)
         seen.append(session.selection.step)
     assert seen == [2, 3, 7, 3, 2, 2]
+    assert session.selection.tiles == (0,)
     show(session, make_timeline(FakeProgram(1, [Step()], [])))
     with qtbot.waitSignal(view.bridge.message) as caught:
         QTest.keyClick(view.plot, Qt.Key.Key_N)

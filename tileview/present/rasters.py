@@ -22,9 +22,8 @@ from tileview.present.colours import LEVELS, Ramp, Slot, hatch_slots
 from tileview.present.curves import BoolArray, IndexArray, matching_steps
 from tileview.present.ticks import binary_spacing
 
-_OVER_PERIOD = 6
-"""Pixels (times the width of a line) from one line of the hatch to the next."""
-_UNAVAILABLE_PERIOD = 7
+_PERIOD = 8
+"""Pixels (times the width of a line) from one line of a hatch to the next, in cells that are large enough."""
 
 ByteImage = npt.NDArray[np.uint8]
 
@@ -65,6 +64,22 @@ def over_tiles(timeline: Timeline, usage: ByteArray) -> BoolArray:
     """(tiles,): total + reserve over the budget, or interleaved over its own; ``usage`` is (tiles, 2)."""
     total_over = usage[:, 0] + usage[:, 1] + timeline.reserve_bytes > timeline.budget_bytes
     return np.asarray(total_over | (usage[:, 1] > timeline.interleaved_budget_bytes), dtype=np.bool_)
+
+
+def fullest_tile(timeline: Timeline, step: int, column: int | None = None) -> int:
+    """The tile to look at for a step: with a class (0 standard, 1 interleaved) the first that holds most of it.
+
+    Without one it is the last with the largest total, unless that one is within its budgets and another is not (by
+    interleaved bytes): then the one of those over with the largest total.
+    """
+    usage = timeline.tiles.usage(step)
+    if column is not None:
+        return int(np.argmax(usage[:, column]))
+    total = usage[:, 0] + usage[:, 1]
+    over = over_tiles(timeline, usage)
+    if bool(over.any()):
+        total = np.where(over, total, -1)
+    return len(total) - 1 - int(np.argmax(total[::-1]))
 
 
 def unavailable_at(timeline: Timeline, step: int) -> tuple[int, ...]:
@@ -261,17 +276,17 @@ def cell_image(
     """
     image = _spread(cells, width, height)
     rows, columns = image.shape
+    # Small cells get lines so close together that one crosses every cell.
+    period = min(_PERIOD * line, max(width + height - 2, 3 * line))
     unavailable = cells == Slot.UNAVAILABLE
     if bool(unavailable.any()):
-        crossed = _spread(unavailable, width, height) & _diagonals(
-            rows, columns, _UNAVAILABLE_PERIOD * line, line, True
-        )
+        crossed = _spread(unavailable, width, height) & _diagonals(rows, columns, period, line, True)
         np.putmask(image, crossed, Slot.UNAVAILABLE_MARK)
     if bool(over.any()):
         pixels = _spread(over, width, height)
         hatch = _spread(hatch_slots(ramp)[cells], width, height)
-        np.copyto(image, hatch, where=pixels & _diagonals(rows, columns, _OVER_PERIOD * line, line, False))
-        side = max(min(width, height) // 2, 3 * line) if min(width, height) >= 6 * line else 1
+        np.copyto(image, hatch, where=pixels & _diagonals(rows, columns, period, line, False))
+        side = max(min(width, height) // 3, 3 * line) if min(width, height) >= 6 * line else 1
         np.putmask(image, pixels & _corners(rows, columns, width, height, side), Slot.OVER_MARK)
     for start in range(gap):
         image[height - 1 - start :: height, :] = Slot.BACKGROUND

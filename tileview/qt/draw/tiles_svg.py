@@ -30,8 +30,11 @@ def write_svg(path: Path, title: str, parts: Sequence[Drawable]) -> bool:
     painter = QPainter()
     if not painter.begin(generator):
         return False
-    for part in parts:
-        part.draw(painter)
-        painter.setClipping(False)
-        painter.translate(0, part.height())
-    return bool(painter.end())
+    try:
+        for part in parts:
+            part.draw(painter)
+            painter.setClipping(False)
+            painter.translate(0, part.height())
+    finally:
+        painter.end()
+    return True

@@ -325,6 +325,16 @@ class TilesView(View):
     def _show_groups(self, shown: bool) -> None:
         self.groups.set_shown(shown)
 
+    def fit(self) -> None:
+        """Show all tiles."""
+        self.map.fit()
+
+    def centre_selection(self) -> None:
+        """Bring the current tile into the middle of the map."""
+        tile = self.session.selection.tile
+        if tile is not None:
+            self.map.centre_on(tile)
+
     # -- selection ------------------------------------------------------------------------------------------------
 
     def _picked(self, tile: int, modifiers: Qt.KeyboardModifier) -> None:

@@ -128,8 +128,10 @@ class LoadBars(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        self.draw(painter)
-        painter.end()
+        try:
+            self.draw(painter)
+        finally:
+            painter.end()
 
     def draw(self, painter: QPainter) -> None:
         theme = self._theme

@@ -105,8 +105,10 @@ class ColourBar(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        self.draw(painter)
-        painter.end()
+        try:
+            self.draw(painter)
+        finally:
+            painter.end()
 
     def draw(self, painter: QPainter) -> None:
         painter.fillRect(self.rect(), self._theme.color("background"))

@@ -159,8 +159,10 @@ class TileMap(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        self.draw(painter)
-        painter.end()
+        try:
+            self.draw(painter)
+        finally:
+            painter.end()
 
     def draw(self, painter: QPainter) -> None:
         """Paint the whole map; also used for pictures."""

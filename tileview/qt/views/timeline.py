@@ -26,10 +26,12 @@ from tileview.present.curves import (
     stack,
 )
 from tileview.present.lifetimes import Lifetime, filtered, lifetime_lines, lifetimes, ordered
+from tileview.present.rasters import fullest_tile
 from tileview.qt.bridge import Bridge
 from tileview.qt.draw.tiles_svg import write_svg
 from tileview.qt.draw.timeline_curves import PlotData
 from tileview.qt.views.base import View
+from tileview.qt.views.pace import Pace
 from tileview.qt.views.tiles_controls import ElidedLabel
 from tileview.qt.views.timeline_axis import StepAxis
 from tileview.qt.views.timeline_bars import LifetimeBars
@@ -59,6 +61,7 @@ class TimelineView(View):
         self._over: BoolArray = np.zeros(0, dtype=np.bool_)
         self.axis = StepAxis(self)
         self._build()
+        self._pace = Pace(self._show_lifetimes, self)
         self.axis.changed.connect(self._sync_axis)
         self.on_estimate()
 
@@ -299,7 +302,7 @@ class TimelineView(View):
             Qt.Key.Key_I: lambda: self.go_to_peak("I"),
             Qt.Key.Key_N: lambda: self.go_to_over(True),
             Qt.Key.Key_B: lambda: self.go_to_over(False),
-            Qt.Key.Key_F: self._centre,
+            Qt.Key.Key_F: self.centre_selection,
             Qt.Key.Key_0: self.axis.fit,
             Qt.Key.Key_Minus: lambda: self._zoom(1 / 1.5),
             Qt.Key.Key_Backspace: self._back,
@@ -309,7 +312,7 @@ class TimelineView(View):
     def go_to(self, step: int) -> None:
         """Select a step and bring it into view."""
         self.session.select_step(step)
-        self.axis.reveal(min(step, self.axis.steps - 1))
+        self.axis.reveal(min(max(step, 0), self.axis.steps - 1))
 
     def move_step(self, by: int) -> None:
         """Select the step so many further on."""
@@ -317,32 +320,41 @@ class TimelineView(View):
         self.go_to(min(max((0 if current is None else current) + by, 0), self.axis.steps - 1))
 
     def go_to_peak(self, letter: str) -> None:
-        """Select the step of a peak: P total, S standard, I interleaved."""
+        """Select the step of a peak (P total, S standard, I interleaved) and the tile that reaches it."""
         timeline = self.timeline
         mark = next((mark for mark in peak_marks(timeline) if mark.letter == letter), None) if timeline else None
-        if mark is None:
+        if timeline is None or mark is None:
             self.bridge.message.emit("The timeline has no such peak")
         else:
-            self.go_to(mark.step)
+            tile = fullest_tile(timeline, mark.step, {"S": 0, "I": 1}.get(letter))
+            self.session.select(replace(self.session.selection, step=mark.step, tiles=(tile,)))
+            self.axis.reveal(mark.step)
 
     def go_to_over(self, forward: bool) -> None:
-        """Select the next (previous) step at which some tile is over a budget."""
+        """Select the next (previous) step at which some tile is over a budget, and the fullest such tile."""
+        timeline = self.timeline
         step = next_marked(self._over, self.session.selection.step, forward)
-        if step is not None:
-            self.go_to(step)
+        if timeline is not None and step is not None:
+            tile = fullest_tile(timeline, step)
+            self.session.select(replace(self.session.selection, step=step, tiles=(tile,)))
         elif bool(self._over.any()):
             self.bridge.message.emit(f"No step {'after' if forward else 'before'} this one is over budget")
         else:
             self.bridge.message.emit("No step is over budget")
 
-    def _zoom(self, factor: float) -> None:
-        current = self.session.selection.step
-        self.axis.zoom(factor, (self.axis.first + self.axis.last) / 2 if current is None else current + 0.5)
+    def fit(self) -> None:
+        """Show all steps."""
+        self.axis.fit()
 
-    def _centre(self) -> None:
+    def centre_selection(self) -> None:
+        """Bring the selected step into the middle."""
         step = self.session.selection.step
         if step is not None:
             self.axis.centre(step)
+
+    def _zoom(self, factor: float) -> None:
+        current = self.session.selection.step
+        self.axis.zoom(factor, (self.axis.first + self.axis.last) / 2 if current is None else current + 0.5)
 
     def _back(self) -> None:
         if not self.axis.back():
@@ -385,13 +397,16 @@ class TimelineView(View):
         self._sync_axis()
 
     def on_selection(self) -> None:
+        step = self.session.selection.step
+        if step is not None and step != self.plot.current:
+            self.axis.reveal(step)
         tile = self.session.selection.tile if self._mode is CurveMode.TILE else None
         timeline = self.timeline
         if timeline is not None and self._shown != (self._mode, tile):
             self.refresh()
         else:
             self._show_cursor()
-        self._show_lifetimes()
+        self._pace.ask()
 
     def on_pins(self) -> None:
         self.refresh()
@@ -411,7 +426,7 @@ class TimelineView(View):
             ("Timeline: stack by group", self.controls.stack_check.toggle),
             ("Timeline: zoom to all steps", self.axis.fit),
             ("Timeline: zoom back", self._back),
-            ("Timeline: centre the step", self._centre),
+            ("Timeline: centre the step", self.centre_selection),
             ("Timeline: clear the range", self._clear_span),
         ]
         return [self._action(text, slot) for text, slot in entries]
@@ -428,3 +443,6 @@ class TimelineView(View):
     def export_svg(self, path: Path) -> bool:
         parts = (self.legend, self.plot, self.bars) if self.controls.with_lifetimes else (self.legend, self.plot)
         return write_svg(path, self._line.full_text, parts)
+
+    def shut_down(self) -> None:
+        self._pace.stop()

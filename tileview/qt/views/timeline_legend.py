@@ -145,8 +145,10 @@ class CurveLegend(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        self.draw(painter)
-        painter.end()
+        try:
+            self.draw(painter)
+        finally:
+            painter.end()
 
     def draw(self, painter: QPainter) -> None:
         metrics = self.fontMetrics()

@@ -129,13 +129,17 @@ class StepCanvas(QWidget):
             inner = QPainter(self._picture)
             inner.setFont(self.font())
             inner.setRenderHint(QPainter.RenderHint.Antialiasing)
-            self.render_picture(inner)
-            inner.end()
+            try:
+                self.render_picture(inner)
+            finally:
+                inner.end()
         painter = QPainter(self)
-        painter.drawPixmap(0, 0, self._picture)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        self.draw_over(painter)
-        painter.end()
+        try:
+            painter.drawPixmap(0, 0, self._picture)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self.draw_over(painter)
+        finally:
+            painter.end()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         self._picture = None
