@@ -178,10 +178,16 @@ class _Measurement:
         )
 
     def _value(self, value: Value, size: Footprint) -> TimelineValue:
-        return TimelineValue(
+        """A value as the timeline lists it; the same object again while value object and sizes are the same."""
+        root = self.groups.roots[value.id]
+        key = (id(value), root, size.shard, size.aligned, size.error)
+        known = _LISTED.get(key)
+        if known is not None:
+            return known[1]
+        listed = TimelineValue(
             id=value.id,
             origin=value.origin,
-            root=self.groups.roots[value.id],
+            root=root,
             name=value.name,
             group=value.group,
             shape=value.shape,
@@ -196,6 +202,16 @@ class _Measurement:
             copies=1,
             bytes=size.aligned,
         )
+        if len(_LISTED) >= _MOST_LISTED:
+            _LISTED.clear()
+        _LISTED[key] = (value, listed)
+        return listed
+
+
+_MOST_LISTED = 1 << 14
+_LISTED: dict[tuple[object, ...], tuple[Value, TimelineValue]] = {}
+"""Values listed before, by identity (each entry holds its value, so that the id stays its own): successive programs of
+a re-planner share most of their value objects."""
 
 
 @lru_cache(maxsize=1 << 13)
