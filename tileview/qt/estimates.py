@@ -6,12 +6,14 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from tileview.qt.bridge import Bridge
 from tileview.qt.jobs import Estimator, Failure
+from tileview.qt.status import Work
 from tileview.session.document import Document
 from tileview.session.estimate import EstimateJob, EstimateResult
 from tileview.session.session import Pin
 from tileview.session.state import EditState
 
 COMPARED = "compared file"
+READING = "steps"
 
 
 class Estimates(QObject):
@@ -25,14 +27,17 @@ class Estimates(QObject):
     fault = Signal(str, str)
     compared = Signal(object)
 
-    def __init__(self, bridge: Bridge, parent: QObject | None = None) -> None:
+    def __init__(self, bridge: Bridge, work: Work, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._bridge = bridge
+        self._work = work
         self.estimator = Estimator(self)
         self.estimator.finished.connect(self._on_finished)
         self.estimator.failed.connect(self._on_failed)
         self.estimator.finished_aside.connect(self._on_aside)
         self.estimator.failed_aside.connect(self._on_aside_failed)
+        self.estimator.reading.connect(self._on_reading)
+        self.estimator.busy_changed.connect(self._on_busy)
         bridge.document_changed.connect(self.ask)
         bridge.state_changed.connect(self.ask)
 
@@ -55,6 +60,15 @@ class Estimates(QObject):
             state = session.state.with_swap(operation, alternative)
             job = EstimateJob(0, document, state)
             self.estimator.request_aside(job, f"operation {operation}, alternative {alternative}")
+
+    @Slot(int, int)
+    def _on_reading(self, done: int, count: int) -> None:
+        self._work.show_work(READING, f"Reading step {done:,} of {count:,}", done, count)
+
+    @Slot(bool)
+    def _on_busy(self, busy: bool) -> None:
+        if not busy:
+            self._work.end_work(READING)
 
     @Slot(object, float)
     def _on_finished(self, result: EstimateResult, milliseconds: float) -> None:

@@ -11,12 +11,17 @@ from PySide6.QtSvg import QSvgRenderer
 from tileview.qt.theme import Theme
 from tileview.resources import resource
 
-_SIZES = (16, 20, 24, 32, 48, 64)
+_SIZES = (16, 32, 64)
+
+
+@lru_cache(maxsize=64)
+def _drawing(name: str) -> str:
+    return resource("icons", f"{name}.svg").read_text(encoding="utf-8")
 
 
 @lru_cache(maxsize=512)
 def _pixmap(name: str, color: str, size: int) -> QPixmap:
-    text = resource("icons", f"{name}.svg").read_text(encoding="utf-8").replace("currentColor", color)
+    text = _drawing(name).replace("currentColor", color)
     renderer = QSvgRenderer(QByteArray(text.encode("utf-8")))
     pixmap = QPixmap(size, size)
     pixmap.fill(Qt.GlobalColor.transparent)

@@ -14,8 +14,10 @@ from PySide6.QtCore import QObject, Signal
 from tileview.core.lowering.replanner import Replanner
 from tileview.errors import TileViewError
 from tileview.session.document import Document
-from tileview.session.estimate import EstimateJob
+from tileview.session.estimate import EstimateJob, EstimateResult
 
+SCANNED_AT_ONCE = 100
+"""Steps of a file that are read between two looks at what is wanted."""
 JOIN_SECONDS = 10.0
 """How long closing waits for the estimate that is being computed; the thread is a daemon, it never holds the exit."""
 
@@ -44,6 +46,8 @@ class Estimator(QObject):
     finished_aside = Signal(object, object)
     failed_aside = Signal(object, object)
     busy_changed = Signal(bool)
+    reading = Signal(int, int)
+    """How many of how many steps of a file have been read."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -122,6 +126,7 @@ class Estimator(QObject):
         started = time.perf_counter()
         try:
             result = job.run(self._replanner)
+            self._read_steps(result)
         except Exception as error:
             self._replanner = Replanner()
             if not self._closing:
@@ -133,12 +138,30 @@ class Estimator(QObject):
     def _compute_aside(self, job: EstimateJob, tag: object) -> None:
         try:
             result = job.run(None)
+            self._read_steps(result)
         except Exception as error:
             if not self._closing:
                 self.failed_aside.emit(_failure(job, error), tag)
             return
         if not self._closing:
             self.finished_aside.emit(result, tag)
+
+    def _read_steps(self, result: EstimateResult) -> None:
+        """Have the worst tile of every step at hand before views ask for it.
+
+        The per-tile arrays of a large file are read here, some steps at a time: in the window's thread that would take
+        seconds. Ends early where the result is no longer wanted.
+        """
+        timeline = getattr(result.estimate, "timeline", None) if isinstance(result, EstimateResult) else None
+        scan = getattr(getattr(timeline, "tiles", None), "scan", None)
+        if timeline is None or scan is None:
+            return
+        count = len(timeline.steps)
+        for done in range(0, count, SCANNED_AT_ONCE):
+            if self._closing or self._newest is not None or scan(SCANNED_AT_ONCE):
+                return
+            if done >= SCANNED_AT_ONCE:
+                self.reading.emit(min(done + SCANNED_AT_ONCE, count), count)
 
 
 class Background(QObject):

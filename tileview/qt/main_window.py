@@ -36,6 +36,8 @@ from tileview.qt.welcome import Welcome
 from tileview.session.session import Session
 
 FIRST_SIZE = QSize(1280, 800)
+ICON_DELAY_MS = 200
+"""The menus' icons are drawn after the window has been painted: nobody sees them before."""
 
 
 class MainWindow(QMainWindow):
@@ -89,7 +91,7 @@ class MainWindow(QMainWindow):
     def _build_parts(self) -> None:
         self.commands = Actions(self)
         self.keyguard = KeyGuard(self.commands, self)
-        self.estimates = Estimates(self.bridge, self)
+        self.estimates = Estimates(self.bridge, self.status.work, self)
         self.exporter = Exporter(self.bridge, self.settings, self.docks, self)
         self.files = Files(self.bridge, self.settings, self.estimates, self.exporter, self.status.work, self)
         self.files.elsewhere.connect(self.new_window)
@@ -147,7 +149,7 @@ class MainWindow(QMainWindow):
             if actions:
                 submenu = view.addMenu(named.title)
                 submenu.addActions(actions)
-        self._set_icons()
+        QTimer.singleShot(ICON_DELAY_MS, self, self._set_icons)
 
     def _fill_themes(self) -> None:
         group = QActionGroup(self)
@@ -185,8 +187,6 @@ class MainWindow(QMainWindow):
         for command in self.commands.commands():
             if command.icon:
                 self.commands.action(command.name).setIcon(icon(command.icon, self.bridge.theme))
-        self.verdict.find_fix.setIcon(icon("fix", self.bridge.theme))
-        self.verdict.export.setIcon(icon("export", self.bridge.theme))
 
     def _connect(self) -> None:
         bridge = self.bridge

@@ -313,6 +313,8 @@ class VerdictBar(View):
 
     def _show(self, word: str, sign: str, token: str, cause: str, notes: str) -> None:
         theme = self.bridge.theme
+        self.find_fix.setIcon(icon("fix", theme))
+        self.export.setIcon(icon("export", theme))
         size = self.fontMetrics().height() + 2
         self._sign.setPixmap(icon(sign, theme, token).pixmap(QSize(size, size), self.devicePixelRatioF()))
         self._word.setText(word)
