@@ -20,7 +20,7 @@ def test_operations_by_region(shown: Stage) -> None:
     assert shown.view.tree.isExpanded(repeat)
     body = shown.view.model.find(21)
     assert shown.view.model.parent(body) == repeat
-    assert shown.view.model.data(body.siblingAtColumn(2)).startswith("F8 product, grid 8 × 36 × 5")
+    assert shown.view.model.data(body.siblingAtColumn(3)).startswith("F8 product, grid 8 × 36 × 5")
 
 
 def test_shares_follow_the_selected_step_and_tile(shown: Stage) -> None:
@@ -50,7 +50,7 @@ def test_a_collapsed_repeat_opens_for_what_is_selected_in_it(shown: Stage) -> No
 def test_a_swap_is_marked_and_undone(shown: Stage) -> None:
     shown.session.swap(21, 0)
     shown.estimate()
-    plan = shown.view.model.find(21).siblingAtColumn(2)
+    plan = shown.view.model.find(21).siblingAtColumn(3)
     assert shown.view.model.data(plan).startswith("* F8 product, grid 8 × 18 × 9")
     shown.session.undo()
     assert shown.view.model.data(plan).startswith("F8 product, grid 8 × 36 × 5")

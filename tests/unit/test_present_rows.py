@@ -152,11 +152,12 @@ def test_alternatives_rank_by_fit_then_peak_and_refused_ones_come_last() -> None
     assert [row.index for row in rows] == [3, 1, 0, *range(4, count), 2]
     assert [row.rank for row in rows[:4]] == [1, 2, 3, None]
     spec = AlternativeSpec()
-    assert spec.cell(rows[3], AlternativeColumn.PEAK).text == NOT_COMPUTED
-    assert spec.cell(rows[-1], AlternativeColumn.VERDICT).text == "! cannot be lowered: parts of 2 are refused"
-    assert spec.cell(rows[0], AlternativeColumn.VERDICT).text == "✓ fits"
+    assert spec.cell(rows[3], AlternativeColumn.FITS).text == NOT_COMPUTED
+    assert spec.cell(rows[-1], AlternativeColumn.FITS).text == "! refused"
+    assert spec.cell(rows[-1], AlternativeColumn.WHY).text == "cannot be lowered: parts of 2 are refused"
+    assert spec.cell(rows[0], AlternativeColumn.FITS).text == "✓ fits"
     assert spec.cell(rows[0], AlternativeColumn.DELTA).text == "−3 B"
-    assert spec.cell(rows[2], AlternativeColumn.VERDICT).text == "✗ does not fit"
+    assert spec.cell(rows[2], AlternativeColumn.FITS).text == "✗ no"
     assert progress_words(rows) == f"4 of {count} evaluated, 2 fit, 1 cannot be lowered"
 
 
@@ -167,7 +168,8 @@ def test_the_plan_in_force_is_marked_in_words_and_differs_by_nothing() -> None:
     rows = alternative_rows(recipe, 4, in_force, recipe.plans[4], {})
     current = [row for row in rows if row.in_force]
     assert [row.index for row in current] == [in_force]
-    assert AlternativeSpec().cell(current[0], AlternativeColumn.STATE).text == "▶ in force, file's"
+    assert AlternativeSpec().cell(current[0], AlternativeColumn.ALTERNATIVE).text == f"▶ {in_force}"
+    assert current[0].differences == "in force, the file's plan"
     assert current[0].all_differences == ()
     assert all(row.all_differences for row in rows if not row.in_force and row.plan != recipe.plans[4])
 

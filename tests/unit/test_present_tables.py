@@ -274,7 +274,7 @@ def test_csv_has_exact_bytes_and_units_in_the_header() -> None:
     nodes = flat_nodes(AllocationFigures(_grouped()).table(0, 0))
     lines = AllocationSpec().csv(nodes).split("\r\n")
     assert lines[0].split(",")[6] == "Bytes (bytes)"
-    assert lines[1].split(",")[:8] == ["layer0.w", "standard", "100", "0", "0", "1", "100", "100"]
+    assert lines[1].split(",")[:8] == ["layer0.w", "standard", "100", "0", "0", "1", "100", "28.571"]
     assert lines[4].split(",")[6] == "unavailable"
 
 

@@ -364,12 +364,12 @@ class AllocationColumn(IntEnum):
     TAIL = 4
     COPIES = 5
     BYTES = 6
-    KIB = 7
-    SHARE = 8
+    SHARE = 7
+    KIB = 8
 
 
 class AllocationSpec(TableSpec[AllocationRow]):
-    """name · class · payload · align · tail · copies · bytes · KiB · share."""
+    """name · class · payload · align · tail · copies · bytes · share · KiB."""
 
     columns = (
         Column("Name", tip="The tensor that the allocation is named after"),
@@ -379,8 +379,8 @@ class AllocationSpec(TableSpec[AllocationRow]):
         Column("Tail", True, "Bytes that a matrix product may read past the end of its left operand", "bytes"),
         Column("Copies", True, "Bytes = (payload + align + tail) × copies"),
         Column("Bytes", True, "What the allocation takes on the tile", "bytes"),
-        Column("KiB", True, "The same in KiB", "bytes"),
-        Column("Share", True, "Of the known usage of the tile", "per cent"),
+        Column("Share", True, "Of the known usage of the tile", "%"),
+        Column("KiB", True, "The bytes in KiB", "bytes"),
     )
 
     def cell(self, row: AllocationRow, column: int) -> Cell:
@@ -448,7 +448,7 @@ def headline(table: AllocationTable, timeline: Timeline | None) -> str:
         return f"Live anywhere in {where}, {on}"
     step = timeline.steps[table.step]
     rule = " (the tile with the largest total)" if table.tile_is_worst else ""
-    return f"Step {table.step} of {len(timeline.steps) - 1}, {step.kind}, tile {table.tile}{rule}"
+    return f"Step {table.step} of {len(timeline.steps)}, {step.kind}, tile {table.tile}{rule}"
 
 
 def footer(table: AllocationTable) -> str:

@@ -88,9 +88,11 @@ def _row(
     if current is not None:
         short, every = short_differences(current, plan), plan_differences(current, plan)
     if in_force:
-        short = "in force"
+        short = "in force, the file's plan" if is_file_plan else "in force"
     elif current is not None and not every:
         short = "same as the plan in force"
+    elif is_file_plan:
+        short = f"the file's plan; {short}"
     return AlternativeRow(operation, index, plan, plan_words(plan), short, every, in_force, is_file_plan, result)
 
 
@@ -138,80 +140,82 @@ def progress_words(rows: Sequence[AlternativeRow]) -> str:
 
 
 class AlternativeColumn(IntEnum):
-    RANK = 0
-    ALTERNATIVE = 1
-    STATE = 2
-    PLAN = 3
-    DIFFERS = 4
-    PEAK = 5
-    DELTA = 6
-    VERDICT = 7
+    ALTERNATIVE = 0
+    PLAN = 1
+    DELTA = 2
+    FITS = 3
+    PEAK = 4
+    DIFFERS = 5
+    RANK = 6
+    WHY = 7
 
 
 class AlternativeSpec(TableSpec[AlternativeRow]):
-    """rank · alternative · in force · plan in words · what differs · peak · Δ · fits or why not."""
+    """alternative · plan in words · Δ · fits · peak · what differs · rank · why (not); what decides stands first."""
 
     columns = (
-        Column("Rank", True, "1 is the lowest total peak among those that fit, then those that do not"),
-        Column("Alt", True, "Number in the file, from 0"),
-        Column("State"),
+        Column("Alt", tip="Number in the file, from 0; ▶ is the plan in force"),
         Column("Plan"),
-        Column("Differs from the plan in force by"),
+        Column("Δ peak", True, "Change of the total peak against the recipe in force", "bytes"),
+        Column("Fits"),
         Column("Peak", True, "Total peak if swapped in alone: of the worst tile, without the reserve", "bytes"),
-        Column("Δ peak", True, "Against the recipe in force", "bytes"),
-        Column("Verdict"),
+        Column("Differs from the plan in force by"),
+        Column("Rank", True, "1 is the lowest total peak among those that fit, then those that do not"),
+        Column("Why"),
     )
 
     def cell(self, row: AlternativeRow, column: int) -> Cell:
         match AlternativeColumn(column):
-            case AlternativeColumn.RANK:
-                return EMPTY_CELL if row.rank is None else Cell(f"{row.rank}", row.rank)
             case AlternativeColumn.ALTERNATIVE:
-                if row.index is None:
-                    return Cell("–", None, "The plan in force is not among the alternatives of the file")
-                return Cell(f"{row.index}", row.index)
-            case AlternativeColumn.STATE:
-                return self._state(row)
+                return self._number(row)
             case AlternativeColumn.PLAN:
                 return Cell(row.words, row.words, row.words, bold=row.in_force)
+            case AlternativeColumn.DELTA:
+                return EMPTY_CELL if row.result is None else delta_cell(row.result.delta_total)
+            case AlternativeColumn.FITS:
+                return self._fits(row)
+            case AlternativeColumn.PEAK:
+                return self._peak(row)
             case AlternativeColumn.DIFFERS:
                 tip = "\n".join(row.all_differences)
                 return Cell(row.differences, row.differences, tip, Tone.MUTED if row.in_force else Tone.TEXT)
-            case AlternativeColumn.PEAK:
-                return self._peak(row)
-            case AlternativeColumn.DELTA:
-                return EMPTY_CELL if row.result is None else delta_cell(row.result.delta_total)
-            case AlternativeColumn.VERDICT:
-                return self._verdict(row)
+            case AlternativeColumn.RANK:
+                return EMPTY_CELL if row.rank is None else Cell(f"{row.rank}", row.rank)
+            case AlternativeColumn.WHY:
+                return self._why(row)
 
-    def _state(self, row: AlternativeRow) -> Cell:
+    def _number(self, row: AlternativeRow) -> Cell:
+        number = "–" if row.index is None else str(row.index)
+        tips = [] if row.index is not None else ["Not among the alternatives of the file"]
+        if row.is_file_plan:
+            tips.append("The plan that the file has in force")
         if row.in_force:
-            text = "▶ in force" if not row.is_file_plan else "▶ in force, file's"
-            return Cell(text, text, "This plan is in force", Tone.ACCENT, True)
-        return (
-            Cell("file's plan", "file's plan", "The plan that the file has in force")
-            if row.is_file_plan
-            else EMPTY_CELL
-        )
+            tips.insert(0, "In force")
+            return Cell(f"▶ {number}", row.index, "\n".join(tips), Tone.ACCENT, True)
+        return Cell(number, row.index, "\n".join(tips))
+
+    def _fits(self, row: AlternativeRow) -> Cell:
+        result = row.result
+        if result is None:
+            return EMPTY_CELL if row.index is None else Cell(NOT_COMPUTED, None, "Evaluate computes it", Tone.MUTED)
+        if not result.ok:
+            return Cell("! refused", "refused", result.error or "", Tone.WARNING)
+        reason = result.verdict.text if result.verdict is not None else ""
+        return Cell("✓ fits", "fits", reason, Tone.OK) if result.fits else Cell("✗ no", "no", reason, Tone.OVER)
 
     def _peak(self, row: AlternativeRow) -> Cell:
-        if row.result is None:
-            return Cell(NOT_COMPUTED, None, "Evaluate computes it", Tone.MUTED) if row.index is not None else EMPTY_CELL
-        peak = row.result.peak
+        peak = None if row.result is None else row.result.peak
         if peak is None:
             return EMPTY_CELL
         tip = f"standard {exact_text(peak.standard)}, interleaved {exact_text(peak.interleaved)}"
         return kib_cell(peak.total, tip)
 
-    def _verdict(self, row: AlternativeRow) -> Cell:
+    def _why(self, row: AlternativeRow) -> Cell:
         result = row.result
         if result is None:
             return EMPTY_CELL
         if not result.ok:
-            text = f"! cannot be lowered: {result.error or 'no reason given'}"
+            text = f"cannot be lowered: {result.error or 'no reason given'}"
             return Cell(text, text, text, Tone.WARNING)
-        reason = result.verdict.text if result.verdict is not None else ""
-        if result.fits:
-            return Cell("✓ fits", "fits", reason, Tone.OK)
-        text = f"✗ does not fit: {reason}" if reason else "✗ does not fit"
-        return Cell(text, text, reason, Tone.OVER)
+        text = result.verdict.text if result.verdict is not None else ""
+        return Cell(text, text or None, text)

@@ -41,6 +41,8 @@ from tileview.present.words import (
 )
 
 MOST_STATES = 4
+MISSING = "–"
+"""What a state shows where it has not what another has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,7 +345,7 @@ def _allocations(states: Sequence[CompareState]) -> list[CompareRow]:
                 continue
             base = numbers[0]
             delta = number - base if position and isinstance(base, int) else None
-            text = "–" if size is None else kib_text(number)
+            text = MISSING if size is None else kib_text(number)
             tip = "not there at the peak" if size is None else exact_text(number)
             entries.append(CompareEntry(text, size, delta, tip, base=_int(base)))
         row = CompareRow(Section.ALLOCATIONS, match.name, tuple(entries), roots=tuple(match.roots))
@@ -368,7 +370,7 @@ def _unmatched(states: Sequence[CompareState]) -> list[CompareRow]:
                     tuple(
                         None
                         if state.recipe is None
-                        else CompareEntry("planned" if operation in state.recipe.plans else "–")
+                        else CompareEntry("planned" if operation in state.recipe.plans else MISSING)
                         for state in states
                     ),
                     operation=operation,
@@ -397,7 +399,7 @@ def _unmatched_values(states: Sequence[CompareState]) -> list[CompareRow]:
         if all(name in names for names in known):
             continue
         entries = tuple(
-            None if names is None else CompareEntry(counted(names[name], "value") if name in names else "–")
+            None if names is None else CompareEntry(counted(names[name], "value") if name in names else MISSING)
             for names in counts
         )
         rows.append(CompareRow(Section.UNMATCHED, name, entries))
@@ -427,7 +429,8 @@ class CompareSpec(TableSpec[CompareRow]):
         if entry is None:
             return EMPTY_CELL
         if entry.delta is None:
-            return Cell(entry.text, entry.size if entry.size is not None else entry.text, entry.tip, entry.tone)
+            value = entry.text if entry.size is None and entry.text != MISSING else entry.size
+            return Cell(entry.text, value, entry.tip, entry.tone)
         if entry.delta == 0:
             return Cell(f"{entry.text}  (same)", entry.size, entry.tip, Tone.MUTED)
         percent = percent_text(entry.delta, entry.base, signed=True) if entry.base else ""

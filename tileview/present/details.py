@@ -28,7 +28,9 @@ from tileview.present.words import (
     kind_words,
     layout_words,
     operator_facts,
+    order_words,
     plan_words,
+    precision_short,
     precision_words,
     requirement_words,
     shape_text,
@@ -223,6 +225,8 @@ class HomeLine:
     home: Format | None
     text: str
     is_edited: bool
+    short: str = ""
+    """Name (a sequence's for its members), precision, owners and order in few words."""
 
 
 def homes_of_operation(
@@ -230,6 +234,7 @@ def homes_of_operation(
 ) -> tuple[HomeLine, ...]:
     """The graph inputs that an operation reads, members of sequences by their first."""
     inputs = {entry.value: entry for entry in recipe.graph.inputs}
+    groups = {value: sequence.name for sequence in recipe.graph.sequences for value in sequence.values}
     read = list(operation.inputs)
     if isinstance(operation.kind, RepeatKind):
         sequences = {sequence.id: sequence for sequence in recipe.graph.sequences}
@@ -247,7 +252,12 @@ def homes_of_operation(
         text = (
             "chosen when planned" if home is None else f"{precision_words(home.precision)}; {layout_words(home.layout)}"
         )
-        lines.append(HomeLine(value, entry.name, entry.kind.value, home, text, value in edited))
+        name = groups.get(value, entry.name)
+        short = f"{name}: chosen when planned"
+        if home is not None:
+            owners = counted(home.layout.tiling.tile_count, "owner")
+            short = f"{name}: {precision_short(home.precision)}, {owners}, {order_words(home.layout.order)}"
+        lines.append(HomeLine(value, entry.name, entry.kind.value, home, text, value in edited, short))
     return tuple(lines)
 
 

@@ -255,28 +255,23 @@ def ancestors(graph: Graph, operation: int) -> tuple[int, ...]:
 class OperationColumn(IntEnum):
     OPERATION = 0
     KIND = 1
-    PLAN = 2
-    ALTERNATIVES = 3
+    SHARE = 2
+    PLAN = 3
     BYTES = 4
-    SHARE = 5
+    ALTERNATIVES = 5
     FIRST_STEP = 6
 
 
 class OperationSpec(TableSpec[OperationRow]):
-    """op · kind · plan in words · alternatives · bytes and share of the selected peak · first step."""
+    """op · kind · share of the selected peak · plan in words · bytes · alternatives · first step."""
 
     columns = (
         Column("Op", tip="Operation of the graph"),
         Column("Kind"),
+        Column("Share", True, "Of the known usage at the selected step on the selected (else the fullest) tile", "%"),
         Column("Plan in force", tip="The plan in words; a star marks one that is not the file's"),
+        Column("At peak", True, "What it holds there", "bytes"),
         Column("Alternatives", True, "Plans that the search kept for this operation"),
-        Column(
-            "At peak",
-            True,
-            "What the operation holds at the selected step on the selected (else the worst) tile",
-            "bytes",
-        ),
-        Column("Share", True, "Of the known usage there", "per cent"),
         Column("First step", True),
     )
 

@@ -41,8 +41,8 @@ class AlternativesView(View):
         self.progress.setMinimumWidth(20)
         self.model = NodeModel(AlternativeSpec(), bridge.theme, self)
         self.tree = NodeView(self.model, "Alternatives of the selected operation", self)
-        self.tree.set_widths(5, 4, 17, 30, 30, 15, 12, 34)
-        self.tree.set_flexible(4)
+        self.tree.set_widths(5, 18, 10, 13, 11, 40, 6, 60)
+        self.tree.set_flexible(1)
         self.tree.activated_key.connect(self._swap_key)
         self.tree.selectionModel().currentRowChanged.connect(self._refresh_buttons)
         self.swap_button = self._button("&Swap in", "Put the chosen alternative in force (Enter)", self.swap_current)
@@ -53,7 +53,7 @@ class AlternativesView(View):
             "&Evaluate", "Compute the peak of every alternative of this operation", self.evaluate
         )
         self.back_button = self._button(
-            "&Back to the file's plan", "Take the swap of this operation back", self.back_to_file
+            "&File's plan", "Back to the plan that the file has in force", self.back_to_file
         )
         self.setFocusProxy(self.tree)
         buttons = QHBoxLayout()

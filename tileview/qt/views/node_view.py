@@ -86,7 +86,7 @@ class NodeView(QTreeView):
         unit = QFontMetrics(self.font()).averageCharWidth()
         for column in range(self.nodes.columnCount()):
             count = characters[min(column, len(characters) - 1)]
-            self.header().resizeSection(column, unit * count + 14)
+            self.header().resizeSection(column, unit * count + 12)
 
     # -- selection ------------------------------------------------------------------------------------------------
 
@@ -140,7 +140,11 @@ class NodeView(QTreeView):
         try:
             before = self.currentIndex()
             super().mousePressEvent(event)
-            if self.currentIndex() == before and before.isValid() and self.indexAt(event.position().toPoint()) == before:
+            if (
+                self.currentIndex() == before
+                and before.isValid()
+                and self.indexAt(event.position().toPoint()) == before
+            ):
                 self.picked.emit(self.nodes.key(before))
         finally:
             self._user_depth -= 1

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QGridLayout, QLabel, QMenu, QPushButton, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QGridLayout, QMenu, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from tileview.model.graph import Operation, RepeatKind
 from tileview.model.tensor import Format
 from tileview.present.details import HomeLine, homes_of_operation
 from tileview.present.offers import home_offers, values_together
 from tileview.qt.bridge import Bridge
+from tileview.qt.views.elided import ElidedLabel
 from tileview.session import edits
 
 _MOST_HOMES = 12
@@ -84,9 +85,12 @@ class OperationEdits(QWidget):
         return [(value, value in recipe.open_boundaries, value in edited) for value in operation.results]
 
     def _boundary_row(self, line: int, value: int, is_open: bool, is_edited: bool) -> None:
-        state = "open: consumers use the result as it is" if is_open else "closed: brought to its canonical layout"
-        label = QLabel(f"Boundary of value {value} {state}" + (" (edited)" if is_edited else ""))
-        label.setWordWrap(True)
+        label = ElidedLabel(f"Result value {value}: boundary {'open' if is_open else 'closed'}" + _edited(is_edited))
+        label.setToolTip(
+            "Open: consumers use the result as it is"
+            if is_open
+            else "Closed: the result is brought to its canonical layout"
+        )
         button = QPushButton("Close boundary" if is_open else "Open boundary")
         button.setAutoDefault(False)
         button.setAccessibleName(f"{button.text()} of value {value}")
@@ -119,9 +123,8 @@ class OperationEdits(QWidget):
         return list(homes_of_operation(recipe, self._operation, homes, session.state.homes))
 
     def _home_row(self, line: int, home: HomeLine) -> None:
-        label = QLabel(f"{home.name}: {home.text}" + (" (edited)" if home.is_edited else ""))
+        label = ElidedLabel(f"{home.short}{_edited(home.is_edited)}")
         label.setToolTip(f"Home of the {home.kind.lower()} input {home.name}: {home.text}")
-        label.setWordWrap(True)
         button = QToolButton()
         button.setText("Change home")
         button.setAccessibleName(f"Change the home of {home.name}")
@@ -191,3 +194,7 @@ class OperationEdits(QWidget):
             return
         name = next((entry.name for entry in file_recipe.graph.sequences if value in entry.values), str(value))
         session.do(edits.Together(f"Home of sequence {name}", changes))
+
+
+def _edited(is_edited: bool) -> str:
+    return " (edited)" if is_edited else ""
