@@ -28,7 +28,11 @@ from tileview.model.program import DIRECT_OWNERS, Owners, Program, ProgramInput,
 from tileview.model.recipe import Recipe
 
 _MOST_KEPT = 1 << 17
-"""Types or values after which everything kept is forgotten, so that a long session does not grow without end."""
+"""Types, values and (more heavily) plans after which everything kept is forgotten, so that a long session does not grow
+without end.
+"""
+_FORM_WEIGHT = 8
+_MOST_PLACEMENTS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +116,7 @@ class Replanner:
     def _prepare(self, graph: Graph, config: PipelineConfig) -> None:
         """Forget what is kept where it is of another graph or setting, or has grown too large."""
         setting = (config.tile_count, config.capacity_baseline)
-        kept = len(self._types) + len(self._values)
+        kept = len(self._types) + len(self._values) + _FORM_WEIGHT * len(self._forms)
         if self._graph is graph and self._setting == setting and kept <= _MOST_KEPT:
             return
         self._graph, self._setting = graph, setting
@@ -205,6 +209,8 @@ class Replanner:
                 if is_parameter
             ]
             rotations = group_rotations(parameters, self._types.tile_count)
+            if len(self._placements) >= _MOST_PLACEMENTS:
+                self._placements.clear()
             values = [self._value(ledger, number, rotations.get(groups[number], 0)) for number in range(count)]
             placement = self._placements[key] = _Placement(rotations, tuple(values))
         return placement

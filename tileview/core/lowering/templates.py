@@ -18,7 +18,7 @@ from tileview.core.lowering.sheet import Draft, numbered
 from tileview.core.lowering.valuetypes import ValueType
 from tileview.model.program import Copy, Kernel, Product, Step, Sum, Value
 
-_ENTRIES: Final = 64
+_ENTRIES: Final = 24
 """Numberings kept for a template; swaps before an operation move its numbers by a few different amounts only."""
 
 
