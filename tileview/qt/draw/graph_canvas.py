@@ -276,6 +276,13 @@ class GraphCanvas(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
+        try:
+            self._paint(painter)
+        finally:
+            # A painter that outlives a fault would take the next paint down with it.
+            painter.end()
+
+    def _paint(self, painter: QPainter) -> None:
         painter.fillRect(self.rect(), self._theme.color("background"))
         if self._scene is not None:
             painter.save()
@@ -288,7 +295,6 @@ class GraphCanvas(QWidget):
             painter.setPen(QPen(self._theme.color("accent"), 1))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5))
-        painter.end()
 
     def _paint_waiting(self, painter: QPainter) -> None:
         metrics = self.fontMetrics()
