@@ -217,7 +217,7 @@ def test_layers_add_up_and_are_named(make) -> None:
         view.legend.texts
     )
     far_cursor(session)
-    assert QColor(view.bridge.theme.muted).name() in colours_at(view, 4.5, 20 * KIB, reach=1)
+    assert QColor(view.bridge.theme.border).name() in colours_at(view, 4.5, 20 * KIB, reach=1)
     view.grab()
 
 

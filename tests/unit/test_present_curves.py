@@ -25,9 +25,9 @@ from tileview.present.curves import (
     over_steps,
     peak_marks,
     repeat_spans,
-    stack,
     unavailable_steps,
 )
+from tileview.present.stacks import StackSource, stack
 
 KIB = 1024
 
@@ -145,6 +145,19 @@ def test_stacks_of_a_larger_program_add_up(mode: CurveMode) -> None:
     layers = stack(timeline, shown, top=5)
     assert sum(layer.sizes for layer in layers).tolist() == shown.total.tolist()
     assert not any(layer.kind == "other" for layer in layers)
+
+
+def test_a_stack_is_read_a_few_arrays_at_a_time() -> None:
+    timeline = small_timeline()
+    source = StackSource(timeline)
+    assert (source.read, source.count) == (0, 2 + 5)
+    assert not source.advance(3)
+    assert source.read == 3
+    assert source.advance(100)
+    assert source.done
+    for tile in range(4):
+        shown = curves(timeline, CurveMode.TILE, tile)
+        assert sum(layer.sizes for layer in source.layers(shown)).tolist() == shown.total.tolist()
 
 
 def test_what_a_file_does_not_explain_is_a_layer() -> None:

@@ -11,7 +11,8 @@ from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPaint
 from tileview.model.sizes import Unavailable, kib_text, size_text
 from tileview.model.timeline import ByteArray
 from tileview.present.colours import category
-from tileview.present.curves import BoolArray, Curves, PeakMark, RepeatSpan, Series, column_steps
+from tileview.present.curves import BoolArray, Curves, PeakMark, RepeatSpan, column_steps
+from tileview.present.stacks import Series
 from tileview.present.ticks import Tick, byte_ticks
 from tileview.qt.draw.tiles_paint import draw_text_on
 from tileview.qt.draw.timeline_plane import Plane, Stairs, line, ribbon, runs, stairs
@@ -59,9 +60,9 @@ def layer_brush(theme: Theme, index: int, series: Series) -> QBrush:
     if series.kind == "scratch":
         return QBrush(theme.color("scratch"), Qt.BrushStyle.Dense3Pattern)
     if series.kind == "parameters":
-        return QBrush(theme.color("muted"))
+        return QBrush(theme.color("border"))
     if series.kind in ("rest", "other"):
-        token = "border" if series.kind == "rest" else "warning"
+        token = "raised" if series.kind == "rest" else "warning"
         return QBrush(theme.color(token))
     colour, pattern = category(index, theme.categories)
     return QBrush(QColor(colour), _PATTERNS[pattern % len(_PATTERNS)])
@@ -154,7 +155,7 @@ class CurvePainter:
             self.painter.drawLine(QPointF(self.plane.area.left(), y), QPointF(self.plane.area.right(), y))
 
     def _byte_ticks(self) -> tuple[Tick, ...]:
-        return byte_ticks(0, self.plane.top, max(int(self.plane.area.height() // (2.6 * self.metrics.height())), 1))
+        return byte_ticks(0, self.plane.top, max(int(self.plane.area.height() // (2.0 * self.metrics.height())), 1))
 
     def _baseline(self) -> None:
         if self.data.baseline is None:

@@ -40,7 +40,13 @@ from tileview.qt.views.tiles_map import TileMap
 from tileview.qt.views.tiles_picking import Picking
 from tileview.qt.views.tiles_text import METRIC_NAMES, headline, tile_tip, tiles_csv
 
-_SERIES = {"standard": "standard", "interleaved": "interleaved"}
+_SERIES = {
+    "standard": "standard",
+    "interleaved": "interleaved",
+    "warning": "more than the baseline",
+    "accent": "less than the baseline",
+}
+"""What the colours of the bars mean, by theme token."""
 
 
 class TilesView(View):
@@ -187,9 +193,7 @@ class TilesView(View):
             self.legend.set_scale(scale, ramp, self._scale_marks(timeline))
         else:
             layers = self._layers(timeline, field)
-            self.legend.set_series(
-                [(token, _SERIES.get(token, METRIC_NAMES[self._metric].lower())) for _, token in layers]
-            )
+            self.legend.set_series([(token, self._series_name(token)) for _, token in layers])
         self.legend.set_counts(
             int(field.over.sum()),
             timeline.tile_count if field.missing else 0,
@@ -221,8 +225,13 @@ class TilesView(View):
         usage = timeline.tiles.usage(field.step)
         if field.metric is Metric.TOTAL:
             return [(usage[:, 0], "standard"), (usage[:, 1], "interleaved")]
+        if field.metric is Metric.DIFFERENCE:
+            return [(np.maximum(field.values, 0), "warning"), (np.minimum(field.values, 0), "accent")]
         token = {Metric.INTERLEAVED: "interleaved", Metric.STANDARD: "standard"}.get(field.metric, "accent")
         return [(field.values, token)]
+
+    def _series_name(self, token: str) -> str:
+        return METRIC_NAMES[self._metric].lower() if self._metric is Metric.ALLOCATION else _SERIES[token]
 
     def _scale_marks(self, timeline: Timeline) -> list[tuple[int, str]]:
         if self._metric is Metric.INTERLEAVED:

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QComboBox, QLabel, QMenu, QSizePolicy, QToolButton
 from tileview.model.timeline import Timeline
 from tileview.present.tile_groups import GroupScan, TileGroup, group_text, groups_at, groups_sentence
 from tileview.qt.draw.tiles_flow import FlowLayout
+from tileview.qt.views.pace import Pace
 
 _BUTTONS = 6
 _MENU_ENTRIES = 60
@@ -39,6 +40,7 @@ class GroupStrip(QWidget):
         self._timer = QTimer(self)
         self._timer.setInterval(0)
         self._timer.timeout.connect(self._advance)
+        self._pace = Pace(self._restart, self)
         self._flow = FlowLayout(self, spacing=4)
         self._label = QLabel("Alike", self)
         self.scope = QComboBox(self)
@@ -76,8 +78,10 @@ class GroupStrip(QWidget):
         """Compare the tiles of a timeline; the groups over all steps are searched only once for each."""
         same = timeline is self._timeline
         self._timeline, self._step = timeline if step is not None else None, step or 0
-        if not same or not self.over_all_steps:
+        if not same or timeline is None:
             self._restart()
+        elif not self.over_all_steps:
+            self._pace.ask()
 
     def set_shown(self, shown: bool) -> None:
         """Hide the strip, or show it and catch up."""
@@ -86,6 +90,7 @@ class GroupStrip(QWidget):
 
     def stop(self) -> None:
         """End the search."""
+        self._pace.stop()
         self._timer.stop()
         self._scan = None
 

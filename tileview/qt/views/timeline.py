@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QAction, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QScrollBar, QSplitter, QVBoxLayout, QWidget
 
@@ -16,6 +17,7 @@ from tileview.model.timeline import Timeline
 from tileview.present.curves import (
     BoolArray,
     CurveMode,
+    Curves,
     curves,
     matched_max,
     matching_steps,
@@ -23,10 +25,10 @@ from tileview.present.curves import (
     over_steps,
     peak_marks,
     repeat_spans,
-    stack,
 )
 from tileview.present.lifetimes import Lifetime, filtered, lifetime_lines, lifetimes, ordered
 from tileview.present.rasters import fullest_tile
+from tileview.present.stacks import Series, StackSource
 from tileview.qt.bridge import Bridge
 from tileview.qt.draw.tiles_svg import write_svg
 from tileview.qt.draw.timeline_curves import PlotData
@@ -40,8 +42,21 @@ from tileview.qt.views.timeline_legend import CurveLegend, legend_entries
 from tileview.qt.views.timeline_plot import CurvePlot
 from tileview.qt.views.timeline_text import MODE_NAMES, step_line, step_tip, steps_csv
 
+_FIRST_SECONDS = 0.05
+"""How long a stack may keep the window waiting when it is asked for."""
+_TURN_SECONDS = 0.012
+"""How long reading goes on between two events after that."""
 _LAYERS = 7
 """Groups that get a layer of their own in a stack."""
+
+
+def _read_for(source: StackSource, seconds: float) -> bool:
+    """Read for a while; True when all has been read."""
+    end = time.monotonic() + seconds
+    while not source.advance(4):
+        if time.monotonic() > end:
+            return False
+    return True
 
 
 class TimelineView(View):
@@ -56,6 +71,10 @@ class TimelineView(View):
         self._data: PlotData | None = None
         self._shown: tuple[CurveMode, int | None] | None = None
         self._lifetimes: tuple[Timeline, tuple[Lifetime, ...]] | None = None
+        self._stack: StackSource | None = None
+        self._stacking = QTimer(self)
+        self._stacking.setInterval(0)
+        self._stacking.timeout.connect(self._read_on)
         self._listed: tuple[object, ...] = ()
         self._listed_rows: tuple[Lifetime, ...] = ()
         self._over: BoolArray = np.zeros(0, dtype=np.bool_)
@@ -172,11 +191,33 @@ class TimelineView(View):
             self._over,
             peak_marks(timeline),
             repeat_spans(timeline),
-            stack(timeline, shown, _LAYERS) if self.controls.stacked else (),
+            self._layers(timeline, shown),
             *self._baseline_curves(timeline, mode, tile),
         )
         self.plot.set_data(self._data)
         self._show_cursor()
+
+    def _layers(self, timeline: Timeline, shown: Curves) -> tuple[Series, ...]:
+        """The stack, if one is asked for and all it needs has been read; reading goes on between events."""
+        if not self.controls.stacked:
+            self._stacking.stop()
+            return ()
+        if self._stack is None or self._stack.timeline is not timeline:
+            self._stack = StackSource(timeline)
+        if _read_for(self._stack, _FIRST_SECONDS):
+            return self._stack.layers(shown, _LAYERS)
+        self._stacking.start()
+        return ()
+
+    def _read_on(self) -> None:
+        stack = self._stack
+        if stack is None or stack.timeline is not self.timeline or not self.controls.stacked:
+            self._stacking.stop()
+        elif _read_for(stack, _TURN_SECONDS):
+            self._stacking.stop()
+            self.refresh()
+        else:
+            self._line.show_text(f"Reading what the layers need: {stack.read:,} of {stack.count:,} arrays")
 
     def _nothing(self) -> str:
         estimate = self.session.estimate
@@ -384,7 +425,7 @@ class TimelineView(View):
     # -- what the session tells -----------------------------------------------------------------------------------
 
     def on_document(self) -> None:
-        self._lifetimes, self._listed = None, ()
+        self._lifetimes, self._listed, self._stack = None, (), None
         self.axis.set_steps(1, keep=False)
         self.on_estimate(keep=False)
 
@@ -446,3 +487,4 @@ class TimelineView(View):
 
     def shut_down(self) -> None:
         self._pace.stop()
+        self._stacking.stop()
