@@ -9,7 +9,7 @@ from enum import IntEnum
 from tileview.analysis.alternatives import AlternativeResult
 from tileview.model.plan import Plan
 from tileview.model.recipe import Recipe
-from tileview.model.sizes import Size, Unavailable, exact_text
+from tileview.model.sizes import UNAVAILABLE, Size, Unavailable, exact_text, kib_text
 from tileview.present.tables import EMPTY_CELL, Cell, Column, Node, TableSpec, Tone, delta_cell, kib_cell
 from tileview.present.words import plan_differences, plan_words, short_differences
 
@@ -201,7 +201,11 @@ class AlternativeSpec(TableSpec[AlternativeRow]):
         if not result.ok:
             return Cell("! refused", "refused", result.error or "", Tone.WARNING)
         reason = result.verdict.text if result.verdict is not None else ""
-        return Cell("✓ fits", "fits", reason, Tone.OK) if result.fits else Cell("✗ no", "no", reason, Tone.OVER)
+        if result.fits:
+            return Cell("✓ fits", "fits", reason, Tone.OK)
+        short = result.verdict.short_bytes if result.verdict is not None else UNAVAILABLE
+        text = f"✗ {kib_text(short)} over" if isinstance(short, int) and short > 0 else "✗ no"
+        return Cell(text, text, reason, Tone.OVER)
 
     def _peak(self, row: AlternativeRow) -> Cell:
         peak = None if row.result is None else row.result.peak

@@ -41,7 +41,7 @@ class AlternativesView(View):
         self.progress.setMinimumWidth(20)
         self.model = NodeModel(AlternativeSpec(), bridge.theme, self)
         self.tree = NodeView(self.model, "Alternatives of the selected operation", self)
-        self.tree.set_widths(5, 18, 10, 13, 11, 40, 6, 60)
+        self.tree.set_widths(5, 18, 10, 15, 11, 40, 6, 60)
         self.tree.set_flexible(1)
         self.tree.activated_key.connect(self._swap_key)
         self.tree.selectionModel().currentRowChanged.connect(self._refresh_buttons)

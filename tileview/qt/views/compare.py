@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QAction, QPainter, QPaintEvent, QPen, QPolygonF, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from tileview.model.sizes import kib_text
 from tileview.model.timeline import TimelineValue
@@ -26,6 +26,7 @@ from tileview.qt.bridge import Bridge
 from tileview.qt.models.node_model import NodeModel
 from tileview.qt.theme import Theme
 from tileview.qt.views.base import View
+from tileview.qt.views.elided import ElidedLabel
 from tileview.qt.views.node_view import NodeView
 from tileview.session.document import edited_recipe
 from tileview.session.session import Pin
@@ -106,22 +107,23 @@ class StateCard(QWidget):
         for label in (self.title, self.verdict):
             label.setMinimumWidth(20)
         self.curve = CurveStrip(theme, self)
-        self.baseline_button = QPushButton("Baseline")
+        self.baseline_button = QToolButton()
+        self.baseline_button.setText("Baseline")
         self.baseline_button.setToolTip("Show differences against this state")
-        self.remove_button = QPushButton("Remove")
-        buttons = QHBoxLayout()
-        buttons.setSpacing(4)
+        self.remove_button = QToolButton()
+        self.remove_button.setText("Remove")
+        line = QHBoxLayout()
+        line.setSpacing(4)
+        line.addWidget(self.verdict, 1)
         for button in (self.baseline_button, self.remove_button):
-            button.setAutoDefault(False)
-            buttons.addWidget(button)
-        buttons.addStretch(1)
+            button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            line.addWidget(button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(2, 2, 2, 2)
         layout.setSpacing(2)
         layout.addWidget(self.title)
-        layout.addWidget(self.verdict)
+        layout.addLayout(line)
         layout.addWidget(self.curve)
-        layout.addLayout(buttons)
 
     def show_state(self, shown: _Shown, top: int, theme: Theme) -> None:
         state = shown.state
@@ -151,9 +153,7 @@ class CompareView(View):
         super().__init__(bridge, parent)
         self._shown: list[_Shown] = []
         self._stale = False
-        self.note = QLabel()
-        self.note.setTextFormat(Qt.TextFormat.PlainText)
-        self.note.setWordWrap(True)
+        self.note = ElidedLabel()
         self.cards = [StateCard(bridge.theme, self) for _ in range(MOST_STATES)]
         row = QHBoxLayout()
         row.setSpacing(8)
@@ -167,6 +167,7 @@ class CompareView(View):
         self.tree = NodeView(self.model, "Comparison of states", self, tree=True)
         self.tree.set_widths(40, 34)
         self.tree.set_flexible(0)
+        self.tree.setMinimumHeight(60)
         self.tree.picked.connect(self._pick)
         self.link_label = QLabel()
         self.link_label.setTextFormat(Qt.TextFormat.PlainText)
@@ -178,12 +179,11 @@ class CompareView(View):
         buttons = QHBoxLayout()
         buttons.addWidget(self.pin_button)
         buttons.addWidget(self.other_button)
-        buttons.addStretch(1)
+        buttons.addWidget(self.note, 1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(4, 4, 4, 4)
         layout.setSpacing(4)
         layout.addLayout(buttons)
-        layout.addWidget(self.note)
         layout.addLayout(row)
         layout.addWidget(self.tree, 1)
         layout.addWidget(self.link_label)
@@ -265,7 +265,6 @@ class CompareView(View):
             self.tree.expand(self.model.find(key))
         self._show_cards()
         self.note.setText(self._note(len(states)))
-        self.note.setVisible(bool(self.note.text()))
         lines = self.link_statement()
         self.link_label.setText("\n".join(lines))
         self.link_label.setVisible(bool(lines))

@@ -23,8 +23,7 @@ class ElidedLabel(QWidget):
     def setText(self, text: str) -> None:
         self._text = text
         self.setAccessibleName(text)
-        if not self.toolTip():
-            self.setToolTip(text)
+        self.setToolTip(text)
         self.update()
 
     def sizeHint(self) -> QSize:
