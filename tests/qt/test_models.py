@@ -10,9 +10,11 @@ from PySide6.QtTest import QAbstractItemModelTester
 
 from tests.helpers.opened import opened
 from tileview.model.sizes import UNAVAILABLE
-from tileview.present.allocation_rows import AllocationFigures, AllocationSpec, flat_nodes, grouped_nodes
+from tileview.present.allocation_rows import AllocationFigures
+from tileview.present.allocation_table import AllocationSpec, flat_nodes, grouped_nodes
 from tileview.present.alternative_rows import AlternativeSpec, alternative_nodes, alternative_rows
-from tileview.present.compare_rows import CompareSpec, CompareState, compare_nodes
+from tileview.present.compare_rows import CompareState, compare_nodes
+from tileview.present.compare_table import CompareSpec
 from tileview.present.operation_rows import OperationSpec, first_steps, owners_of_values, recipe_nodes, shares
 from tileview.present.problem_rows import ProblemSpec, problem_nodes
 from tileview.present.tables import Cell, Column, Node, TableSpec, Tone

@@ -11,25 +11,14 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-import numpy as np
-import numpy.typing as npt
-
 from tileview.analysis.loads import PeakPlace, TileLoad, item_keys, match_by, tile_load, total_peak_place
 from tileview.model.recipe import Recipe
 from tileview.model.sizes import Size, Unavailable, exact_text, kib_text
 from tileview.model.tensor import Format
 from tileview.model.timeline import Timeline, Verdict
-from tileview.present.csvtext import Field
 from tileview.present.tables import (
-    EMPTY_CELL,
-    Cell,
-    Column,
     Node,
-    TableSpec,
     Tone,
-    percent_text,
-    signed_exact,
-    signed_kib,
 )
 from tileview.present.words import (
     counted,
@@ -404,67 +393,3 @@ def _unmatched_values(states: Sequence[CompareState]) -> list[CompareRow]:
         )
         rows.append(CompareRow(Section.UNMATCHED, name, entries))
     return rows
-
-
-# -- the table ------------------------------------------------------------------------------------------------------
-
-
-class CompareSpec(TableSpec[CompareRow]):
-    """What · one column a state; always four of those, so that pinning a state changes no column count."""
-
-    is_mixed = True
-
-    def __init__(self, names: Sequence[str] = ()) -> None:
-        self.set_names(names)
-
-    def set_names(self, names: Sequence[str]) -> None:
-        """Take the states' names as titles."""
-        titles = [*names[:MOST_STATES], *[""] * (MOST_STATES - len(names))]
-        self.columns = (Column("What"), *(Column(title, True) for title in titles))
-
-    def cell(self, row: CompareRow, column: int) -> Cell:
-        if column == 0:
-            return Cell(row.label, row.label, row.tip, bold=row.is_head)
-        entry = row.entries[column - 1] if column <= len(row.entries) else None
-        if entry is None:
-            return EMPTY_CELL
-        if entry.delta is None:
-            value = entry.text if entry.size is None and entry.text != MISSING else entry.size
-            return Cell(entry.text, value, entry.tip, entry.tone)
-        if entry.delta == 0:
-            return Cell(f"{entry.text}  (same)", entry.size, entry.tip, Tone.MUTED)
-        percent = percent_text(entry.delta, entry.base, signed=True) if entry.base else ""
-        difference = f"{signed_kib(entry.delta)}, {percent}" if percent else signed_kib(entry.delta)
-        exact = f"{signed_exact(entry.delta)}, {percent}" if percent else signed_exact(entry.delta)
-        tone = Tone.OVER if entry.delta > 0 else Tone.OK
-        return Cell(f"{entry.text}  ({difference})", entry.size, f"{entry.tip}  ({exact})", tone)
-
-    def fields(self, row: CompareRow) -> list[Field]:
-        cells = [self.cell(row, column) for column in range(len(self.columns))]
-        return [cells[0].text, *(cell.text if cell.value is None else cell.value for cell in cells[1:])]
-
-
-# -- curves ---------------------------------------------------------------------------------------------------------
-
-
-def sparkline(timeline: Timeline | None, width: int) -> npt.NDArray[np.int64]:
-    """(≤ width,): the largest total of any step that falls into each column; a peak of one step is never lost."""
-    if timeline is None or not timeline.steps or width <= 0:
-        return np.zeros(0, dtype=np.int64)
-    totals = timeline.tiles.worst()[:, 2]
-    if len(totals) <= width:
-        return totals.astype(np.int64)
-    starts = np.arange(width, dtype=np.int64) * len(totals) // width
-    return np.maximum.reduceat(totals, starts).astype(np.int64)
-
-
-def shared_top(states: Sequence[CompareState]) -> int:
-    """The top of the scale that all curves share: the largest total with its reserve, or budget, of any state."""
-    tops = [0]
-    for state in states:
-        timeline = state.timeline
-        if timeline is not None:
-            worst = timeline.tiles.worst()
-            highest = int(worst[:, 2].max()) if len(worst) else 0
-            tops.extend((highest + timeline.reserve_bytes, timeline.budget_bytes))
-    return max(tops)

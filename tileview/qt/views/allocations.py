@@ -9,16 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence, QShowEvent
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
-from tileview.present.allocation_rows import (
-    EMPTY_TABLE,
-    AllocationFigures,
-    AllocationSpec,
-    AllocationTable,
-    flat_nodes,
-    footer,
-    grouped_nodes,
-    headline,
-)
+from tileview.present.allocation_rows import EMPTY_TABLE, AllocationFigures, AllocationTable
+from tileview.present.allocation_table import AllocationSpec, flat_nodes, footer, grouped_nodes, headline
 from tileview.qt.bridge import Bridge
 from tileview.qt.models.node_model import NodeModel
 from tileview.qt.views.base import View

@@ -12,15 +12,8 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QTo
 from tileview.model.sizes import kib_text
 from tileview.model.timeline import TimelineValue
 from tileview.model.timeline_file import FileValue, TimelineFile
-from tileview.present.compare_rows import (
-    MOST_STATES,
-    CompareRow,
-    CompareSpec,
-    CompareState,
-    compare_nodes,
-    shared_top,
-    sparkline,
-)
+from tileview.present.compare_rows import MOST_STATES, CompareRow, CompareState, compare_nodes
+from tileview.present.compare_table import CompareSpec, shared_top, sparkline
 from tileview.present.linkage import LinkValue, link, statement
 from tileview.qt.bridge import Bridge
 from tileview.qt.models.node_model import NodeModel

@@ -1,0 +1,199 @@
+"""The allocation table: nodes flat or grouped, columns, headline and footer."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from enum import IntEnum
+
+from tileview.model.sizes import UNAVAILABLE, Size, Unavailable, exact_text
+from tileview.model.tensor import MemoryClass
+from tileview.model.timeline import Timeline
+from tileview.present.allocation_rows import AllocationRow, AllocationTable, RowKind
+from tileview.present.csvtext import Field
+from tileview.present.tables import (
+    EMPTY_CELL,
+    Cell,
+    Column,
+    Node,
+    TableSpec,
+    Tone,
+    bytes_cell,
+    kib_cell,
+    percent_text,
+)
+from tileview.present.words import class_words, counted
+
+
+def flat_nodes(table: AllocationTable) -> tuple[Node[AllocationRow], ...]:
+    """One node a row; an allocation's key is its root."""
+    return tuple(Node(_key(row), row) for row in table.rows)
+
+
+def grouped_nodes(table: AllocationTable) -> tuple[Node[AllocationRow], ...]:
+    """Rows of the same group (the tensors of a parameter sequence) under one node with their sums, by class."""
+    groups: dict[tuple[str, MemoryClass], list[AllocationRow]] = {}
+    order: list[tuple[str, MemoryClass] | AllocationRow] = []
+    for row in table.rows:
+        if row.kind is not RowKind.ALLOCATION:
+            order.append(row)
+            continue
+        key = (row.group, row.memory_class)
+        if key not in groups:
+            order.append(key)
+        groups.setdefault(key, []).append(row)
+    nodes: list[Node[AllocationRow]] = []
+    for entry in order:
+        if isinstance(entry, AllocationRow):
+            nodes.append(Node(_key(entry), entry))
+            continue
+        members = groups[entry]
+        if len(members) == 1:
+            nodes.append(Node(_key(members[0]), members[0]))
+        else:
+            children = tuple(Node(_key(row), row) for row in members)
+            nodes.append(Node(("group", *entry), _group_row(entry[0], members), children))
+    return tuple(nodes)
+
+
+def _key(row: AllocationRow) -> Hashable:
+    return row.root if row.root is not None else (row.kind, row.memory_class, isinstance(row.bytes, Unavailable))
+
+
+def _group_row(group: str, members: Sequence[AllocationRow]) -> AllocationRow:
+    """Sums over a group; unavailable members are left out and named in the note."""
+    known = [row for row in members if not isinstance(row.bytes, Unavailable)]
+    unknown = len(members) - len(known)
+    note = f"{counted(unknown, 'member')} unavailable, not in the sum" if unknown else ""
+
+    def summed(sizes: list[Size | None]) -> Size | None:
+        return sum(size for size in sizes if isinstance(size, int))
+
+    copies = {row.copies for row in known}
+    return AllocationRow(
+        RowKind.GROUP,
+        None,
+        group,
+        group,
+        members[0].memory_class,
+        summed([row.payload for row in known]) if copies <= {1} else None,
+        summed([row.align for row in known]) if copies <= {1} else None,
+        summed([row.tail for row in known]) if copies <= {1} else None,
+        None,
+        sum(row.bytes for row in known if isinstance(row.bytes, int)) if known else UNAVAILABLE,
+        members[0].usage,
+        len(members),
+        None,
+        note,
+    )
+
+
+# -- the table ------------------------------------------------------------------------------------------------------
+
+
+class AllocationColumn(IntEnum):
+    NAME = 0
+    CLASS = 1
+    PAYLOAD = 2
+    ALIGN = 3
+    TAIL = 4
+    COPIES = 5
+    BYTES = 6
+    SHARE = 7
+    KIB = 8
+
+
+class AllocationSpec(TableSpec[AllocationRow]):
+    """name · class · payload · align · tail · copies · bytes · share · KiB."""
+
+    columns = (
+        Column("Name", tip="The tensor that the allocation is named after"),
+        Column("Class", tip="Standard memory, or memory of the interleaved region"),
+        Column("Payload", True, "The largest shard on the tile, without tail and alignment", "bytes"),
+        Column("Align", True, "Added by rounding up to whole memory elements", "bytes"),
+        Column("Tail", True, "Bytes that a matrix product may read past the end of its left operand", "bytes"),
+        Column("Copies", True, "Bytes = (payload + align + tail) × copies"),
+        Column("Bytes", True, "What the allocation takes on the tile", "bytes"),
+        Column("Share", True, "Of the known usage of the tile", "%"),
+        Column("KiB", True, "The bytes in KiB", "bytes"),
+    )
+
+    def cell(self, row: AllocationRow, column: int) -> Cell:
+        match AllocationColumn(column):
+            case AllocationColumn.NAME:
+                return self._name(row)
+            case AllocationColumn.CLASS:
+                return Cell(class_words(row.memory_class), class_words(row.memory_class))
+            case AllocationColumn.PAYLOAD:
+                return self._part(row, row.payload)
+            case AllocationColumn.ALIGN:
+                return self._part(row, row.align)
+            case AllocationColumn.TAIL:
+                return self._part(row, row.tail)
+            case AllocationColumn.COPIES:
+                return EMPTY_CELL if row.copies is None else Cell(f"{row.copies:,}", row.copies)
+            case AllocationColumn.BYTES:
+                return bytes_cell(row.bytes, row.note, row.kind is RowKind.GROUP)
+            case AllocationColumn.KIB:
+                return kib_cell(row.bytes, row.note, row.kind is RowKind.GROUP)
+            case AllocationColumn.SHARE:
+                return self._share(row)
+
+    def sort_value(self, row: AllocationRow, column: int) -> Field:
+        if column in (AllocationColumn.BYTES, AllocationColumn.KIB, AllocationColumn.SHARE):
+            return row.bytes
+        return self.cell(row, column).value
+
+    def _name(self, row: AllocationRow) -> Cell:
+        if row.kind is RowKind.GROUP:
+            return Cell(f"{row.name} ({row.members})", row.name, row.note or "A parameter sequence", bold=True)
+        if row.kind is RowKind.UNEXPLAINED:
+            return Cell(f"! {row.name}", row.name, row.note, Tone.WARNING)
+        if row.kind is RowKind.SCRATCH:
+            return Cell(row.name, row.name, "Temporary memory of the step itself", Tone.MUTED)
+        tip = f"{row.name}{row.suffix} {row.tensor}"
+        if row.members > 1:
+            tip += f": {row.members} values share this memory"
+        if row.note:
+            tip += f"\n{row.note}"
+        tone = Tone.UNAVAILABLE if isinstance(row.bytes, Unavailable) else Tone.TEXT
+        return Cell(row.name + row.suffix, row.name + row.suffix, tip, tone)
+
+    def _part(self, row: AllocationRow, size: Size | None) -> Cell:
+        if size is None:
+            return EMPTY_CELL
+        if size == 0:
+            return Cell("0 B", 0, tone=Tone.MUTED)
+        return bytes_cell(size)
+
+    def _share(self, row: AllocationRow) -> Cell:
+        if isinstance(row.bytes, Unavailable) or not row.usage:
+            return EMPTY_CELL
+        text = percent_text(row.bytes, row.usage)
+        return Cell(text, round(100 * row.bytes / row.usage, 3), f"{exact_text(row.bytes)} of {exact_text(row.usage)}")
+
+
+def headline(table: AllocationTable, timeline: Timeline | None) -> str:
+    """Where the table looks: step, tile, and which rule chose the tile."""
+    if timeline is None or not timeline.steps:
+        return "No steps"
+    if table.is_span:
+        where = f"steps {table.span[0]} … {table.span[1] - 1}"
+        on = "largest on any tile" if table.tile is None else f"on tile {table.tile}"
+        return f"Live anywhere in {where}, {on}"
+    step = timeline.steps[table.step]
+    rule = " (the tile with the largest total)" if table.tile_is_worst else ""
+    return f"Step {table.step} of {len(timeline.steps)}, {step.kind}, tile {table.tile}{rule}"
+
+
+def footer(table: AllocationTable) -> str:
+    """Sums by class, in words; they equal the usage of the tile at the step."""
+    totals = table.totals
+    words = (
+        f"{counted(len(table.rows), 'row')}: standard {exact_text(totals.standard)} + interleaved "
+        f"{exact_text(totals.interleaved)} = {exact_text(totals.total)}"
+    )
+    if table.is_span:
+        words += " (not live all at once)"
+    if totals.unavailable:
+        words += f"; {counted(totals.unavailable, 'row')} unavailable, not in the sum"
+    return words
