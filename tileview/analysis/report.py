@@ -10,13 +10,13 @@ from __future__ import annotations
 import html
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
-from tileview.analysis.diagnose import ContributionGroup, Diagnosis, diagnose, grouped
+from tileview.analysis.diagnosis import ContributionGroup, Diagnosis, grouped
 from tileview.analysis.loads import total_peak_place
 from tileview.analysis.pictures import tiles_svg, timeline_svg
-from tileview.model.recipe import Recipe
+from tileview.analysis.relief import Relief
 from tileview.model.sizes import Size, exact_text, size_text
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Timeline, Verdict
@@ -55,18 +55,17 @@ class ReportInput:
     facts: Sequence[tuple[str, str]]
     verdict: Verdict
     timeline: Timeline | None
-    recipe: Recipe | None = None
+    diagnosis: Diagnosis
     operations: Sequence[OperationRow] = ()
     swaps: Sequence[SwapRow] = ()
     swaps_text: str = ""
     notes: Sequence[str] = ()
     problems: Sequence[str] = ()
-    levers: Sequence[str] = field(default=())
 
 
 def render_report(given: ReportInput) -> str:
     """The page as text (to be written in UTF-8)."""
-    diagnosis = diagnose(given.verdict, given.timeline, given.recipe)
+    diagnosis = given.diagnosis
     sections = [
         _head(given),
         _verdict(given, diagnosis),
@@ -168,6 +167,9 @@ def _why(given: ReportInput, diagnosis: Diagnosis) -> str:
         header = ("Allocation", "Class", "Bytes", "Share", "Made by", "Could be smaller")
         parts.append(_table(header, rows, {2, 3}, raw={0}))
         parts.append(_left_out(len(groups)))
+    if diagnosis.reliefs:
+        parts.append("<h3>What the operations there could do</h3>")
+        parts.append(_reliefs(diagnosis.reliefs))
     if diagnosis.bad_layouts:
         parts.append("<h3>Layouts that do not resolve</h3>")
         bad = [(name(item.name), item.text, item.remedy) for item in diagnosis.bad_layouts[:_MOST_ROWS]]
@@ -184,6 +186,22 @@ def _contribution(group: ContributionGroup, total: int) -> tuple[str, ...]:
         smaller = f"−{exact_text(group.smaller_by)} with alternative {group.choice[1]}"
     kind = "interleaved" if group.memory_class is MemoryClass.INTERLEAVED else "standard"
     return (name(group.name) + times, kind, exact_text(group.bytes), _share(group.bytes, total), maker, smaller)
+
+
+def _reliefs(found: Sequence[Relief]) -> str:
+    rows = [
+        (
+            f"operation {relief.operation}",
+            exact_text(relief.now),
+            exact_text(relief.then),
+            _signed(relief.then - relief.now),
+            str(relief.alternative),
+            "fits" if relief.fits else "still does not fit",
+        )
+        for relief in found
+    ]
+    header = ("Operation", "Its fullest step", "Could hold", "Change", "With alternative", "Alone")
+    return _table(header, rows, {1, 2, 3, 4})
 
 
 def _timeline(timeline: Timeline | None) -> str:
@@ -300,6 +318,7 @@ h2{font-size:1.2em;margin-top:1.8em}h3{font-size:1em}
 .verdict h2{margin:.4em 0}.fits{border-color:var(--ok)}.fits h2{color:var(--ok)}
 .fails{border-color:var(--over)}.fails h2{color:var(--over)}
 table{border-collapse:collapse;margin:.6em 0}
+th{white-space:nowrap}
 td,th{border-bottom:1px solid var(--fine);padding:.2em .9em .2em 0;text-align:left;vertical-align:top;
 overflow-wrap:anywhere}
 .number{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}
@@ -309,7 +328,7 @@ figure{margin:.6em 0;overflow-x:auto}svg{width:100%;height:auto}svg text{font-si
 polyline.standard{stroke-dasharray:6 3}.interleaved{stroke:var(--interleaved)}polyline.interleaved{stroke-dasharray:2 2}
 .budget{stroke:var(--over);stroke-width:2;stroke-dasharray:8 4}.thin{stroke-width:1}
 .mark{fill:var(--over)}.unavailable{fill:var(--unavailable);opacity:.25}
-.hatch{stroke:#fff;stroke-width:1.2}.over{stroke:#fff;stroke-width:1}
+.hatch{stroke:#7a0000;stroke-width:1.2}.over{stroke:#7a0000;stroke-width:1.5}
 .tiles{width:100%;image-rendering:pixelated}
 .key{display:inline-block;width:2em;border-top:3px solid;vertical-align:middle;margin-left:1em}
 .key.total{color:var(--text)}.key.standard{color:var(--standard);border-top-style:dashed}

@@ -10,6 +10,7 @@ from tileview.commands.output import refuse_source, write_file
 from tileview.commands.parser import Arguments
 from tileview.commands.progress import Meter
 from tileview.commands.subject import Subject, load, notes_of, operation_names, overrides_of, problem_text
+from tileview.commands.summary import diagnosis_of
 from tileview.model.recipe import Recipe
 from tileview.present.words import plan_words
 
@@ -47,7 +48,7 @@ def report_input(subject: Subject, swaps: list[SwapRow], swaps_text: str) -> Rep
         facts,
         subject.verdict,
         timeline,
-        recipe,
+        diagnosis_of(subject),
         [] if recipe is None else _operations(recipe),
         swaps,
         swaps_text,

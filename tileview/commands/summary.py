@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tileview.analysis.diagnose import ContributionGroup, Diagnosis, Figure, diagnose, grouped
+from tileview.analysis.diagnose import diagnose, verdict_place
+from tileview.analysis.diagnosis import ContributionGroup, Diagnosis, Figure, grouped
+from tileview.analysis.relief import Relief, makers, reliefs
 from tileview.commands.base import (
     EXIT_BAD,
     EXIT_NO,
@@ -21,8 +23,10 @@ from tileview.commands.subject import Subject, expand, load, notes_of, operation
 from tileview.errors import LoadError
 from tileview.model.sizes import Size, exact_text, kib_text, size_to_json
 from tileview.model.tensor import MemoryClass
+from tileview.model.timeline import Cause
 
 _MOST_ROWS = 8
+_OVER = (Cause.TOTAL, Cause.INTERLEAVED, Cause.CONTIGUOUS)
 
 
 def run_summary(arguments: Arguments) -> int:
@@ -49,7 +53,7 @@ def run_summary(arguments: Arguments) -> int:
         if arguments.json:
             entry = summary_json(subject)
             if arguments.explain:
-                entry["diagnosis"] = diagnosis_json(_diagnosis(subject))
+                entry["diagnosis"] = diagnosis_json(diagnosis_of(subject))
             entries.append(entry)
         elif in_folder:
             rows.append(_row(subject))
@@ -97,8 +101,15 @@ def _word(subject: Subject) -> str:
     return "fits" if subject.verdict.fits else "DOES NOT FIT"
 
 
-def _diagnosis(subject: Subject) -> Diagnosis:
-    return diagnose(subject.verdict, subject.timeline, subject.recipe)
+def diagnosis_of(subject: Subject) -> Diagnosis:
+    """The diagnosis; where a recipe does not fit, with what other plans of the operations at fault would do."""
+    timeline, recipe, verdict = subject.timeline, subject.recipe, subject.verdict
+    found: tuple[Relief, ...] = ()
+    if timeline is not None and recipe is not None and verdict.cause in _OVER:
+        place = verdict_place(verdict, timeline)
+        if place is not None:
+            found = reliefs(recipe, timeline, verdict.cause, makers(timeline, place), subject.overrides)
+    return diagnose(verdict, timeline, recipe, reliefs=found)
 
 
 # -- text -----------------------------------------------------------------------------------------------------------
@@ -117,7 +128,7 @@ def summary_text(subject: Subject) -> str:
         ]
     parts.append("  " + " · ".join(facts))
     parts.append("  " + clean(subject.verdict.text, 600))
-    diagnosis = _diagnosis(subject)
+    diagnosis = diagnosis_of(subject)
     if timeline is not None:
         parts += ["", _peak_table(subject)]
     if diagnosis.figures:
@@ -132,6 +143,8 @@ def summary_text(subject: Subject) -> str:
         left = groups[_MOST_ROWS:]
         if left:
             parts.append(f"    and {len(left):,} more with {exact_text(sum(group.bytes for group in left))}")
+    if diagnosis.reliefs:
+        parts += ["", reliefs_text(diagnosis.reliefs, operation_names(subject.recipe))]
     if diagnosis.details:
         parts += ["", *(f"  {clean(sentence, 600)}" for sentence in diagnosis.details)]
     parts += ["", f"  Next: {clean(diagnosis.next_step, 600)}"]
@@ -185,6 +198,23 @@ def contributions_text(items: Sequence[ContributionGroup], names: dict[int, str]
     return table(("allocation", "class", "bytes", "made by", "could be smaller"), rows, numbers=(2,), indent=4)
 
 
+def reliefs_text(found: Sequence[Relief], names: dict[int, str]) -> str:
+    """What the operations at fault could do for their own steps, one a line."""
+    rows = [
+        (
+            f"{relief.operation} {clean(names.get(relief.operation, ''), 30)}",
+            exact_text(relief.now),
+            exact_text(relief.then),
+            f"−{exact_text(relief.saved)}",
+            str(relief.alternative),
+            "fits" if relief.fits else "still does not fit",
+        )
+        for relief in found
+    ]
+    header = ("operation", "its fullest step", "could hold", "change", "with alternative", "alone")
+    return table(header, rows, numbers=(1, 2, 3, 4), indent=2)
+
+
 # -- JSON -----------------------------------------------------------------------------------------------------------
 
 
@@ -210,6 +240,16 @@ def diagnosis_json(diagnosis: Diagnosis) -> dict[str, Any]:
                 "choice": None if item.choice is None else list(item.choice),
             }
             for item in diagnosis.contributions
+        ],
+        "reliefs": [
+            {
+                "op": relief.operation,
+                "alt": relief.alternative,
+                "now": relief.now,
+                "then": relief.then,
+                "fits": relief.fits,
+            }
+            for relief in diagnosis.reliefs
         ],
         "bad_layouts": [
             {

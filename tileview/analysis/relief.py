@@ -1,0 +1,109 @@
+"""What another plan would really do to the place that overflows: measured by re-planning, operation by operation.
+
+The peak of the whole program hardly tells: where two places are over the budget, curing one of them changes the peak
+little or not at all. So each operation that has something at the place of the verdict is looked at alone: what is the
+most that a tile holds during its own steps, now and with each of its alternatives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tileview.analysis.loads import PeakPlace, births
+from tileview.analysis.trials import Evaluator
+from tileview.core.lowering.replanner import Replanner
+from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
+from tileview.model.timeline import Cause, Timeline
+
+DEFAULT_LIMIT = 60
+"""Alternatives that are re-planned at most: about a second."""
+
+_COLUMNS = {Cause.INTERLEAVED: 1, Cause.CONTIGUOUS: 0}
+"""Column of ``TileNumbers.worst`` that a limit looks at; the total by default."""
+
+
+@dataclass(frozen=True, slots=True)
+class Relief:
+    """The best alternative of an operation for its own steps.
+
+    ``now`` and ``then``: the most bytes a tile holds during the operation's steps, of the class that the limit looks
+    at. ``fits``: whether the whole program fits with this one swap.
+    """
+
+    operation: int
+    alternative: int
+    now: int
+    then: int
+    fits: bool
+
+    @property
+    def saved(self) -> int:
+        return self.now - self.then
+
+
+def makers(timeline: Timeline, place: PeakPlace) -> tuple[int, ...]:
+    """The operations that make what is no parameter at a place, that of the step itself first."""
+    born = births(timeline)
+    step = timeline.steps[place.step]
+    found = [step.source]
+    for root in step.live:
+        birth = born.get(root)
+        if birth is not None and int(timeline.tiles.allocation(root)[place.tile]):
+            found.append(birth.source)
+    return tuple(dict.fromkeys(operation for operation in found if operation is not None))
+
+
+def fullest(timeline: Timeline, operation: int, column: int = 2) -> int | None:
+    """The most bytes a tile holds during an operation's steps; None where it has none.
+
+    ``column`` as in ``TileNumbers.worst``: 0 standard, 1 interleaved, 2 total.
+    """
+    worst = timeline.tiles.worst()
+    sizes = [int(worst[step.index, column]) for step in timeline.steps if step.source == operation]
+    return max(sizes, default=None)
+
+
+def reliefs(
+    recipe: Recipe,
+    timeline: Timeline,
+    cause: Cause,
+    operations: Iterable[int],
+    overrides: Overrides = NO_OVERRIDES,
+    replanner: Replanner | None = None,
+    limit: int = DEFAULT_LIMIT,
+) -> tuple[Relief, ...]:
+    """The best alternative of each operation for its own steps, those that save most first.
+
+    Parameters
+    ----------
+    timeline : Timeline
+        The estimate of ``recipe``.
+    cause : Cause
+        The verdict's: decides which class of bytes counts.
+    operations : iterable of int
+        Those to be tried, in order; see :func:`makers`.
+    limit : int
+        Alternatives that are re-planned at most.
+    """
+    column = _COLUMNS.get(cause, 2)
+    evaluator = Evaluator(recipe, overrides, replanner)
+    found = []
+    tried = 0
+    for operation in operations:
+        now = fullest(timeline, operation, column)
+        best: Relief | None = None
+        for index, plan in enumerate(recipe.alternatives.get(operation, ())):
+            if plan == recipe.plans.get(operation) or now is None:
+                continue
+            if tried >= limit:
+                break
+            tried += 1
+            changed = evaluator.estimate(((operation, index),))
+            then = None if changed.timeline is None else fullest(changed.timeline, operation, column)
+            if then is None or then >= now or (best is not None and then >= best.then):
+                continue
+            best = Relief(operation, index, now, then, changed.verdict.fits)
+        if best is not None:
+            found.append(best)
+    return tuple(sorted(found, key=lambda relief: (-relief.saved, relief.operation)))
