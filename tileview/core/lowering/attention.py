@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tileview.core.lowering.distributed import distributed_product
+from tileview.core.lowering.distributed import Extents, distributed_product
 from tileview.core.lowering.sheet import Fragment, Sheet, block_starts, operand
 from tileview.core.lowering.tilings import (
     REJECT,
@@ -163,12 +163,9 @@ class _Attention:
             grid,
             (query, key),
             target,
-            start=start,
-            inner=self.query_columns,
-            columns=valid,
-            transposed=True,
-            scale=self.scales[0],
-            accumulate=self.accumulate,
+            Extents(start, self.query_columns, valid, transposed=True),
+            self.scales[0],
+            self.accumulate,
         )
 
     def softmax(self, scores: int, valid: int, previous: tuple[int, int] | None) -> tuple[int, int]:
@@ -205,12 +202,9 @@ class _Attention:
             grid,
             (weights, value),
             self.product,
-            start=start,
-            inner=valid,
-            columns=self.value_columns,
-            transposed=False,
-            scale=self.scales[1],
-            accumulate=self.accumulate,
+            Extents(start, valid, self.value_columns, transposed=False),
+            self.scales[1],
+            self.accumulate,
         )
 
     def merge(self, product: int, statistics: int, previous: int | None, last: bool) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from tileview.core.lowering.sheet import Sheet
 from tileview.core.lowering.tilings import ZERO, from_start
 from tileview.core.lowering.valuetypes import RefusedError, ValueType
@@ -9,6 +11,7 @@ from tileview.model.plan import ProductGrid, Staging, StagingKind
 from tileview.model.tensor import (
     LEFT,
     TRANSPOSED_RIGHT,
+    Axis,
     Layout,
     MemoryClass,
     Order,
@@ -18,23 +21,59 @@ from tileview.model.tensor import (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Extents:
+    """One block's product: its first row in the right factor, inner and column extents, and how the right factor lies.
+
+    ``transposed``: the right factor is [heads, columns, inner] (the key), else [heads, inner, columns] (the value). The
+    extents are those of the product, without the padding of the packed operands.
+    """
+
+    start: int
+    inner: int
+    columns: int
+    transposed: bool
+
+
+class _Grid:
+    """Owners of a product: over heads first, then columns, inner parts, rows; axes for its tensors."""
+
+    def __init__(self, grid: ProductGrid, heads: int, extents: Extents, unit: int) -> None:
+        if min(grid.rows, grid.columns, grid.inner) < 1:
+            raise RefusedError("a product grid with a figure of 0")
+        self.figures = grid
+        units = -(-extents.inner // unit)
+        self.width = -(-units // grid.inner) * unit
+        self.at_inner = heads * grid.columns
+        self.at_row = heads * grid.columns * grid.inner
+        self.heads = heads
+        self.owners = heads * grid.rows * grid.columns * grid.inner
+
+    def head_axis(self, dimension: int) -> Axis:
+        return from_start(dimension, self.heads, 1, ZERO, 1)
+
+    def row_axis(self, dimension: int) -> Axis:
+        return from_start(dimension, self.figures.rows, 1, ZERO, self.at_row)
+
+    def column_axis(self, dimension: int) -> Axis:
+        return from_start(dimension, self.figures.columns, 16, ZERO, self.heads)
+
+    def inner_axis(self, dimension: int, width: int) -> Axis:
+        return from_start(dimension, self.figures.inner, width, ZERO, self.at_inner)
+
+
 def distributed_product(
     sheet: Sheet,
-    grid: ProductGrid,
+    figures: ProductGrid,
     factors: tuple[int, int],
     target: ValueType,
-    *,
-    start: int,
-    inner: int,
-    columns: int,
-    transposed: bool,
+    extents: Extents,
     scale: Precision | None,
     accumulate: Precision,
 ) -> int:
     """Bring both factors to the grid, cast them to F8 if asked, multiply, sum inner parts, and copy to a type.
 
-    Owners run over heads first, then columns, inner parts, rows. The inner extent is divided in whole units of 16
-    elements (32 in F8); a result with inner parts has them as a leading dimension, summed at once.
+    The inner extent is divided in whole units of 16 elements (32 in F8).
 
     Parameters
     ----------
@@ -42,65 +81,57 @@ def distributed_product(
         References of the left factor [heads, rows, inner] and the right one.
     target : ValueType
         What the product is copied to at the end.
-    start : int
-        First row of the block in the right factor.
-    inner, columns : int
-        Extents of the product, without the padding of the packed operands.
-    transposed : bool
-        The right factor is [heads, columns, inner] (the key), else [heads, inner, columns] (the value).
     scale : Precision or None
         The F8 precision of the factors; None leaves them as they are.
     """
-    heads, rows = target.shape[0], target.shape[1]
-    if min(grid.rows, grid.columns, grid.inner) < 1:
-        raise RefusedError("a product grid with a figure of 0")
-    unit = 16 if scale is None else 32
-    units = -(-inner // unit)
-    width = -(-units // grid.inner) * unit
-    at_inner, at_row = heads * grid.columns, heads * grid.columns * grid.inner
-    owners = heads * grid.rows * grid.columns * grid.inner
-    head_axis = from_start(0, heads, 1, ZERO, 1)
-    row_axis = from_start(1, grid.rows, 1, ZERO, at_row)
-
-    left_type, right_type = sheet.type_of(factors[0]), sheet.type_of(factors[1])
-    left_axes = (head_axis, row_axis, from_start(2, grid.inner, width, ZERO, at_inner))
-    left_layout = Layout(LEFT, Tiling(owners, grid.columns, left_axes))
-    left_target = sheet.types.get((heads, rows, width * grid.inner), left_type.precision, left_layout)
-    left = sheet.copy(factors[0], left_target, "left factor on the grid")
-
-    inner_dimension, column_dimension = (2, 1) if transposed else (1, 2)
-    right_axes = (
-        head_axis,
-        from_start(inner_dimension, grid.inner, width, ZERO, at_inner),
-        from_start(column_dimension, grid.columns, 16, ZERO, heads),
-    )
-    order = TRANSPOSED_RIGHT if transposed else Order(OrderKind.MATRIX, width, 16)
-    right_layout = Layout(order, Tiling(owners, grid.rows, right_axes), MemoryClass.INTERLEAVED)
-    right_shape = (heads, columns, inner) if transposed else (heads, inner, columns)
-    right_target = sheet.types.get(right_shape, right_type.precision, right_layout)
-    right = sheet.copy(factors[1], right_target, "right factor on the grid", (0, start, 0))
+    grid = _Grid(figures, target.shape[0], extents, 16 if scale is None else 32)
+    left = _spread_left(sheet, grid, factors[0], target.shape[1])
+    right = _spread_right(sheet, grid, factors[1], extents)
     if scale is not None:
         left = left if sheet.type_of(left).precision.is_f8 else sheet.cast(left, scale, "left factor in F8")
         right = right if sheet.type_of(right).precision.is_f8 else sheet.cast(right, scale, "right factor in F8")
-
-    column_axis = from_start(2, grid.columns, 16, ZERO, heads)
-    shape = (heads, rows, columns)
-    multiply = sheet.type_of(left).precision
-    memory_class = target.layout.memory_class
-    if grid.inner == 1:
-        layout = Layout(LEFT, Tiling(owners, 1, (head_axis, row_axis, column_axis)), memory_class)
-        made = sheet.new(sheet.types.get(shape, target.precision, layout), "product on the grid")
-        sheet.product((left, right), made, multiply, accumulate)
-    else:
-        axes = (
-            from_start(0, grid.inner, 1, ZERO, at_inner),
-            from_start(1, heads, 1, ZERO, 1),
-            from_start(2, grid.rows, 1, ZERO, at_row),
-            from_start(3, grid.columns, 16, ZERO, heads),
-        )
-        layout = Layout(LEFT, Tiling(owners, 1, axes), memory_class)
-        partials = sheet.new(sheet.types.get((grid.inner, *shape), target.precision, layout), "partial products")
-        sheet.product((left, right), partials, multiply, accumulate)
-        made = sheet.new(sheet.derived(target, shape=shape), "product on the grid")
-        sheet.sum(partials, made, Staging(StagingKind.COMPLETE))
+    made = _multiply(sheet, grid, (left, right), target, extents.columns, accumulate)
     return sheet.copy(made, target, "product")
+
+
+def _spread_left(sheet: Sheet, grid: _Grid, factor: int, rows: int) -> int:
+    """The left factor, its inner extent in whole parts; a replica for every column part."""
+    axes = (grid.head_axis(0), grid.row_axis(1), grid.inner_axis(2, grid.width))
+    layout = Layout(LEFT, Tiling(grid.owners, grid.figures.columns, axes))
+    shape = (grid.heads, rows, grid.width * grid.figures.inner)
+    return sheet.copy(
+        factor, sheet.types.get(shape, sheet.type_of(factor).precision, layout), "left factor on the grid"
+    )
+
+
+def _spread_right(sheet: Sheet, grid: _Grid, factor: int, extents: Extents) -> int:
+    """The block of the right factor; a replica for every row part."""
+    inner, column = (2, 1) if extents.transposed else (1, 2)
+    axes = (grid.head_axis(0), grid.inner_axis(inner, grid.width), grid.column_axis(column))
+    order = TRANSPOSED_RIGHT if extents.transposed else Order(OrderKind.MATRIX, grid.width, 16)
+    layout = Layout(order, Tiling(grid.owners, grid.figures.rows, axes), MemoryClass.INTERLEAVED)
+    sides = (extents.columns, extents.inner) if extents.transposed else (extents.inner, extents.columns)
+    target = sheet.types.get((grid.heads, *sides), sheet.type_of(factor).precision, layout)
+    return sheet.copy(factor, target, "right factor on the grid", (0, extents.start, 0))
+
+
+def _multiply(
+    sheet: Sheet, grid: _Grid, factors: tuple[int, int], target: ValueType, columns: int, accumulate: Precision
+) -> int:
+    """The product on the grid; inner parts are a leading dimension of it, summed at once."""
+    shape = (grid.heads, target.shape[1], columns)
+    multiply = sheet.type_of(factors[0]).precision
+    memory_class = target.layout.memory_class
+    if grid.figures.inner == 1:
+        plain = (grid.head_axis(0), grid.row_axis(1), grid.column_axis(2))
+        layout = Layout(LEFT, Tiling(grid.owners, 1, plain), memory_class)
+        made = sheet.new(sheet.types.get(shape, target.precision, layout), "product on the grid")
+        return sheet.product(factors, made, multiply, accumulate)
+    axes = (grid.inner_axis(0, 1), grid.head_axis(1), grid.row_axis(2), grid.column_axis(3))
+    layout = Layout(LEFT, Tiling(grid.owners, 1, axes), memory_class)
+    partials = sheet.new(
+        sheet.types.get((grid.figures.inner, *shape), target.precision, layout), "partial products on the grid"
+    )
+    sheet.product(factors, partials, multiply, accumulate)
+    made = sheet.new(sheet.derived(target, shape=shape), "summed product")
+    return sheet.sum(partials, made, Staging(StagingKind.COMPLETE))

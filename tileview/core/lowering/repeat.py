@@ -41,34 +41,14 @@ class RegionLowering:
                 lower_operation(region, operation)
 
     def _lower_repeat(self, region: Region, operation: Operation, kind: RepeatKind) -> None:
-        ledger = self._lowering.ledger
-        body = kind.body
-        if kind.count < 1:
-            raise RefusedError("it repeats its body no time")
-        if len(operation.inputs) != kind.carried_inputs + kind.invariant_inputs:
-            raise RefusedError(
-                f"it has {len(operation.inputs)} inputs, {kind.carried_inputs} carried and {kind.invariant_inputs} "
-                "invariant ones are declared"
-            )
-        if len(operation.results) != kind.carried_inputs:
-            raise RefusedError(f"it has {len(operation.results)} results for {kind.carried_inputs} carried inputs")
+        """Carried copies, arguments, body, what is settled outside, yields, results, the Repeat's own step."""
+        _check_counts(operation, kind)
+        ledger, body = self._lowering.ledger, kind.body
         carried = [self._carried(region, operation, value) for value in operation.inputs[: kind.carried_inputs]]
         invariants = [region.environment[value] for value in operation.inputs[kind.carried_inputs :]]
-        sequences = [self._sequence(operation, kind, sequence) for sequence in kind.iterated_inputs]
-        stood_for = [*carried, *invariants, *(members[0] for members in sequences)]
-        if len(body.arguments) != len(stood_for) or len(body.yields) != len(carried):
-            raise RefusedError(
-                f"its body has {len(body.arguments)} arguments for {len(stood_for)} values "
-                f"and {len(body.yields)} yields for {len(carried)} carried inputs"
-            )
-        first_iterated = len(carried) + len(invariants)
-        arguments: list[int] = []
-        for index, (argument, value) in enumerate(zip(body.arguments, stood_for, strict=True)):
-            number = ledger.add(argument, ledger.types[value], ledger.groups[value], ledger.parameters[value])
-            if value in ledger.automatic:
-                ledger.automatic[number] = kind.count if index >= first_iterated else 1
-            arguments.append(number)
-
+        sequences = [self._sequence(kind, sequence) for sequence in kind.iterated_inputs]
+        outside = [*carried, *invariants]
+        arguments = self._arguments(kind, outside, [members[0] for members in sequences])
         inner = Region(
             dict(zip(body.arguments, arguments, strict=True)),
             body.value_shapes,
@@ -77,14 +57,14 @@ class RegionLowering:
         self.lower(inner, body.operations)
         invariants = [
             self._settle(region, operation, value, argument)
-            for value, argument in zip(invariants, arguments[len(carried) : first_iterated], strict=True)
+            for value, argument in zip(invariants, arguments[len(carried) : len(outside)], strict=True)
         ]
         iterated = [
             tuple(self._settle(region, operation, member, argument) for member in members[: kind.count])
-            for members, argument in zip(sequences, arguments[first_iterated:], strict=True)
+            for members, argument in zip(sequences, arguments[len(outside) :], strict=True)
         ]
         yields = [
-            self._lowering.convert(inner, self._yielded(inner, operation, value), ledger.types[argument], operation.id)
+            self._lowering.convert(inner, _yielded(inner, value), ledger.types[argument], operation.id)
             for value, argument in zip(body.yields, arguments, strict=False)
         ]
         results = [
@@ -106,6 +86,21 @@ class RegionLowering:
             )
         )
 
+    def _arguments(self, kind: RepeatKind, outside: Sequence[int], first_members: Sequence[int]) -> list[int]:
+        """The body's arguments: each has type, group and parameter mark of what it stands for.
+
+        One that stands for a parameter whose layout is still open is open too; a home of an iterated one must have room
+        for every iteration's member.
+        """
+        ledger = self._lowering.ledger
+        arguments: list[int] = []
+        for argument, value in zip(kind.body.arguments, (*outside, *first_members), strict=True):
+            number = ledger.add(argument, ledger.types[value], ledger.groups[value], ledger.parameters[value])
+            if value in ledger.automatic:
+                ledger.automatic[number] = 1 if len(arguments) < len(outside) else kind.count
+            arguments.append(number)
+        return arguments
+
     def _carried(self, region: Region, operation: Operation, graph_value: int) -> int:
         """A carried input; one that is a parameter or has another use is copied first, as the Repeat overwrites it."""
         ledger = self._lowering.ledger
@@ -116,7 +111,7 @@ class RegionLowering:
         region.steps.append(Copy(operation.id, (value,), (copy,)))
         return copy
 
-    def _sequence(self, operation: Operation, kind: RepeatKind, sequence: int) -> Sequence[int]:
+    def _sequence(self, kind: RepeatKind, sequence: int) -> Sequence[int]:
         """A sequence's members, all moved to the first one's storage group."""
         members = self._members.get(sequence)
         if members is None:
@@ -138,11 +133,27 @@ class RegionLowering:
         ledger.automatic.pop(argument, None)
         return self._lowering.convert(region, value, ledger.types[argument], operation.id)
 
-    def _yielded(self, inner: Region, operation: Operation, graph_value: int) -> int:
-        value = inner.environment.get(graph_value)
-        if value is None:
-            raise RefusedError(f"its body yields value {graph_value}, which nothing in it makes")
-        return value
+
+def _check_counts(operation: Operation, kind: RepeatKind) -> None:
+    """Refuse a Repeat whose figures do not agree."""
+    body = kind.body
+    if kind.count < 1:
+        raise RefusedError("it repeats its body no time")
+    for found, declared, what in (
+        (len(operation.inputs), kind.carried_inputs + kind.invariant_inputs, "inputs"),
+        (len(operation.results), kind.carried_inputs, "results"),
+        (len(body.yields), kind.carried_inputs, "yields"),
+        (len(body.arguments), len(operation.inputs) + len(kind.iterated_inputs), "arguments of its body"),
+    ):
+        if found != declared:
+            raise RefusedError(f"it has {found} {what}, its counts ask for {declared}")
+
+
+def _yielded(inner: Region, graph_value: int) -> int:
+    value = inner.environment.get(graph_value)
+    if value is None:
+        raise RefusedError(f"its body yields value {graph_value}, which nothing in it makes")
+    return value
 
 
 class RegionUses:
