@@ -88,3 +88,11 @@ def test_another_document_starts_anew(shown: Stage) -> None:
     shown.session.open(None)
     assert shown.texts() == []
     assert shown.view.note.text() == "Nothing open"
+
+
+def test_the_window_s_search_goes_to_the_filter(shown: Stage, qtbot) -> None:
+    shown.view.activateWindow()
+    shown.view.find_operation()
+    qtbot.waitUntil(shown.view.filter_box.hasFocus, timeout=2000)
+    shown.session.select_operation(0)
+    shown.view.centre_selection()

@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from dataclasses import replace
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction, QKeySequence, QShowEvent
+from PySide6.QtGui import QAction, QShowEvent
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from tileview.present.allocation_rows import EMPTY_TABLE, AllocationFigures, AllocationTable
@@ -55,11 +55,6 @@ class AllocationsView(View):
         self.footer.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.setFocusProxy(self.tree)
         self._lay_out()
-        self._find = QAction("Filter allocations", self)
-        self._find.setShortcut(QKeySequence(QKeySequence.StandardKey.Find))
-        self._find.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        self._find.triggered.connect(self._focus_filter)
-        self.addAction(self._find)
         self._group_action = QAction("Group allocations by parameter sequence", self)
         self._group_action.setCheckable(True)
         self._group_action.toggled.connect(self.group_box.setChecked)
@@ -158,12 +153,17 @@ class AllocationsView(View):
     def _end_span(self) -> None:
         self.session.select(replace(self.session.selection, span=None))
 
-    def _focus_filter(self) -> None:
+    def find_operation(self) -> None:
+        """Take the keys to the filter: what the window's search does in this view."""
         self.filter_box.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.filter_box.selectAll()
 
     def view_actions(self) -> list[QAction]:
-        return [self._group_action, self._find]
+        return [self._group_action]
+
+    def centre_selection(self) -> None:
+        """Scroll to the row that is selected."""
+        self.tree.scrollTo(self.tree.currentIndex(), NodeView.ScrollHint.PositionAtCenter)
 
     def table_csv(self) -> str | None:
         if self._stale or self._pace.is_waiting:

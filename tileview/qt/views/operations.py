@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction, QKeySequence, QShowEvent
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from tileview.model.timeline import Timeline
@@ -66,11 +66,6 @@ class OperationsView(View):
         layout.setSpacing(4)
         layout.addLayout(top)
         layout.addWidget(self.tree, 1)
-        self._find = QAction("Filter operations", self)
-        self._find.setShortcut(QKeySequence(QKeySequence.StandardKey.Find))
-        self._find.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        self._find.triggered.connect(self._focus_filter)
-        self.addAction(self._find)
         self._load()
 
     # -- session --------------------------------------------------------------------------------------------------
@@ -174,12 +169,14 @@ class OperationsView(View):
         elif isinstance(key, tuple) and key[0] == "step":
             self.session.select_step(key[1])
 
-    def _focus_filter(self) -> None:
+    def find_operation(self) -> None:
+        """Take the keys to the filter: what the window's search does in this view."""
         self.filter_box.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.filter_box.selectAll()
 
-    def view_actions(self) -> list[QAction]:
-        return [self._find]
+    def centre_selection(self) -> None:
+        """Scroll to the row that is selected."""
+        self.tree.scrollTo(self.tree.currentIndex(), NodeView.ScrollHint.PositionAtCenter)
 
     def table_csv(self) -> str | None:
         if self._stale or self._pace.is_waiting:

@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from dataclasses import replace
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction, QShowEvent
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from tileview.analysis.repair import GroupRepair, RepairGroup, repair_groups
@@ -225,8 +225,14 @@ class ProblemsView(View):
                 self.session.select_step(entry.index)
                 return
 
-    def view_actions(self) -> list[QAction]:
-        return []
+    def find_operation(self) -> None:
+        """Take the keys to the filter: what the window's search does in this view."""
+        self.filter_box.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.filter_box.selectAll()
+
+    def centre_selection(self) -> None:
+        """Scroll to the row that is selected."""
+        self.tree.scrollTo(self.tree.currentIndex(), NodeView.ScrollHint.PositionAtCenter)
 
     def table_csv(self) -> str | None:
         return self.tree.csv()
