@@ -28,6 +28,7 @@ VIEWS = {
     "compare",
     "details",
     "whatif",
+    "why",
 }
 
 

@@ -21,9 +21,11 @@ from tileview.qt.views.problems import ProblemsView
 from tileview.qt.views.tiles import TilesView
 from tileview.qt.views.timeline import TimelineView
 from tileview.qt.views.whatif import WhatIfView
+from tileview.qt.views.why import WhyView
 
 VIEW_CLASSES: Final[tuple[type[View], ...]] = (
     OperationsView,
+    WhyView,
     ProblemsView,
     GraphView,
     TilesView,
@@ -146,6 +148,7 @@ class DockArea(QMainWindow):
         tables = self._place("allocations", lower, Qt.Orientation.Vertical)
         self._place("tiles", columns[1], Qt.Orientation.Horizontal)
         side = self._place("details", tables, Qt.Orientation.Horizontal)
+        self._tab("why", columns[0])
         self._tab("problems", columns[0])
         self._tab("compare", tables)
         self._tab("whatif", side)

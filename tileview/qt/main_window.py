@@ -32,6 +32,7 @@ from tileview.qt.status import StatusBar
 from tileview.qt.theme import load_theme, system_theme_name
 from tileview.qt.tools import Tools
 from tileview.qt.views.verdict_bar import VerdictBar
+from tileview.qt.views.why import WhyView
 from tileview.qt.welcome import Welcome
 from tileview.session.session import Session
 
@@ -197,6 +198,9 @@ class MainWindow(QMainWindow):
         self.estimates.took.connect(self.status.show_duration)
         self.estimates.fault.connect(self._on_fault)
         self.status.work.stop.clicked.connect(self.tools.stop)
+        why = self.docks.views["why"]
+        assert isinstance(why, WhyView)
+        why.diagnosed.connect(self.verdict.show_diagnosis)
         self.welcome.open_asked.connect(self._ask_to_open)
         self.welcome.path_chosen.connect(self._open_path)
         hints = QGuiApplication.styleHints()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Slot
 from PySide6.QtGui import QBrush, QFont, QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
     QGridLayout,
@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from tileview.analysis.diagnosis import Diagnosis
 from tileview.model.sizes import Size, Unavailable, exact_text, kib_text
 from tileview.model.timeline import Cause, Timeline, Verdict
 from tileview.qt.bridge import Bridge
@@ -129,11 +130,11 @@ class LoadBar(QWidget):
         self._load: Load | None = None
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setMinimumWidth(120)
-        self.setMaximumWidth(420)
+        self.setMaximumWidth(320)
         self.setAccessibleName("Peak against the budget")
 
     def sizeHint(self) -> QSize:
-        return QSize(220, self.fontMetrics().height() + 6)
+        return QSize(160, self.fontMetrics().height() + 6)
 
     def show_load(self, load: Load | None) -> None:
         self._load = load
@@ -229,8 +230,12 @@ class VerdictBar(View):
         self._share.setAccessibleName("Share of the budget")
         self.find_fix = QPushButton("Find &fix", self)
         self.export = QPushButton("E&xport…", self)
+        self.why = QPushButton("&Why", self)
+        self.why.setToolTip("The verdict taken apart")
+        self.why.clicked.connect(self._ask_why)
         self.find_fix.clicked.connect(self._ask_for_fix)
         self.export.clicked.connect(self._ask_for_export)
+        self._next = ""
         self._lay_out()
         self._refresh()
 
@@ -248,10 +253,14 @@ class VerdictBar(View):
         grid.addWidget(self._notes, 1, 0)
         grid.addWidget(self._bar, 0, 1)
         grid.addWidget(self._share, 1, 1)
-        grid.addWidget(self.find_fix, 0, 2, 2, 1)
-        grid.addWidget(self.export, 0, 3, 2, 1)
+        grid.addWidget(self.why, 0, 2, 2, 1)
+        grid.addWidget(self.find_fix, 0, 3, 2, 1)
+        grid.addWidget(self.export, 0, 4, 2, 1)
         grid.setColumnStretch(0, 5)
         grid.setColumnStretch(1, 1)
+
+    def _ask_why(self) -> None:
+        self.bridge.requested.emit("show_view", "why")
 
     def _ask_for_fix(self) -> None:
         self.bridge.requested.emit("find_fix", None)
@@ -290,7 +299,7 @@ class VerdictBar(View):
             self._show(word, sign, token, verdict.text, self._notes_text(timeline, verdict))
         load = None if timeline is None else Load.of(timeline)
         self._bar.show_load(load)
-        for widget in (self._bar, self._share, self._notes, self.find_fix, self.export):
+        for widget in (self._bar, self._share, self._notes, self.why, self.find_fix, self.export):
             widget.setVisible(document is not None)
         self._share.setText("" if load is None else self._share_text(load, verdict))
         self._share.setToolTip("" if load is None else load.text())
@@ -302,7 +311,7 @@ class VerdictBar(View):
         return f"{least}{load.percent_text()} of {kib_text(load.budget)}"
 
     def _notes_text(self, timeline: Timeline | None, verdict: Verdict) -> str:
-        parts = []
+        parts = [f"Next: {self._next}"] if self._next else []
         if verdict.at_least:
             parts.append("Every sum is a lower bound: some operations are unknown.")
         if timeline is not None:
@@ -313,6 +322,7 @@ class VerdictBar(View):
 
     def _show(self, word: str, sign: str, token: str, cause: str, notes: str) -> None:
         theme = self.bridge.theme
+        self.why.setIcon(icon("help", theme))
         self.find_fix.setIcon(icon("fix", theme))
         self.export.setIcon(icon("export", theme))
         size = self.fontMetrics().height() + 2
@@ -328,6 +338,12 @@ class VerdictBar(View):
         self._notes.setPalette(muted)
         self._share.setPalette(muted)
         self.setAccessibleDescription(f"{word}. {cause}")
+
+    @Slot(object)
+    def show_diagnosis(self, diagnosis: Diagnosis | None) -> None:
+        """Say what to do next, once that is known; None takes it away."""
+        self._next = "" if diagnosis is None or diagnosis.fits else diagnosis.next_step
+        self._refresh()
 
     def verdict_text(self) -> str:
         """The verdict as shown, for copying and tests."""

@@ -1,0 +1,118 @@
+"""The verdict bar and the diagnosis beside it."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QColor
+
+from tileview.analysis.diagnosis import Diagnosis, Figure
+from tileview.model.sizes import UNAVAILABLE
+from tileview.model.timeline import Cause
+from tileview.qt.theme import load_theme
+from tileview.qt.views.verdict_bar import Load, LoadBar
+from tileview.qt.views.why_text import page
+
+
+@pytest.fixture
+def why(driver, over):
+    driver.open(over)
+    view = driver.window.docks.views["why"]
+    driver.qtbot.waitUntil(lambda: view.diagnosis is not None, timeout=60_000)
+    return view
+
+
+def test_the_figures_add_up_to_what_is_over_the_budget(why):
+    found = {figure.label: figure.bytes for figure in why.diagnosis.figures}
+    assert found["total peak"] + found["reserve"] == found["needed"] == 617_464
+    assert found["needed"] - found["budget"] == 30_504
+    assert "30,504 B" in why.text()
+
+
+def test_what_lies_on_the_tile_adds_up_to_the_peak(why):
+    assert sum(item.bytes for item in why.diagnosis.contributions) == 568_312
+
+
+def test_the_bar_says_what_to_do_next(driver, why):
+    assert driver.window.verdict._notes.text().startswith("Next: ")
+    assert why.diagnosis.next_step in driver.window.verdict._notes.text()
+
+
+def test_links_lead_into_the_window(driver, why):
+    session = driver.session
+    why._follow(QUrl("place:3:7"))
+    assert (session.selection.step, session.selection.tile) == (3, 7)
+    why._follow(QUrl("op:4"))
+    assert session.selection.operation == 4
+    relief = why.diagnosis.reliefs[0]
+    why._follow(QUrl(f"swap:{relief.operation}:{relief.alternative}"))
+    assert dict(session.state.swaps) == {relief.operation: relief.alternative}
+    assert why.diagnosis is None
+    assert not driver.window.verdict._notes.text().startswith("Next: ")
+    driver.settle()
+    driver.qtbot.waitUntil(lambda: why.diagnosis is not None, timeout=60_000)
+
+
+def test_a_timeline_is_diagnosed_too(driver, rejected):
+    driver.open(rejected)
+    view = driver.window.docks.views["why"]
+    driver.qtbot.waitUntil(lambda: view.diagnosis is not None, timeout=60_000)
+    assert len(view.diagnosis.bad_layouts) == 43
+    assert "vit.embedding.bias" in view.text()
+    assert "and 35 more" in view.text()
+
+
+def test_names_in_the_page_are_never_markup():
+    name = '<img src="x"><script>alert(1)</script>&amp;'
+    diagnosis = Diagnosis(Cause.TOTAL, False, name, (Figure(name, 1),), (name,), name)
+    text = page(diagnosis, {}, load_theme("light"))
+    assert "<img" not in text
+    assert "<script" not in text
+    assert "&lt;img" in text
+
+
+# -- the bar ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("total", "reserve", "budget", "text"),
+    [
+        (568_312, 49_152, 586_960, "105.2 %"),
+        (0, 0, 586_960, "0.0 %"),
+        (586_960, 0, 586_960, "100.0 %"),
+        (999, 0, 2000, "50.0 %"),
+        (UNAVAILABLE, 49_152, 586_960, "unavailable"),
+        (5, 0, 0, "unavailable"),
+    ],
+)
+def test_the_share_is_rounded_from_integers(total, reserve, budget, text):
+    assert Load(total, 0, total, reserve, budget).percent_text() == text
+
+
+@pytest.mark.parametrize("name", ["light", "dark"])
+def test_over_budget_reserve_and_unavailable_differ_without_colour(qtbot, name):
+    theme = load_theme(name)
+    pictures = []
+    for load in (
+        Load(300_000, 0, 300_000, 49_152, 586_960),
+        Load(800_000, 0, 800_000, 49_152, 586_960),
+        Load(UNAVAILABLE, 0, UNAVAILABLE, 49_152, 586_960),
+    ):
+        bar = LoadBar(theme)
+        qtbot.addWidget(bar)
+        bar.resize(400, 24)
+        bar.show_load(load)
+        picture = bar.grab().toImage()
+        ratio = picture.devicePixelRatio()
+        row = [QColor(picture.pixel(x, int(12 * ratio))).lightness() for x in range(picture.width())]
+        pictures.append(row)
+        assert load.text() == bar.toolTip() == bar.accessibleDescription()
+    fits, over, unavailable = pictures
+    scale = len(fits) / 400
+    standard = int(100 * scale)
+    assert fits[standard] == fits[standard + 20]
+    assert len(set(unavailable[standard : standard + 40])) > 1, "unavailable is hatched"
+    excess = over[int(330 * scale) : int(370 * scale)]
+    assert len(set(excess)) > 1, "the excess is hatched"
+    empty = fits[int(330 * scale) : int(370 * scale)]
+    assert set(empty) == {QColor(theme.background).lightness()}

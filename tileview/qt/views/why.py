@@ -1,0 +1,179 @@
+"""Why: the verdict taken apart, worked out beside the window, with links to what it names."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from PySide6.QtCore import QTimer, QUrl, Signal, Slot
+from PySide6.QtWidgets import QTextBrowser, QVBoxLayout, QWidget
+
+from tileview.analysis.diagnose import diagnose
+from tileview.analysis.diagnosis import Diagnosis
+from tileview.model.graph import kind_name
+from tileview.model.recipe import Recipe
+from tileview.qt.bridge import Bridge
+from tileview.qt.jobs import Background
+from tileview.qt.processes import Task, Worker
+from tileview.qt.views.base import View
+from tileview.qt.views.why_text import page
+from tileview.session.document import edited_recipe
+
+DELAY_MS = 150
+
+
+class WhyView(View):
+    """The diagnosis of the state in force.
+
+    Re-plans of a recipe's alternatives are part of it, so it is made in a worker process; for a timeline on a thread.
+    A diagnosis of a state that was left meanwhile is dropped. ``diagnosed`` carries the newest one, or None while there
+    is none.
+    """
+
+    title = "Why"
+    name = "why"
+    diagnosed = Signal(object)
+
+    def __init__(self, bridge: Bridge, parent: QWidget | None = None) -> None:
+        super().__init__(bridge, parent)
+        self._diagnosis: Diagnosis | None = None
+        self._task: Task | None = None
+        self._revision = -1
+        self._text = QTextBrowser(self)
+        self._text.setOpenLinks(False)
+        self._text.setFrameShape(QTextBrowser.Shape.NoFrame)
+        self._text.setAccessibleName("Diagnosis")
+        self._text.anchorClicked.connect(self._follow)
+        self.setFocusProxy(self._text)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(self._text)
+        self._worker = Worker(self)
+        self._worker.ended.connect(self._on_ended)
+        self._thread = Background(self)
+        self._thread.done.connect(self._on_made_here)
+        self._thread.failed.connect(self._on_failed)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(DELAY_MS)
+        self._timer.timeout.connect(self._start)
+
+    @property
+    def diagnosis(self) -> Diagnosis | None:
+        """The diagnosis of the state in force, None while it is not made."""
+        return self._diagnosis
+
+    def is_busy(self) -> bool:
+        return self._timer.isActive() or self._task is not None or self._thread.is_running
+
+    # -- when -----------------------------------------------------------------------------------------------------
+
+    def on_document(self) -> None:
+        self._forget()
+
+    def on_state(self) -> None:
+        self._forget()
+
+    def on_estimate(self) -> None:
+        self._timer.start()
+
+    def on_theme(self) -> None:
+        self._show()
+
+    def _forget(self) -> None:
+        self._timer.stop()
+        if self._task is not None:
+            self._worker.cancel(self._task)
+            self._task = None
+        self._take(None)
+
+    @Slot()
+    def _start(self) -> None:
+        session = self.session
+        estimate, recipe = session.estimate, session.recipe
+        if estimate is None or not session.is_current:
+            return
+        self._revision = session.revision
+        if recipe is None:
+            self._thread.start(partial(diagnose, estimate.verdict, estimate.timeline))
+            return
+        self._task = Task("diagnose", (recipe, session.state.overrides, self._baseline_recipe(), dict(session.results)))
+        self._worker.submit(self._task)
+
+    def _baseline_recipe(self) -> Recipe | None:
+        """The recipe that growth is measured against; None where the baseline is the state in force."""
+        session = self.session
+        baseline = session.baseline
+        if baseline is None or (baseline.state == session.state and baseline.document is session.document):
+            return None
+        recipe = baseline.document.recipe
+        return None if recipe is None else edited_recipe(recipe, baseline.state)
+
+    @Slot(object, str, object)
+    def _on_ended(self, task: Task, outcome: str, payload: object) -> None:
+        if task is not self._task:
+            return
+        self._task = None
+        if outcome == "done" and isinstance(payload, Diagnosis):
+            self._take(payload)
+        elif outcome != "cancelled":
+            self._on_failed(str(payload), "")
+
+    @Slot(object)
+    def _on_made_here(self, diagnosis: Diagnosis) -> None:
+        if self._revision == self.session.revision:
+            self._take(diagnosis)
+
+    @Slot(str, str)
+    def _on_failed(self, summary: str, _details: str) -> None:
+        self._text.setPlainText(f"The diagnosis could not be made: {summary}")
+
+    # -- what is shown --------------------------------------------------------------------------------------------
+
+    def _take(self, diagnosis: Diagnosis | None) -> None:
+        self._diagnosis = diagnosis
+        self._show()
+        self.diagnosed.emit(diagnosis)
+
+    def _show(self) -> None:
+        if self._diagnosis is None:
+            self._text.setPlainText("" if self.session.document is None else "Looking for the cause …")
+            return
+        color = self.bridge.theme.accent
+        self._text.document().setDefaultStyleSheet(f"a {{ color: {color}; }} th {{ text-align: left; }}")
+        self._text.setHtml(page(self._diagnosis, self._names(), self.bridge.theme))
+
+    def _names(self) -> dict[int, str]:
+        graph, timeline = self.session.graph, self.session.timeline
+        if graph is not None:
+            return {operation.id: kind_name(operation.kind) for operation, _ in graph.walk()}
+        steps = () if timeline is None else timeline.steps
+        return {step.source: step.kind for step in steps if step.source is not None}
+
+    @Slot(QUrl)
+    def _follow(self, url: QUrl) -> None:
+        """Do what a link says; the links are made in this program, names in them are numbers."""
+        kind, *rest = url.toString().split(":")
+        session = self.session
+        if kind == "op":
+            session.select_operation(int(rest[0]))
+        elif kind == "root":
+            session.select_allocation(int(rest[0]))
+        elif kind == "place":
+            session.select(replace(session.selection, step=int(rest[0]), tiles=(int(rest[1]),)))
+        elif kind == "swap":
+            session.swap(int(rest[0]), int(rest[1]))
+        elif kind == "view":
+            self.bridge.requested.emit("show_view", rest[0])
+        elif kind == "do":
+            self.bridge.requested.emit(rest[0], None)
+
+    def text(self) -> str:
+        """The page as plain text."""
+        return self._text.toPlainText()
+
+    def shut_down(self) -> None:
+        self._timer.stop()
+        self._task = None
+        self._worker.close()
+        self._thread.close()

@@ -1,0 +1,176 @@
+"""A diagnosis as a page: sums, what lies on the tile, what could shrink, what to do next, with links into the window.
+
+Names come from files and are escaped; links are of this program's own making (``op:21``, ``root:7``, ``place:69:174``,
+``swap:21:0``, ``do:find_fix``).
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Mapping
+
+from tileview.analysis.diagnosis import Contribution, ContributionGroup, Diagnosis, grouped
+from tileview.model.sizes import exact_text, kib_text
+from tileview.model.tensor import MemoryClass
+from tileview.qt.theme import Theme
+
+MOST_ROWS = 12
+MOST_LAYOUTS = 8
+
+
+def _link(target: str, text: str) -> str:
+    return f'<a href="{html.escape(target)}">{html.escape(text)}</a>'
+
+
+def _row(cells: Iterable[str], numbers: frozenset[int] = frozenset(), tag: str = "td") -> str:
+    parts = []
+    for index, cell in enumerate(cells):
+        side = "right" if index in numbers else "left"
+        parts.append(f'<{tag} align="{side}" style="padding-right:8px">{cell}</{tag}>')
+    return f"<tr>{''.join(parts)}</tr>"
+
+
+def _table(header: tuple[str, ...], rows: list[str], numbers: frozenset[int]) -> str:
+    head = _row((html.escape(title) for title in header), numbers, "th") if header else ""
+    return f'<table cellspacing="0" cellpadding="1">{head}{"".join(rows)}</table>'
+
+
+def _operation(operation: int | None, names: Mapping[int, str]) -> str:
+    if operation is None:
+        return ""
+    return _link(f"op:{operation}", f"op {operation} {names.get(operation, '')}".strip())
+
+
+def page(diagnosis: Diagnosis, names: Mapping[int, str], theme: Theme) -> str:
+    """The whole page as HTML for a text browser; ``names`` are the kinds of the operations."""
+    color = theme.ok if diagnosis.fits else theme.over
+    word = "Fits" if diagnosis.fits else "Does not fit"
+    parts = [f'<p><b><span style="color:{color}">{word}.</span></b> {html.escape(diagnosis.headline)}.</p>']
+    parts.append(f"<p><b>Next:</b> {html.escape(diagnosis.next_step)}{_next_links(diagnosis)}</p>")
+    if diagnosis.figures:
+        rows = [
+            _row((html.escape(figure.label), html.escape(exact_text(figure.bytes)), kib_text(figure.bytes)), _NUMBERS)
+            for figure in diagnosis.figures
+        ]
+        parts.append(f"<h4>The sum</h4>{_table((), rows, _NUMBERS)}")
+    parts += _layouts(diagnosis)
+    parts += _shrinking(diagnosis, names)
+    parts += _contributions(diagnosis, names)
+    parts += [f"<p>{html.escape(sentence)}</p>" for sentence in diagnosis.details]
+    parts += _growth(diagnosis)
+    return "".join(parts)
+
+
+_NUMBERS = frozenset({1, 2})
+
+
+def _next_links(diagnosis: Diagnosis) -> str:
+    if diagnosis.fits:
+        return ""
+    links = [_link("do:find_fix", "Find fix")]
+    if diagnosis.bad_layouts:
+        links.append(_link("view:problems", "Problems"))
+    return "<br>" + " · ".join(links)
+
+
+def _shrinking(diagnosis: Diagnosis, names: Mapping[int, str]) -> list[str]:
+    """What the operations at the place can do for their own steps, then the best single swaps."""
+    parts = []
+    if diagnosis.reliefs:
+        rows = [
+            _row(
+                (
+                    _operation(relief.operation, names),
+                    exact_text(relief.now),
+                    exact_text(relief.then),
+                    _link(f"swap:{relief.operation}:{relief.alternative}", f"swap in {relief.alternative}"),
+                    "fits then" if relief.fits else "still does not fit",
+                ),
+                _NUMBERS,
+            )
+            for relief in diagnosis.reliefs
+        ]
+        header = ("Operation", "Fullest step now", "Could hold", "Alternative", "Alone")
+        parts.append(f"<h4>Operations at fault that could need less</h4>{_table(header, rows, _NUMBERS)}")
+    if diagnosis.levers:
+        rows = [
+            _row(
+                (
+                    _operation(lever.operation, names),
+                    f"{'+' if lever.delta_total > 0 else '−'}{abs(lever.delta_total):,} B",
+                    _link(f"swap:{lever.operation}:{lever.alternative}", f"swap in {lever.alternative}"),
+                    "fits then" if lever.fits else "still does not fit",
+                ),
+                frozenset({1}),
+            )
+            for lever in diagnosis.levers[:MOST_ROWS]
+        ]
+        titles = ("Operation", "Total peak", "Alternative", "Alone")
+        parts.append(f"<h4>Best single swaps by total peak</h4>{_table(titles, rows, frozenset({1}))}")
+    return parts
+
+
+def _contributions(diagnosis: Diagnosis, names: Mapping[int, str]) -> list[str]:
+    load = diagnosis.load
+    if load is None or not diagnosis.contributions:
+        return []
+    groups = grouped(diagnosis.contributions)
+    roots = _first_roots(diagnosis.contributions)
+    rows = [_contribution(group, roots, names) for group in groups[:MOST_ROWS]]
+    left = groups[MOST_ROWS:]
+    if left:
+        rest = exact_text(sum(group.bytes for group in left))
+        rows.append(_row((f"and {len(left):,} more", "", rest, "", ""), frozenset({2})))
+    place = _link(f"place:{load.step}:{load.tile}", f"tile {load.tile} at step {load.step}")
+    header = ("Allocation", "Class", "Bytes", "Made by", "Could be smaller")
+    return [f"<h4>On {place}</h4>{_table(header, rows, frozenset({2}))}"]
+
+
+def _contribution(group: ContributionGroup, roots: Mapping[str, int], names: Mapping[int, str]) -> str:
+    times = f" × {group.count}" if group.count > 1 else ""
+    root = roots.get(group.name)
+    name = html.escape(group.name) if root is None else _link(f"root:{root}", group.name)
+    smaller = ""
+    if group.choice is not None:
+        operation, alternative = group.choice
+        link = _link(f"swap:{operation}:{alternative}", f"swap in {alternative}")
+        smaller = f"−{group.smaller_by:,} B: {link} of op {operation}"
+    kind = "interleaved" if group.memory_class is MemoryClass.INTERLEAVED else "standard"
+    maker = "resident" if group.resident else _operation(group.operation, names)
+    return _row((f"{name}{times}", kind, exact_text(group.bytes), maker, smaller), frozenset({2}))
+
+
+def _first_roots(contributions: Iterable[Contribution]) -> dict[str, int]:
+    """Name of an allocation or of its group → the first root under it."""
+    roots: dict[str, int] = {}
+    for item in contributions:
+        if item.root is not None:
+            roots.setdefault(item.group if item.resident and item.group else item.name, item.root)
+    return roots
+
+
+def _growth(diagnosis: Diagnosis) -> list[str]:
+    grown = [change for change in diagnosis.changes if change.delta]
+    if not grown:
+        return []
+    rows = [
+        _row((html.escape(change.name), f"{'+' if (change.delta or 0) > 0 else '−'}{abs(change.delta or 0):,} B"),
+             frozenset({1}))
+        for change in grown[:MOST_ROWS]
+    ]  # fmt: skip
+    return [f"<h4>Against the baseline</h4>{_table((), rows, frozenset({1}))}"]
+
+
+def _layouts(diagnosis: Diagnosis) -> list[str]:
+    bad = diagnosis.bad_layouts
+    if not bad:
+        return []
+    lines = [
+        f"<li>{html.escape(layout.name)}: {html.escape(layout.text)}. {html.escape(layout.remedy)}</li>"
+        for layout in bad[:MOST_LAYOUTS]
+    ]
+    more = f"<p>and {len(bad) - MOST_LAYOUTS:,} more: {_link('view:problems', 'Problems')}</p>"
+    return [
+        f"<h4>Layouts that do not resolve</h4><ul>{''.join(lines)}</ul>",
+        more if len(bad) > MOST_LAYOUTS else "",
+    ]
