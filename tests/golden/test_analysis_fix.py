@@ -74,6 +74,20 @@ def test_workers_stream_and_agree_with_this_process():
     parts = []
     found = evaluate_all(recipe, workers=2, on_results=parts.append)
     assert found == evaluate_all(recipe, workers=1)
+    with Workers(recipe, workers=2, patience=0) as pool:
+        tasks = [(swap,) for swap in single_swaps(recipe)]
+        elsewhere = [trial for trials in pool.run(tasks) for trial in trials]
+        assert pool._pool is not None
+    by_swap = {(result.operation, result.alternative): result for result in found}
+    assert len(elsewhere) == len(found)
+    for trial in elsewhere:
+        result = by_swap[trial.swaps[0]]
+        assert (trial.ok, trial.peak, trial.fits, trial.verdict) == (
+            result.ok,
+            result.peak,
+            result.fits,
+            result.verdict,
+        )
     assert len(parts) > 1
     streamed = [result for part in parts for result in part]
     assert sorted(streamed, key=lambda r: (r.operation, r.alternative)) == list(found)
@@ -90,7 +104,7 @@ def test_a_cancelled_evaluation_ends_early():
 def test_a_killed_worker_loses_nothing(monkeypatch):
     recipe, _ = golden_model("b02_block_f16_t4_nofit")
     tasks = [(swap,) for swap in single_swaps(recipe)]
-    with Workers(recipe, workers=2) as pool:
+    with Workers(recipe, workers=2, patience=0) as pool:
         found = []
         for index, trials in enumerate(pool.run(tasks)):
             found.extend(trials)

@@ -12,6 +12,7 @@ import multiprocessing.connection
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -104,11 +105,18 @@ def never() -> bool:
 
 
 class Workers:
-    """Runs trials in parallel; a context manager. With one worker, or where none can be started, in this process."""
+    """Runs trials in parallel; a context manager. With one worker, or where none can be started, in this process.
 
-    def __init__(self, recipe: Recipe, overrides: Overrides = NO_OVERRIDES, workers: int = 2) -> None:
+    Starting workers takes as long as some dozens of trials: they are started only where the trials of the first
+    ``patience`` seconds, made in this process, foretell that all of them would take five times as long or more.
+    """
+
+    def __init__(
+        self, recipe: Recipe, overrides: Overrides = NO_OVERRIDES, workers: int = 2, patience: float = 0.3
+    ) -> None:
         self._own = Evaluator(recipe, overrides)
         self._count = max(1, workers)
+        self._patience = patience
         self._pool: ProcessPoolExecutor | None = None
 
     def __enter__(self) -> Workers:
@@ -133,6 +141,17 @@ class Workers:
         Neighbours in ``tasks`` go to the same worker: put those that have much in common beside each other. Ends
         early, without an error, as soon as ``cancelled()`` is true.
         """
+        done = 0
+        if self._count > 1 and self._pool is None:
+            start = time.monotonic()
+            while done < len(tasks) and time.monotonic() - start < self._patience and not cancelled():
+                yield [self._own.trial(tasks[done], mark)]
+                done += 1
+            spent = time.monotonic() - start
+            if done and spent / done * (len(tasks) - done) < 4 * self._patience:
+                yield from self._run_here(tasks[done:], mark, cancelled)
+                return
+        tasks = tasks[done:]
         if self._count == 1 or len(tasks) < 2 * chunk:
             yield from self._run_here(tasks, mark, cancelled)
             return
@@ -146,8 +165,8 @@ class Workers:
                         future = self._workers().submit(_trials, chunks[position], mark)
                     waiting[future] = chunks[position]
                     position += 1
-                done, _ = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
-                for future in done:
+                finished, _ = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
+                for future in finished:
                     found = future.result()
                     del waiting[future]
                     yield found
