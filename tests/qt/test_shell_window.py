@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QColor, QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QDockWidget, QLineEdit, QTreeView, QWidget
+from PySide6.QtWidgets import QApplication, QDockWidget, QInputDialog, QLineEdit, QTreeView, QWidget
 
 from tileview.qt.dialogs import ErrorDialog
 from tileview.qt.faults import FaultHandler, log_path
@@ -185,11 +185,37 @@ def test_a_tree_keeps_the_keys_that_fold_it(driver, vit3):
     driver.window.activateWindow()
     tree.setFocus()
     tree.setCurrentIndex(tree.model().index(0, 0))
+    model = tree.model()
+    parent = next(row for row in range(model.rowCount()) if model.hasChildren(model.index(row, 0)))
+    tree.setCurrentIndex(model.index(parent, 0))
+    tree.expand(model.index(parent, 0))
     step = driver.session.selection.step
-    for key in ("Right", "Left", "Home", "End"):
-        press(tree, key)
-    assert driver.session.selection.step == step or driver.session.selection.operation is not None
-    assert tree.hasFocus()
+    press(tree, "Left")
+    assert not tree.isExpanded(tree.model().index(parent, 0))
+    press(tree, "Right")
+    assert tree.isExpanded(tree.model().index(parent, 0))
+    assert driver.session.selection.step == step
+
+
+def test_in_a_flat_table_the_arrows_step(driver, vit3):
+    driver.open(vit3)
+    view = driver.window.docks.show_view("allocations")
+    table = view.findChild(QTreeView)
+    driver.window.activateWindow()
+    table.setFocus()
+    table.setCurrentIndex(table.model().index(0, 0))
+    driver.session.select_step(5)
+    press(table, "Right")
+    assert driver.session.selection.step == 6
+
+
+def test_a_state_is_pinned_under_a_name(driver, pair, monkeypatch):
+    driver.open(pair)
+    monkeypatch.setattr(QInputDialog, "getText", lambda *words: ("before lunch", True))
+    driver.trigger("pin")
+    monkeypatch.setattr(QInputDialog, "getText", lambda *words: ("", False))
+    driver.trigger("pin")
+    assert [pin.name for pin in driver.session.pins] == ["before lunch"]
 
 
 def test_typing_into_a_field_is_no_command(driver, vit3):

@@ -17,25 +17,40 @@ from PySide6.QtWidgets import (
 
 from tileview.qt.actions import Actions
 
+_CLAIMING = (QAbstractItemView, QAbstractSlider, QTextEdit, QComboBox, QTabBar)
 _DIRECT = Qt.FindChildOption.FindDirectChildrenOnly
 _ENDS = frozenset({Qt.Key.Key_Home, Qt.Key.Key_End})
 _SIDEWAYS = frozenset({Qt.Key.Key_Left, Qt.Key.Key_Right})
 
 
-def keys_of(widget: QWidget) -> frozenset[Qt.Key]:
-    """The keys that a widget keeps, besides those it claims itself.
+def claims(widget: QWidget, event: QKeyEvent) -> bool:
+    """Whether a widget keeps a key that it does not ask for itself.
 
-    Trees fold with ← and →, lists jump with Home and End, sliders and tabs move; in a table ← and → stay with the
-    window: there is nothing sideways to go to in a row.
+    A tree folds with ← and → where there is something to fold at its current row; in a flat table they stay with the
+    window, since there is nothing sideways to go to in a row. Lists jump with Home and End, sliders, texts and tabs
+    move, a choice takes letters.
     """
-    if isinstance(widget, QTreeView | QAbstractSlider | QTextEdit):
-        return _ENDS | _SIDEWAYS
+    key = Qt.Key(event.key())
+    plain_modifiers = Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier
+    if event.modifiers() & ~plain_modifiers:
+        return False
+    if isinstance(widget, QTreeView):
+        return key in _ENDS or (key in _SIDEWAYS and _folds(widget))
     if isinstance(widget, QAbstractItemView):
         by_cell = widget.selectionBehavior() is QAbstractItemView.SelectionBehavior.SelectItems
-        return _ENDS | _SIDEWAYS if by_cell and widget.model() is not None else _ENDS
-    if isinstance(widget, QTabBar):
-        return _SIDEWAYS
-    return frozenset()
+        return key in _ENDS or (key in _SIDEWAYS and by_cell)
+    if isinstance(widget, QAbstractSlider | QTextEdit):
+        return key in _ENDS or key in _SIDEWAYS
+    if isinstance(widget, QComboBox):
+        return bool(event.text().strip())
+    return isinstance(widget, QTabBar) and key in _SIDEWAYS
+
+
+def _folds(tree: QTreeView) -> bool:
+    """Whether the current row has rows below it or is itself below another."""
+    index = tree.currentIndex()
+    model = tree.model()
+    return index.isValid() and (index.parent().isValid() or (model is not None and model.hasChildren(index)))
 
 
 def keys_taken(widget: QWidget | None) -> list[QKeySequence]:
@@ -78,7 +93,7 @@ class KeyGuard(QObject):
     def _on_focus(self, _old: QWidget | None, new: QWidget | None) -> None:
         self.release()
         self._commands.give_way(keys_taken(new))
-        if new is not None and (keys_of(new) or isinstance(new, QComboBox)):
+        if isinstance(new, _CLAIMING):
             self._watched = new
             new.installEventFilter(self)
             new.destroyed.connect(self._on_destroyed)
@@ -99,11 +114,8 @@ class KeyGuard(QObject):
             event.type() == QEvent.Type.ShortcutOverride
             and isinstance(event, QKeyEvent)
             and isinstance(watched, QWidget)
+            and claims(watched, event)
         ):
-            shift_only = event.modifiers() & ~(Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier)
-            plain = shift_only == Qt.KeyboardModifier.NoModifier
-            typed = isinstance(watched, QComboBox) and bool(event.text().strip())
-            if plain and (typed or event.key() in keys_of(watched)):
-                event.accept()
-                return True
+            event.accept()
+            return True
         return False

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
+from PySide6.QtWidgets import QInputDialog, QLineEdit
 
 from tileview.qt.actions import Command
 from tileview.qt.dialogs import ErrorDialog, about
@@ -99,6 +100,12 @@ class Tools(QObject):
         session = self._window.session
         edits = session.history.done
         label = str(name) if name else (edits[-1].label if edits else "as opened")
+        if not name:
+            label, named = QInputDialog.getText(
+                self._window, "Pin the state in force", "Name:", QLineEdit.EchoMode.Normal, label
+            )
+            if not named:
+                return
         if session.pin_current(label) is not None:
             self._window.bridge.message.emit(f"Pinned as {label}.")
 
