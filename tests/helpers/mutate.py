@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import random
 import re
@@ -145,18 +146,18 @@ def _damage_value(rng: random.Random, document: Any) -> None:
     if kind == 0:
         del place[key]
     elif kind == 1:
-        place[key] = rng.choice(NASTY_VALUES)
+        place[key] = copy.deepcopy(rng.choice(NASTY_VALUES))
     elif kind == 2:
         number = rng.choice(NASTY_NUMBERS[:12])
         place[key] = float(number) if "." in number or "e" in number else int(number)
     elif kind == 3:
         place[key] = rng.choice(NASTY_TEXTS)
     elif kind == 4:
-        place[key] = place[other]
+        place[key] = copy.deepcopy(place[other])
     elif isinstance(place, dict):
-        place[rng.choice(("7", "007", "-1", "x", "", "@", "live", "tile_usage"))] = place[key]
+        place[rng.choice(("7", "007", "-1", "x", "", "@", "live", "tile_usage"))] = copy.deepcopy(place[key])
     else:
-        place.append(place[key])
+        place.append(copy.deepcopy(place[key]))
 
 
 def damage_debug(rng: random.Random, base: bytes) -> bytes:
