@@ -359,3 +359,54 @@ def test_a_broken_recovery_file_is_dropped(driver, content):
     path.write_bytes(content)
     assert not driver.window.files.offer_recovery()
     assert not path.exists()
+
+
+def test_the_timeline_in_force_is_exported_and_opens_with_the_same_peaks(driver, pair, tmp_path):
+    driver.open(pair)
+    driver.session.swap(0, 2)
+    driver.session.swap(1, 1)
+    driver.settle()
+    peak = driver.session.timeline.peak
+    target = tmp_path / "out.timeline.json"
+    messages = []
+    driver.window.bridge.message.connect(messages.append)
+    driver.window.exporter.export_timeline(target)
+    driver.qtbot.waitUntil(lambda: bool(messages), timeout=20_000)
+    driver.session.mark_clean()
+    driver.open(target)
+    assert driver.session.timeline.peak == peak
+    assert driver.session.verdict.fits
+
+
+def test_a_timeline_that_cannot_be_written_is_reported(driver, pair, tmp_path):
+    driver.open(pair)
+    driver.window.exporter.export_timeline(tmp_path / "nowhere" / "x.json")
+    driver.qtbot.waitUntil(lambda: driver.window.findChild(ErrorDialog) is not None)
+    assert "does not exist" in driver.window.findChild(ErrorDialog).text()
+    driver.window.findChild(ErrorDialog).close()
+
+
+def test_two_windows_on_one_file_keep_their_edits_apart(make_driver, pair):
+    first, second = make_driver(), make_driver()
+    first.open(pair)
+    second.open(pair)
+    first.session.swap(0, 2)
+    second.session.swap(1, 1)
+    first.settle()
+    second.settle()
+    first.window.files.recovery.write()
+    second.window.files.recovery.write()
+    kept = [json.loads(path.read_text())["edits"]["swaps"] for path in recovery_folder().glob("*.json")]
+    assert sorted(kept, key=str) == [{"0": 2}, {"1": 1}]
+    assert dict(first.session.state.swaps) == {0: 2}
+
+
+def test_a_relative_path_opens_wherever_the_program_goes_later(driver, pair, monkeypatch, tmp_path):
+    monkeypatch.chdir(pair.parent)
+    driver.window.files.open(pair.name)
+    driver.settle()
+    monkeypatch.chdir("/")
+    assert driver.session.document.path == pair
+    first = driver.session.document
+    driver.trigger("reload")
+    driver.qtbot.waitUntil(lambda: driver.session.document is not first, timeout=20_000)

@@ -11,7 +11,7 @@ import pytest
 
 from tileview.analysis.alternatives import evaluate_all
 from tileview.formats import open_file
-from tileview.qt import loading
+from tileview.qt import loading, processes
 from tileview.qt.dialogs import ErrorDialog
 from tileview.qt.evaluation import shares
 from tileview.qt.fixing import FixDialog
@@ -433,3 +433,19 @@ def test_a_document_can_be_read_while_another_is_estimated(driver, pair, over):
     driver.window.files.show_document(Document(pair, open_file(pair)))
     driver.settle()
     assert driver.session.timeline.tile_count == 8
+
+
+def test_a_process_without_work_goes_and_comes_back(qapp, qtbot, pair, monkeypatch):
+    monkeypatch.setattr(processes, "IDLE_SECONDS", 0.2)
+    worker = Worker()
+    try:
+        ends = Ends(worker)
+        first, second = Task("load", str(pair)), Task("load", str(pair))
+        worker.submit(first)
+        qtbot.waitUntil(lambda: first in ends.outcomes, timeout=20_000)
+        qtbot.waitUntil(lambda: worker.pid is None, timeout=10_000)
+        worker.submit(second)
+        qtbot.waitUntil(lambda: second in ends.outcomes, timeout=20_000)
+        assert ends.outcomes[second] == "done"
+    finally:
+        worker.close()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QFileDialog, QWidget
@@ -12,14 +14,20 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from tileview.errors import TileViewError
 from tileview.formats.save import Changes, render, write_atomic
 from tileview.formats.search_state import SearchState
+from tileview.formats.timeline_writer import dump_timeline
 from tileview.model.sizes import Size, Unavailable, exact_text
+from tileview.model.timeline import Timeline
+from tileview.model.timeline_file import TimelineFile
 from tileview.qt.actions import Command
 from tileview.qt.bridge import Bridge
 from tileview.qt.dialogs import ErrorDialog, confirm
 from tileview.qt.docks import DockArea
+from tileview.qt.jobs import Background
 from tileview.qt.settings import Settings
 from tileview.qt.views.base import View
 from tileview.session.session import Session
+
+RECIPES = "Recipes (*.json);;All files (*)"
 
 
 def suggested_name(path: Path) -> str:
@@ -84,12 +92,17 @@ class Exporter(QObject):
         self._settings = settings
         self._docks = docks
         self._window = window
+        self._writing = Background(self)
+        self._writing.done.connect(self._on_written)
+        self._writing.failed.connect(self._on_not_written)
 
     def commands(self) -> tuple[Command, ...]:
         return (
             Command("export_recipe", "&Export recipe…", "File", self.export_recipe, ("Ctrl+E",),
                     "Write the recipe with the edits in force to a file", self._has_recipe, icon="export",
                     separator_before=True),
+            Command("export_timeline", "Export ti&meline…", "File", self.export_timeline, (),
+                    "Write the estimate in force as a memory timeline of version 3", self._has_timeline),
             Command("export_picture", "Export view as &picture…", "File", self.export_picture, (),
                     "Write the view with the focus as PNG or SVG", icon="picture"),
             Command("export_table", "Export &table as CSV…", "File", self.export_table, (),
@@ -102,6 +115,10 @@ class Exporter(QObject):
         document = self._bridge.session.document
         return document is not None and document.is_recipe
 
+    def _has_timeline(self) -> bool:
+        session = self._bridge.session
+        return session.is_current and session.timeline is not None
+
     def _has_verdict(self) -> bool:
         return self._bridge.session.verdict is not None
 
@@ -113,7 +130,11 @@ class Exporter(QObject):
         document, recipe = session.document, session.recipe
         if document is None or recipe is None or not isinstance(document.source, SearchState):
             return False
-        target = Path(str(argument)) if argument is not None else self._ask_for_target(document.path)
+        target = (
+            Path(str(argument))
+            if argument is not None
+            else self._ask("Export recipe", document.path.with_name(suggested_name(document.path)), RECIPES)
+        )
         if target is None or not self._may_replace(document.path, target):
             return False
         try:
@@ -132,13 +153,14 @@ class Exporter(QObject):
         self._bridge.message.emit(text)
         return True
 
-    def _ask_for_target(self, opened: Path) -> Path | None:
-        folder = Path(self._settings.folder) if self._settings.folder else opened.parent
+    def _ask(self, title: str, suggested: Path, kinds: str) -> Path | None:
+        """Ask where to write; whether something may be replaced is asked later, in words of our own."""
+        folder = Path(self._settings.folder) if self._settings.folder else suggested.parent
         name, _ = QFileDialog.getSaveFileName(
             self._window,
-            "Export recipe",
-            str(folder / suggested_name(opened)),
-            "Recipes (*.json);;All files (*)",
+            title,
+            str(folder / suggested.name),
+            kinds,
             options=QFileDialog.Option.DontConfirmOverwrite,
         )
         return Path(name) if name else None
@@ -155,6 +177,40 @@ class Exporter(QObject):
         if target.exists():
             return confirm(self._window, "Replace file?", f"{target} exists already. Replace it?", "Replace")
         return True
+
+    # -- the timeline ---------------------------------------------------------------------------------------------
+
+    def export_timeline(self, argument: object = None) -> None:
+        """Ask for a file (or take the path given) and write the estimate in force in the compiler's own schema.
+
+        Written on a thread: with the numbers of every tile it can be tens of megabytes.
+        """
+        session = self._bridge.session
+        document, timeline = session.document, session.timeline
+        if document is None or timeline is None or self._writing.is_running:
+            return
+        if argument is not None:
+            target: Path | None = Path(str(argument))
+        else:
+            name = f"{document.path.stem.removesuffix('.recipe')}.timeline.json"
+            target = self._ask("Export timeline", document.path.with_name(name), "Timelines (*.json);;All files (*)")
+        if target is None or not self._may_replace(document.path, target):
+            return
+        options = document.source.options if isinstance(document.source, TimelineFile) else ()
+        self._writing.start(partial(_write_timeline, target, timeline, options))
+
+    @Slot(object)
+    def _on_written(self, target: Path) -> None:
+        self._settings.folder = str(target.parent)
+        self._bridge.message.emit(f"Exported to {target}.")
+
+    @Slot(str, str)
+    def _on_not_written(self, summary: str, details: str) -> None:
+        ErrorDialog("Not exported", summary, details, self._window).open()
+
+    def close(self) -> None:
+        """Wait for a file that is being written: it would be left half done otherwise."""
+        self._writing.close()
 
     # -- views ----------------------------------------------------------------------------------------------------
 
@@ -226,6 +282,11 @@ class Exporter(QObject):
     def copy_summary(self, _argument: object = None) -> None:
         QGuiApplication.clipboard().setText(summary_markdown(self._bridge.session))
         self._bridge.message.emit("Summary copied as Markdown.")
+
+
+def _write_timeline(target: Path, timeline: Timeline, options: Sequence[tuple[str, str]]) -> Path:
+    write_atomic(target, dump_timeline(timeline, options))
+    return target
 
 
 def save_svg(view: View, path: Path) -> bool:

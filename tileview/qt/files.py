@@ -99,23 +99,23 @@ class Files(QObject):
         path = Path(str(argument)) if argument is not None else self._ask("Open")
         if path is None or not self.may_leave():
             return False
-        self.loader.load(LoadRequest(path, "open"))
+        self.loader.load(LoadRequest(path.absolute(), "open"))
         return True
 
     def open_together(self, first: Path, others: list[Path]) -> None:
         """Open a file, and stand the others beside it."""
-        self.loader.load(LoadRequest(first, "open"))
+        self.loader.load(LoadRequest(first.absolute(), "open"))
         for path in others:
-            self.loader.load(LoadRequest(path, "compare"))
+            self.loader.load(LoadRequest(path.absolute(), "compare"))
 
     def stand_beside(self, path: Path) -> None:
         """Link a file with the open one where one is a recipe, the other a timeline; else open a window of its own."""
-        self.loader.load(LoadRequest(path, "beside"))
+        self.loader.load(LoadRequest(path.absolute(), "beside"))
 
     def compare_with(self, argument: object = None) -> None:
         path = Path(str(argument)) if argument is not None else self._ask("Compare with")
         if path is not None:
-            self.loader.load(LoadRequest(path, "compare"))
+            self.loader.load(LoadRequest(path.absolute(), "compare"))
 
     def close_file(self, _argument: object = None) -> None:
         if self.may_leave():

@@ -188,6 +188,10 @@ class Background(QObject):
     def _run(self, call: Callable[[], object]) -> None:
         try:
             result = call()
+        except TileViewError as error:
+            if not self._closing:
+                self.failed.emit(str(error), "")
+            return
         except Exception as error:
             if not self._closing:
                 self.failed.emit(f"{type(error).__name__}: {error}", "".join(traceback.format_exception(error)))

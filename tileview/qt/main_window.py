@@ -341,6 +341,7 @@ class MainWindow(QMainWindow):
         self.keyguard.release()
         self.tools.close()
         self.files.close()
+        self.exporter.close()
         self.estimates.close()
         self.docks.shut_down()
         self.verdict.shut_down()

@@ -21,6 +21,9 @@ from tileview.qt.worker import STOP, read_frame, write_frame
 ATTEMPTS: Final = 2
 """How often a task is given to a process before it is reported as lost."""
 
+IDLE_SECONDS: float = 45.0
+"""How long a process without work is kept, so that the next task need not wait for a new one."""
+
 _tokens = itertools.count(1)
 
 
@@ -153,13 +156,22 @@ class Worker(QObject):
     # -- on the thread --------------------------------------------------------------------------------------------
 
     def _serve(self) -> None:
-        while (task := self._tasks.get()) is not None and not self._closing:
+        while (task := self._next()) is not None and not self._closing:
             outcome, payload = self._run(task)
             if not self._keep:
                 self._drop_process()
             if not self._closing:
                 self.ended.emit(task, outcome, payload)
         self._drop_process()
+
+    def _next(self) -> Task | None:
+        """The next task; meanwhile the process goes where nothing has come for a while: it holds a recipe's worth of
+        memory."""
+        try:
+            return self._tasks.get(timeout=IDLE_SECONDS)
+        except queue.Empty:
+            self._drop_process()
+            return self._tasks.get()
 
     def _run(self, task: Task) -> tuple[str, object]:
         while not task.cancelled and not self._closing:

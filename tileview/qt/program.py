@@ -44,6 +44,11 @@ class Windows(QObject):
             window.open_paths(paths, ask=False)
         return window
 
+    def close(self) -> None:
+        """End the work of windows that are still there: the program is going, whatever they would like to ask."""
+        for window in tuple(self._windows):
+            window.shut_down()
+
     @Slot(object)
     def _on_gone(self, window: MainWindow) -> None:
         self._windows.remove(window)
@@ -61,6 +66,7 @@ def run_windows(paths: list[Path], compare: bool) -> int:
     if not paths:
         QTimer.singleShot(0, window, window.files.offer_recovery)
     code = application.exec()
+    windows.close()
     faults.close()
     clear_cache()
     return int(code)
