@@ -299,3 +299,42 @@ def test_report_escapes_names(tmp_path):
 def test_report_does_not_replace_its_source(tmp_path):
     path = golden_file("models/i02_pair_standard_t8.recipe.json", tmp_path)
     assert_one_error(run("report", path, "-o", path), "was read")
+
+
+# -- homes that do not resolve --------------------------------------------------------------------------------------
+
+
+def with_bad_homes(path, target, values):
+    """The recipe with these inputs' homes asking for more owners than their grains make."""
+    document = json.loads(path.read_bytes())
+    for value in values:
+        home = document["inputs"][str(value)]["layout"]
+        home["order"] = "RowMajor"
+        axis = {
+            "axis": "Linear", "partitions": 999_999, "padding_groups": 1, "block_size": 4, "padding_multiple": 1,
+            "shard_padding_multiple": 1, "padding": "Reject", "tile_stride": None,
+        }  # fmt: skip
+        home["tiling"] = {"tile_count": 999_999, "replicas": 1, "axes": [axis]}
+    target.write_text(json.dumps(document, separators=(",", ":")))
+    return document
+
+
+def test_fix_gives_inputs_homes_that_resolve(tmp_path):
+    source, target = tmp_path / "bad.json", tmp_path / "good.json"
+    original = json.loads((SAMPLES / "vit3-64tiles.recipe.json").read_bytes())
+    with_bad_homes(SAMPLES / "vit3-64tiles.recipe.json", source, [1, 2])
+    before = run("summary", source, "--json")
+    assert before.code == 1
+    assert before.json["files"][0]["verdict"]["cause"] == "cannot_lower"
+    page = run("summary", source).out
+    assert "Give these 2 inputs homes that resolve" in page
+    assert "owners" in page
+    result = run("fix", source, "--json", "-o", target)
+    answer = result.json
+    assert (result.code, answer["found"], answer["swaps"]) == (0, True, [])
+    assert sorted(answer["homes"]) == ["1", "2"]
+    after = run("summary", target, "--json").json["files"][0]
+    assert after["fits"] is True
+    assert after["peak"] == answer["after"]["peak"]
+    # The homes in the file are those that the planner chooses by itself, so these are the ones that come back.
+    assert json.loads(target.read_bytes()) == original

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from tileview.analysis.diagnosis import BadLayout
 from tileview.analysis.repair import repairs
 from tileview.core.geometry.resolve import LayoutErrorKind, layout_failure
+from tileview.core.memory.rows import layout_fault
+from tileview.model.recipe import Recipe
+from tileview.model.tensor import Layout, Shape
 from tileview.model.timeline import Timeline
 
 
@@ -23,13 +28,15 @@ def bad_layouts(timeline: Timeline) -> tuple[BadLayout, ...]:
 def remedy(timeline: Timeline, index: int) -> str:
     """What would make a layout that does not resolve resolve, in a sentence; from the same figures as the failure."""
     value = timeline.values[index]
-    layout = value.layout
-    if layout is None:
+    if value.layout is None:
         return "The layout's text does not parse."
+    return layout_remedy(value.shape, value.layout, timeline.tile_count)
+
+
+def layout_remedy(shape: Shape, layout: Layout, tile_count: int) -> str:
+    """:func:`remedy` for any shape and layout on a device of so many tiles."""
     tiling = layout.tiling
-    elements = 1
-    for extent in value.shape:
-        elements *= extent
+    elements = prod(shape)
     if tiling.is_linear and tiling.axes[0].block_size > 0:
         grain = tiling.axes[0].block_size
         grains = -(-elements // grain)
@@ -37,8 +44,29 @@ def remedy(timeline: Timeline, index: int) -> str:
             return f"At most {grains:,} owners can hold {elements:,} elements in grains of {grain}."
         if elements and elements % grain:
             return f"A grain that divides {elements:,} elements, or zero padding."
-    failure = layout_failure(value.shape, layout)
-    return "" if failure is None else _AXIS_REMEDIES.get(failure.kind, "")
+    failure = layout_failure(shape, layout)
+    if failure is None:
+        return f"At most {tile_count:,} owners: there are no more tiles." if tiling.tile_count > tile_count else ""
+    return _AXIS_REMEDIES.get(failure.kind, "")
+
+
+def bad_homes(recipe: Recipe) -> tuple[BadLayout, ...]:
+    """Graph inputs whose fixed home has a layout that does not resolve or needs more tiles than there are.
+
+    ``BadLayout.value`` is the graph value here.
+    """
+    found = []
+    tiles = recipe.config.tile_count
+    for given in recipe.graph.inputs:
+        home = recipe.inputs.get(given.value)
+        fault = None if home is None else layout_fault(given.shape, home.layout, tiles)
+        if home is None or fault is None:
+            continue
+        failure = layout_failure(given.shape, home.layout)
+        kind = None if failure is None else failure.kind
+        help_text = layout_remedy(given.shape, home.layout, tiles)
+        found.append(BadLayout(given.value, given.name, given.shape, kind, fault, help_text))
+    return tuple(found)
 
 
 _AXIS_REMEDIES = {

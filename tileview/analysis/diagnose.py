@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tileview.analysis.alternatives import AlternativeResult
-from tileview.analysis.bad_layouts import bad_layouts, remedy
+from tileview.analysis.bad_layouts import bad_homes, bad_layouts, remedy
 from tileview.analysis.diagnosis import (
     BadLayout,
     Contribution,
@@ -39,6 +39,8 @@ from tileview.analysis.shrink import Shrinkage
 from tileview.model.recipe import Recipe
 from tileview.model.sizes import Unavailable
 from tileview.model.timeline import Cause, Timeline, Verdict
+
+_MOST_NAMED = 5
 
 __all__ = [
     "BadLayout",
@@ -81,14 +83,16 @@ def diagnose(
     """
     levers = _levers(results or {})
     if timeline is None:
+        bad = () if recipe is None else bad_homes(recipe)
         return Diagnosis(
             verdict.cause,
             verdict.fits,
             verdict.text,
             (),
-            (),
-            next_after_refusal(verdict, recipe),
+            tuple(f"{item.name}: {item.text}. {item.remedy}".rstrip() for item in bad[:_MOST_NAMED]),
+            next_after_refusal(verdict, recipe, bad),
             levers=levers,
+            bad_layouts=bad,
         )
     place = verdict_place(verdict, timeline)
     load = None if place is None else tile_load(timeline, place.step, place.tile)

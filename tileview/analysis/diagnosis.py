@@ -72,7 +72,10 @@ class Lever:
 
 @dataclass(frozen=True, slots=True)
 class BadLayout:
-    """A value without a valid layout: the rule that it breaks, and what would resolve."""
+    """A value without a valid layout: the rule that it breaks, and what would resolve.
+
+    ``value`` is an index into the timeline's values; where there is no timeline, a graph input's value.
+    """
 
     value: int
     name: str

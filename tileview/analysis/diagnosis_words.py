@@ -179,8 +179,15 @@ def next_step(
     return "Give the compile more room: a smaller reserve, or fewer elements a tile."
 
 
-def next_after_refusal(verdict: Verdict, recipe: Recipe | None) -> str:
+def next_after_refusal(verdict: Verdict, recipe: Recipe | None, bad: Sequence[BadLayout]) -> str:
+    """What to do about a recipe that cannot be lowered; ``bad`` are homes that do not resolve."""
     operation = verdict.operation
+    if bad:
+        one = len(bad) == 1
+        which = (
+            f"Give {bad[0].name} a home that resolves" if one else f"Give these {len(bad)} inputs homes that resolve"
+        )
+        return f"Give {which}; a search for a fix proposes what the planner itself would choose."
     if operation is None or recipe is None:
         return "The recipe names a choice that cannot be carried out; see the reason."
     others = len(recipe.alternatives.get(operation, ())) - (recipe.in_force(operation) is not None)

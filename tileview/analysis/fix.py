@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
+from tileview.analysis.bad_layouts import bad_homes
 from tileview.analysis.conflict import Conflict
 from tileview.analysis.trials import Cancelled, Evaluator, Swap, Swaps, Trial, Workers, never
 from tileview.core.estimate import estimate
-from tileview.core.geometry.resolve import layout_failure
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.sizes import U64_MAX, Size, exact_text
 from tileview.model.tensor import Format
@@ -110,15 +110,12 @@ def search(
 
 
 def repaired_homes(recipe: Recipe, overrides: Overrides = NO_OVERRIDES) -> dict[int, Format]:
-    """New homes for graph inputs whose fixed layout does not resolve: those that the re-planner chooses itself.
+    """New homes for graph inputs whose fixed one does not resolve on the tiles there are: those that the re-planner
+    chooses itself.
 
     Empty where all resolve, and where the re-planner cannot lower the recipe without them either.
     """
-    bad = {
-        given.value
-        for given in recipe.graph.inputs
-        if given.value in recipe.inputs and layout_failure(given.shape, recipe.inputs[given.value].layout) is not None
-    }
+    bad = {item.value for item in bad_homes(recipe)}
     if not bad:
         return {}
     kept = {value: home for value, home in recipe.inputs.items() if value not in bad}
