@@ -20,7 +20,7 @@ def shown(qtbot) -> Stage:
 
 
 def test_it_opens_at_the_peak_on_the_fullest_tile(shown: Stage) -> None:
-    assert shown.view.headline.text() == "Step 69 of 165, Cast, tile 174 (the tile with the largest total)"
+    assert shown.view.headline.text() == "Step 69/165, Cast, tile 174 (the tile with the largest total)"
     assert shown.view.footer.text() == "119 rows: standard 568,312 B + interleaved 0 B = 568,312 B"
     assert len(shown.texts()) == 119
 
@@ -28,7 +28,7 @@ def test_it_opens_at_the_peak_on_the_fullest_tile(shown: Stage) -> None:
 def test_it_follows_step_and_tile(shown: Stage) -> None:
     shown.session.select_step(20)
     shown.session.select_tiles((5,))
-    assert shown.view.headline.text().startswith("Step 20 of 165")
+    assert shown.view.headline.text().startswith("Step 20/165")
     timeline = shown.session.timeline
     assert timeline is not None
     totals = shown.view.table.totals
@@ -174,5 +174,5 @@ def test_with_nothing_open_it_says_so(qtbot) -> None:
 def test_a_long_quick_series_ends_with_the_last_step(shown: Stage, qtbot) -> None:
     for step in range(60):
         shown.session.select_step(step)
-    qtbot.waitUntil(lambda: shown.view.headline.text().startswith("Step 59 of"), timeout=2000)
+    qtbot.waitUntil(lambda: shown.view.headline.text().startswith("Step 59/"), timeout=2000)
     shown.view.shut_down()

@@ -394,7 +394,7 @@ def test_nothing_open_and_no_timeline(make) -> None:
     assert view._line.full_text == "Nothing is open"
     view.grab()
     show(session, small_timeline())
-    assert view._line.full_text.startswith("Step 5 of 8")
+    assert view._line.full_text.startswith("Step 5/8")
     session.open(None)
     assert view.field is None
     assert view.tip(0) == ""

@@ -10,6 +10,7 @@ from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Timeline
 from tileview.present.allocation_rows import AllocationRow, AllocationTable, RowKind
 from tileview.present.csvtext import Field
+from tileview.present.places import at_start, step_place
 from tileview.present.tables import (
     EMPTY_CELL,
     Cell,
@@ -182,7 +183,7 @@ def headline(table: AllocationTable, timeline: Timeline | None) -> str:
         return f"Live anywhere in {where}, {on}"
     step = timeline.steps[table.step]
     rule = " (the tile with the largest total)" if table.tile_is_worst else ""
-    return f"Step {table.step} of {len(timeline.steps)}, {step.kind}, tile {table.tile}{rule}"
+    return f"{at_start(step_place(table.step, len(timeline.steps)))}, {step.kind}, tile {table.tile}{rule}"
 
 
 def footer(table: AllocationTable) -> str:

@@ -16,6 +16,7 @@ from tileview.model.recipe import Recipe
 from tileview.model.sizes import Size, Unavailable, exact_text, kib_text
 from tileview.model.tensor import Format
 from tileview.model.timeline import Timeline, Verdict
+from tileview.present.places import step_place
 from tileview.present.tables import (
     Node,
     Tone,
@@ -177,7 +178,7 @@ def _place(place: PeakPlace | None, timeline: Timeline | None) -> CompareEntry |
         return None
     step = timeline.steps[place.step]
     source = f", operation {step.source}" if step.source is not None else ""
-    return CompareEntry(f"step {place.step} of {len(timeline.steps)}, tile {place.tile}", tip=f"{step.kind}{source}")
+    return CompareEntry(f"{step_place(place.step, len(timeline.steps))}, tile {place.tile}", tip=f"{step.kind}{source}")
 
 
 def _sized(sizes: Sequence[Size | None]) -> tuple[CompareEntry | None, ...]:

@@ -9,18 +9,19 @@ from tileview.core.geometry.chip import chip_position
 from tileview.model.config import CHIP_TILES
 from tileview.model.graph import kind_name
 from tileview.model.timeline import Origin
+from tileview.present.places import step_place
 from tileview.qt.bridge import Bridge
 from tileview.qt.text import plain_tip
 from tileview.session.session import Session
 
 
 def step_text(session: Session) -> str:
-    """``step 69/165``: index of the step and of the last one."""
+    """``step 69/165``: index of the step, number of steps."""
     timeline, step = session.timeline, session.selection.step
     if timeline is None or not timeline.steps:
         return "no steps"
-    last = len(timeline.steps) - 1
-    return f"no step of {last}" if step is None else f"step {step}/{last}"
+    count = len(timeline.steps)
+    return f"no step of {count:,}" if step is None else step_place(step, count)
 
 
 def operation_text(session: Session) -> str:

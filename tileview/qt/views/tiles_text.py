@@ -6,6 +6,7 @@ from tileview.core.geometry.chip import Grid, grid, physical_id
 from tileview.model.sizes import exact_text, kib_text, size_text
 from tileview.model.timeline import Timeline
 from tileview.present.csvtext import csv_text
+from tileview.present.places import at_start, step_place
 from tileview.present.rasters import Metric, TileField, unavailable_at
 from tileview.present.tables import percent_text, signed_exact, signed_kib
 
@@ -74,7 +75,7 @@ def headline(timeline: Timeline, field: TileField, tile: int | None, root: int |
     """The line above the map: step, what is shown, its largest and where, how many tiles are over."""
     step = timeline.steps[field.step]
     operation = "" if step.source is None else f"op {step.source} "
-    parts = [f"Step {field.step} of {len(timeline.steps):,}", f"{operation}{step.kind}"]
+    parts = [at_start(step_place(field.step, len(timeline.steps))), f"{operation}{step.kind}"]
     if field.missing:
         parts.append(f"unavailable: {field.reason}")
     elif field.metric is Metric.ALLOCATION and root is not None:

@@ -6,6 +6,7 @@ from tileview.model.sizes import Unavailable, exact_text, kib_text, size_text
 from tileview.model.timeline import Timeline
 from tileview.present.csvtext import csv_text
 from tileview.present.curves import BoolArray, CurveMode, Curves, PeakMark, RepeatSpan
+from tileview.present.places import at_start, step_place
 from tileview.present.stacks import Series
 from tileview.present.tables import percent_text
 
@@ -22,7 +23,7 @@ def step_line(timeline: Timeline, shown: Curves, step: int) -> str:
     source = "" if entry.source is None else f"op {entry.source} "
     often = f" ×{entry.execution_count:,}" if entry.execution_count > 1 else ""
     parts = [
-        f"Step {step} of {len(timeline.steps):,}",
+        at_start(step_place(step, len(timeline.steps))),
         f"{source}{entry.kind}{often}",
         f"tile L{int(shown.tiles[step])}",
     ]
