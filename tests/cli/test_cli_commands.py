@@ -338,3 +338,17 @@ def test_fix_gives_inputs_homes_that_resolve(tmp_path):
     assert after["peak"] == answer["after"]["peak"]
     # The homes in the file are those that the planner chooses by itself, so these are the ones that come back.
     assert json.loads(target.read_bytes()) == original
+
+
+def test_fix_puts_a_plan_in_where_one_is_missing(tmp_path):
+    source, target = SAMPLES / "broken" / "dangling.recipe.json", tmp_path / "fixed.json"
+    result = run("fix", source, "--json", "-o", target)
+    assert (result.code, result.json["found"]) == (0, True)
+    assert result.json["swaps"] == [[0, 1], [1, 1]]
+    assert run("summary", target, "--json").json["files"][0]["fits"] is True
+
+
+def test_plans_that_sound_alike_are_told_apart():
+    result = run("alternatives", SAMPLES / "pair-8tiles.recipe.json", "--op", "0")
+    assert "result: owners 1 → 8" in result.out
+    assert "owners 1 → 8" in run("swap", SAMPLES / "pair-8tiles.recipe.json", "0=1").out

@@ -66,7 +66,9 @@ def details(
     details = []
     for kind, count, first in _bad_by_kind(bad):
         more = f"{count} values" if count > 1 else "1 value"
-        details.append(f"{more} break {kind}, the first is {first.name}: {first.text}. {first.remedy}".rstrip())
+        break_it = "break" if count > 1 else "breaks"
+        what = f"{break_it} {kind}" if kind else "cannot be sized"
+        details.append(f"{more} {what}, the first is {first.name}: {first.text}. {first.remedy}".rstrip())
         found = offers(timeline, first)
         if found:
             details.append(f"Layouts of {first.name} that resolve: {'; '.join(found)}.")
@@ -107,7 +109,7 @@ def _relief_text(relief: Relief) -> str:
 def _bad_by_kind(bad: Sequence[BadLayout]) -> list[tuple[str, int, BadLayout]]:
     kinds: dict[str, list[BadLayout]] = {}
     for item in bad:
-        kinds.setdefault("the rules" if item.kind is None else item.kind.value, []).append(item)
+        kinds.setdefault("" if item.kind is None else item.kind.value, []).append(item)
     return [(kind, len(items), items[0]) for kind, items in kinds.items()]
 
 

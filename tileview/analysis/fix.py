@@ -239,9 +239,10 @@ def _choices(recipe: Recipe) -> dict[int, tuple[int, ...]]:
     found: dict[int, tuple[int, ...]] = {}
     known = {operation.id for operation, _ in recipe.graph.walk()}
     for operation in sorted(recipe.alternatives):
-        if operation not in known or operation not in recipe.plans:
+        if operation not in known:
             continue
-        seen = {recipe.plans[operation]}
+        own = recipe.plans.get(operation)
+        seen = set() if own is None else {own}
         indices = []
         for index, plan in enumerate(recipe.alternatives[operation]):
             if plan not in seen:
@@ -287,10 +288,11 @@ def _found_text(before: Trial, after: Trial, homes: Mapping[int, Format], mode: 
 
 
 def _nothing_text(base: Trial, max_swaps: int, tried: int, exhaustive: bool) -> str:
-    swaps = "1 swap makes" if max_swaps == 1 else f"{max_swaps} swaps make"
+    sets = "single swap" if max_swaps == 1 else f"set of at most {max_swaps} swaps"
+    reason = base.verdict.text[:1].upper() + base.verdict.text[1:].rstrip(".")
     if exhaustive:
-        return f"No set of at most {swaps} it fit; the search was exhaustive ({tried:,} re-plans). {base.verdict.text}."
+        return f"No {sets} makes it fit; the search was exhaustive ({tried:,} re-plans). {reason}."
     return (
         f"No set of swaps that makes it fit was found in {tried:,} re-plans; the search was cut short, so there "
-        f"may be one. {base.verdict.text}."
+        f"may be one. {reason}."
     )

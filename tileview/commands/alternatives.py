@@ -12,7 +12,7 @@ from tileview.commands.progress import Meter
 from tileview.commands.subject import load_recipe, operation_names, overrides_of
 from tileview.model.recipe import Recipe
 from tileview.model.sizes import exact_text, size_to_json
-from tileview.present.words import plan_words
+from tileview.present.words import plan_words, short_differences
 
 
 def run_alternatives(arguments: Arguments) -> int:
@@ -73,9 +73,19 @@ def _text(recipe: Recipe, results: tuple[AlternativeResult, ...]) -> str:
     return "\n".join(parts)
 
 
+def words_against(recipe: Recipe, operation: int, alternative: int) -> str:
+    """A plan in words; where they are those of the plan in force too, what differs between the two."""
+    plan = recipe.alternatives[operation][alternative]
+    own = recipe.plans.get(operation)
+    words = plan_words(plan)
+    if own is None or own == plan or plan_words(own) != words:
+        return words
+    return f"{words}; {short_differences(own, plan)}"
+
+
 def _row(recipe: Recipe, result: AlternativeResult) -> tuple[str, ...]:
     mark = "*" if result.in_force else " "
-    words = clean(plan_words(recipe.alternatives[result.operation][result.alternative]), 120)
+    words = clean(words_against(recipe, result.operation, result.alternative), 160)
     if not result.ok or result.peak is None:
         return (f"{result.alternative}{mark}", "", "", "cannot be lowered", clean(result.error or "", 160))
     change = "" if result.delta_total is None else describe_bytes(result.delta_total)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tileview.analysis.alternatives import AlternativeResult, evaluate_all, ranked
 from tileview.analysis.fix import FixResult, Progress, search
 from tileview.analysis.report import OperationRow, ReportInput, SwapRow, render_report
+from tileview.commands.alternatives import words_against
 from tileview.commands.base import EXIT_NO, EXIT_OK, clean, emit
 from tileview.commands.output import refuse_source, write_file
 from tileview.commands.parser import Arguments
@@ -94,7 +95,7 @@ def _tried(subject: Subject, recipe: Recipe, workers: int) -> tuple[list[SwapRow
 
 
 def _single(recipe: Recipe, result: AlternativeResult) -> SwapRow:
-    plan = plan_words(recipe.alternatives[result.operation][result.alternative])
+    plan = words_against(recipe, result.operation, result.alternative)
     verdict = result.error or "" if not result.ok else "fits" if result.fits else "does not fit"
     total = None if result.peak is None else result.peak.total
     return SwapRow(f"{result.operation}={result.alternative}", plan, total, result.delta_total, verdict, result.fits)

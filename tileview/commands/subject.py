@@ -242,7 +242,8 @@ def notes_of(subject: Subject) -> list[str]:
 
 def problem_text(problem: Problem) -> str:
     place = f"{problem.place}: " if problem.place else ""
-    return f"{problem.severity}: {place}{problem.text}" + (f" {problem.hint}" if problem.hint else "")
+    hint = f". {problem.hint}" if problem.hint else ""
+    return f"{problem.severity}: {place}{problem.text.rstrip('.') if hint else problem.text}{hint}"
 
 
 def operation_names(recipe: Recipe | None) -> dict[int, str]:

@@ -11,9 +11,10 @@ from tileview.commands.output import refuse_source, write_recipe
 from tileview.commands.parser import Arguments
 from tileview.commands.subject import Subject, load_recipe, operation_names, overrides_of, summary_json, with_recipe
 from tileview.core.lowering.replanner import Replanner
+from tileview.model.plan import Plan
 from tileview.model.recipe import Recipe
 from tileview.model.sizes import exact_text
-from tileview.present.words import plan_words
+from tileview.present.words import plan_differences, plan_words
 
 
 def run_swap(arguments: Arguments) -> int:
@@ -73,7 +74,17 @@ def swap_text(recipe: Recipe, before: Subject, after: Subject, swaps: Swaps) -> 
             continue
         lines.append(f"  from {clean(plan_words(now)) if now is not None else 'nothing'}")
         lines.append(f"  to   {clean(plan_words(plan))}")
+        if now is not None:
+            lines += [f"       {clean(difference)}" for difference in _differences(now, plan)]
     return "\n".join([*lines, *([""] if lines else []), change_text(before, after)])
+
+
+def _differences(now: Plan, plan: Plan, most: int = 6) -> list[str]:
+    """What differs between two plans, where their short words do not show it."""
+    if plan_words(now) != plan_words(plan):
+        return []
+    found = plan_differences(now, plan)
+    return [*found[:most], *([f"and {len(found) - most} more differences"] if len(found) > most else [])]
 
 
 def change_text(before: Subject, after: Subject) -> str:
