@@ -20,7 +20,7 @@ def shown(qtbot) -> Stage:
 
 
 def test_it_opens_at_the_peak_on_the_fullest_tile(shown: Stage) -> None:
-    assert shown.view.headline.text() == "Step 69/165, Cast, tile 174 (the tile with the largest total)"
+    assert shown.view.headline.text() == "Step 69/165, Cast, fullest tile 174"
     assert shown.view.footer.text() == "119 rows: standard 568,312 B + interleaved 0 B = 568,312 B"
     assert len(shown.texts()) == 119
 
@@ -91,18 +91,24 @@ def test_groups(shown: Stage) -> None:
     assert shown.view.tree.current_key() == root
 
 
-def test_a_header_sorts_from_the_largest_down_and_back(shown: Stage) -> None:
-    shown.view.tree.header().setSortIndicator(6, Qt.SortOrder.DescendingOrder)
+def test_the_largest_stand_on_top_at_first_and_a_header_gives_the_order_of_the_program_back(shown: Stage) -> None:
+    header = shown.view.tree.header()
+    assert (header.sortIndicatorSection(), header.sortIndicatorOrder()) == (6, Qt.SortOrder.DescendingOrder)
+    sizes = [row.bytes for row in (shown.view.model.row(index) for index in shown.view.model.indexes())]
+    assert sizes == sorted(sizes, reverse=True)
+    assert shown.texts()[0] == "operation 20 result 0 #454"
+    shown.session.select_step(20)
     sizes = [row.bytes for row in (shown.view.model.row(index) for index in shown.view.model.indexes())]
     assert sizes == sorted(sizes, reverse=True)
     shown.view.tree.header().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
     roots = [shown.view.model.row(index).root for index in shown.view.model.indexes()]
-    assert roots == sorted(root for root in roots if root is not None)
+    allocations = [root for root in roots if root is not None]
+    assert roots == [*sorted(allocations), *[None] * (len(roots) - len(allocations))]
 
 
 def test_ctrl_c_copies_the_selected_rows_as_lines_with_tabs(shown: Stage) -> None:
     shown.view.tree.setFocus()
-    shown.click(shown.view.model.index(117, 0))
+    shown.click(shown.view.model.index(0, 0))
     shown.view.tree.copy_rows()
     lines = QGuiApplication.clipboard().text().split("\n")
     assert len(lines) == 2

@@ -15,7 +15,7 @@ from tileview.present.allocation_table import AllocationSpec, flat_nodes, groupe
 from tileview.present.alternative_rows import AlternativeSpec, alternative_nodes, alternative_rows
 from tileview.present.compare_rows import CompareState, compare_nodes
 from tileview.present.compare_table import CompareSpec
-from tileview.present.operation_rows import OperationSpec, first_steps, owners_of_values, recipe_nodes, shares
+from tileview.present.operation_rows import OperationSpec, owners_of_values, recipe_nodes, shares, step_spans
 from tileview.present.problem_rows import ProblemSpec, problem_nodes
 from tileview.present.tables import Cell, Column, Node, TableSpec, Tone
 from tileview.qt.models.node_model import KEY_ROLE, NodeModel
@@ -192,7 +192,7 @@ def test_every_table_of_a_sample_passes_the_tester(qapp) -> None:
         (
             OperationSpec(),
             [
-                recipe_nodes(recipe, shares(figures.table(s), timeline, owners), first_steps(timeline), query=query)
+                recipe_nodes(recipe, shares(figures.table(s), timeline, owners), step_spans(timeline), query=query)
                 for s, query in ((0, ""), (106, "gemm"), (20, ""))
             ],
         ),

@@ -28,10 +28,10 @@ from tileview.present.operation_rows import (
     OperationColumn,
     OperationSpec,
     ancestors,
-    first_steps,
     owners_of_values,
     recipe_nodes,
     shares,
+    step_spans,
     timeline_nodes,
 )
 from tileview.present.problem_rows import OVER_BUDGET, ProblemColumn, ProblemSpec, over_budget, problem_nodes, tally
@@ -50,7 +50,7 @@ def test_shares_of_the_outermost_rows_add_up_to_the_usage(name: str) -> None:
     owners = owners_of_values(recipe.graph)
     for step in range(0, len(timeline.steps), 9):
         table = AllocationFigures(timeline).table(step)
-        nodes = recipe_nodes(recipe, shares(table, timeline, owners), first_steps(timeline))
+        nodes = recipe_nodes(recipe, shares(table, timeline, owners), step_spans(timeline))
         assert sum(node.row.bytes for node in nodes) == int(timeline.tiles.worst()[step, 2])
 
 
@@ -66,16 +66,17 @@ def test_operations_stand_in_graph_order_with_bodies_under_their_repeat() -> Non
     assert ancestors(recipe.graph, 0) == ()
 
 
-def test_first_steps_and_alternatives_are_those_of_the_file() -> None:
+def test_first_and_last_steps_and_alternatives_are_those_of_the_file() -> None:
     session = opened("so400m-over.recipe.json")
     recipe, timeline = session.recipe, session.timeline
     assert recipe is not None
     assert timeline is not None
-    firsts = first_steps(timeline)
-    rows = {row.operation: row for row in flat_rows(recipe_nodes(recipe, NO_SHARES, firsts))}
+    rows = {row.operation: row for row in flat_rows(recipe_nodes(recipe, NO_SHARES, step_spans(timeline)))}
+    body = {operation.id for operation, around in recipe.graph.walk() if 24 in around}
     for operation, row in rows.items():
-        expected = next((step.index for step in timeline.steps if step.source == operation), None)
-        assert row.first_step == expected
+        wanted = {24, *body} if operation == 24 else {operation}
+        own = [step.index for step in timeline.steps if step.source in wanted]
+        assert (row.first_step, row.last_step) == ((own[0], own[-1]) if own else (None, None))
     assert rows[21].alternatives == len(recipe.alternatives[21])
 
 

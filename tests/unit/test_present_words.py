@@ -126,9 +126,9 @@ def test_staging(staging: Staging, words: str) -> None:
 
 
 def test_products_name_grid_blocks_and_staging() -> None:
-    assert plan_words(gemm()) == "F8 product, grid 8 × 36 × 5, blocks 96 inner × 16 columns, all partials at once"
+    assert plan_words(gemm()) == "grid 8 × 36 × 5, blocks 96 inner × 16 columns, all partials at once, F8 product"
     swapped = gemm(orientation=Orientation.SWAPPED, distribution=OutputStationary())
-    assert plan_words(swapped) == "F8 product, output stationary, blocks 96 inner × 16 columns, swapped"
+    assert plan_words(swapped) == "output stationary, blocks 96 inner × 16 columns, swapped, F8 product"
 
 
 def test_other_dispatches() -> None:

@@ -135,6 +135,8 @@ class AllocationSpec(TableSpec[AllocationRow]):
             case AllocationColumn.BYTES:
                 return bytes_cell(row.bytes, row.note, row.kind is RowKind.GROUP)
             case AllocationColumn.KIB:
+                if isinstance(row.bytes, Unavailable):
+                    return Cell("–", row.bytes, "unavailable", Tone.UNAVAILABLE)
                 return kib_cell(row.bytes, row.note, row.kind is RowKind.GROUP)
             case AllocationColumn.SHARE:
                 return self._share(row)
@@ -182,8 +184,8 @@ def headline(table: AllocationTable, timeline: Timeline | None) -> str:
         on = "largest on any tile" if table.tile is None else f"on tile {table.tile}"
         return f"Live anywhere in {where}, {on}"
     step = timeline.steps[table.step]
-    rule = " (the tile with the largest total)" if table.tile_is_worst else ""
-    return f"{at_start(step_place(table.step, len(timeline.steps)))}, {step.kind}, tile {table.tile}{rule}"
+    rule = "fullest " if table.tile_is_worst else ""
+    return f"{at_start(step_place(table.step, len(timeline.steps)))}, {step.kind}, {rule}tile {table.tile}"
 
 
 def footer(table: AllocationTable) -> str:

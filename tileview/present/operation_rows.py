@@ -8,7 +8,7 @@ there the operations named by its steps stand, each with its steps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -40,7 +40,7 @@ class OperationRow:
 
     ``bytes``: what it holds at the selected step and tile, bodies included for a Repeat; ``usage`` is the whole.
     ``unavailable`` counts its allocations without a size. ``alternatives`` is None where the plan is not open to
-    choice.
+    choice. ``first_step`` and ``last_step`` are its own steps' indices, for a Repeat those of its body as well.
     """
 
     operation: int | None
@@ -55,6 +55,7 @@ class OperationRow:
     is_known: bool = True
     is_edited: bool = False
     remark: str = ""
+    last_step: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,19 +118,20 @@ def _first_sources(timeline: Timeline) -> dict[int, int | None]:
     return firsts
 
 
-def first_steps(timeline: Timeline | None) -> dict[int, int]:
-    """Operation → index of its first step."""
-    found: dict[int, int] = {}
+def step_spans(timeline: Timeline | None) -> dict[int, tuple[int, int]]:
+    """Operation → indices of its first and its last step."""
+    found: dict[int, tuple[int, int]] = {}
     for step in timeline.steps if timeline is not None else ():
         if step.source is not None:
-            found.setdefault(step.source, step.index)
+            first, _ = found.get(step.source, (step.index, step.index))
+            found[step.source] = (first, step.index)
     return found
 
 
 def recipe_nodes(
     recipe: Recipe,
     share: Shares,
-    firsts: Mapping[int, int],
+    spans: Mapping[int, tuple[int, int]],
     *,
     edited: Iterable[int] = (),
     unknown: Mapping[int, str] | None = None,
@@ -139,6 +141,8 @@ def recipe_nodes(
 
     Parameters
     ----------
+    spans : mapping
+        Operation → first and last step, see :func:`step_spans`.
     edited : iterable of int
         Operations whose plan is not the file's.
     unknown : mapping
@@ -163,6 +167,7 @@ def recipe_nodes(
         own = share.bytes.get(operation.id, 0)
         unsized = share.unavailable.get(operation.id, 0)
         alternatives = recipe.alternatives.get(operation.id)
+        first, last = _span_with(spans.get(operation.id), inner)
         return OperationRow(
             operation.id,
             None,
@@ -172,10 +177,11 @@ def recipe_nodes(
             own + sum(child.row.bytes for child in inner),
             share.usage,
             unsized + sum(child.row.unavailable for child in inner),
-            firsts.get(operation.id),
+            first,
             known,
             operation.id in changed,
             reasons.get(operation.id, "" if known else "TileView does not know this operation or its plan"),
+            last,
         )
 
     nodes = _region_nodes(recipe.graph.operations, row, query)
@@ -184,6 +190,17 @@ def recipe_nodes(
         inputs = OperationRow(None, None, "Inputs", "and their copies", None, outside[0], share.usage, outside[1], None)
         nodes = (Node(INPUTS, inputs), *nodes)
     return nodes
+
+
+def _span_with(own: tuple[int, int] | None, inner: Sequence[Node[OperationRow]]) -> tuple[int | None, int | None]:
+    """First and last step of an operation and of what its body holds."""
+    rows = [child.row for child in inner]
+    firsts = [row.first_step for row in rows if row.first_step is not None]
+    lasts = [row.last_step for row in rows if row.last_step is not None]
+    if own is not None:
+        firsts.append(own[0])
+        lasts.append(own[1])
+    return min(firsts, default=None), max(lasts, default=None)
 
 
 def _region_nodes(
@@ -221,13 +238,14 @@ def timeline_nodes(timeline: Timeline, share: Shares, query: str = "") -> tuple[
         row = OperationRow(
             source,
             None if source is not None else indices[0],
-            "Operation" if source is not None else "No operation",
-            ", ".join(kinds),
+            ", ".join(kinds) if source is not None else "No operation",
+            counted(len(indices), "step"),
             None,
             share.bytes.get(source, 0),
             share.usage,
             share.unavailable.get(source, 0),
             indices[0],
+            last_step=indices[-1],
         )
         if _matches(row, query):
             nodes.append(Node(("source", source), row, children))
@@ -241,7 +259,7 @@ def timeline_nodes(timeline: Timeline, share: Shares, query: str = "") -> tuple[
 def _step_row(timeline: Timeline, index: int) -> OperationRow:
     step = timeline.steps[index]
     runs = "" if step.execution_count == 1 else f", runs {step.execution_count:,} times"
-    return OperationRow(None, index, f"Step {index}", step.kind + runs, None, 0, 0, 0, index)
+    return OperationRow(None, index, f"Step {index}", step.kind + runs, None, 0, 0, 0, index, last_step=index)
 
 
 def ancestors(graph: Graph, operation: int) -> tuple[int, ...]:
@@ -260,10 +278,11 @@ class OperationColumn(IntEnum):
     BYTES = 4
     ALTERNATIVES = 5
     FIRST_STEP = 6
+    LAST_STEP = 7
 
 
 class OperationSpec(TableSpec[OperationRow]):
-    """op · kind · share of the selected peak · plan in words · bytes · alternatives · first step."""
+    """op · kind · share of the selected peak · plan in words · bytes · alternatives · first and last step."""
 
     columns = (
         Column("Op", tip="Operation of the graph"),
@@ -272,7 +291,8 @@ class OperationSpec(TableSpec[OperationRow]):
         Column("Plan in force", tip="The plan in words; a star marks one that is not the file's"),
         Column("At peak", True, "What it holds there", "bytes"),
         Column("Alternatives", True, "Plans that the search kept for this operation"),
-        Column("First step", True),
+        Column("First", True, "The first step that belongs to the operation; of a Repeat, of its body as well"),
+        Column("Last", True, "The last step that belongs to the operation; of a Repeat, of its body as well"),
     )
 
     def cell(self, row: OperationRow, column: int) -> Cell:
@@ -296,6 +316,8 @@ class OperationSpec(TableSpec[OperationRow]):
                 return Cell(percent_text(row.bytes, row.usage), round(100 * row.bytes / row.usage, 3), tip)
             case OperationColumn.FIRST_STEP:
                 return EMPTY_CELL if row.first_step is None else Cell(f"{row.first_step:,}", row.first_step)
+            case OperationColumn.LAST_STEP:
+                return EMPTY_CELL if row.last_step is None else Cell(f"{row.last_step:,}", row.last_step)
 
     def _name(self, row: OperationRow) -> Cell:
         if row.operation is None:

@@ -369,12 +369,12 @@ def _gemm_words(dispatch: BlockedGemm) -> str:
 
 
 def plan_words(plan: Plan) -> str:
-    """A plan in one line: multiply precision where there is one, then the dispatch."""
+    """A plan in one line: the dispatch, which is what plans differ in, then the multiply precision if there is one."""
     if isinstance(plan.operator, Unknown):
         return f"unknown operator {plan.operator.name}; {dispatch_words(plan.dispatch)}"
     words = dispatch_words(plan.dispatch)
     if isinstance(plan.operator, GemmOperator):
-        words = f"{precision_short(plan.operator.multiply)} product, {words}"
+        words = f"{words}, {precision_short(plan.operator.multiply)} product"
     return words
 
 

@@ -7,19 +7,30 @@ from dataclasses import replace
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QShowEvent
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from tileview.present.allocation_rows import EMPTY_TABLE, AllocationFigures, AllocationTable
-from tileview.present.allocation_table import AllocationSpec, flat_nodes, footer, grouped_nodes, headline
+from tileview.present.allocation_table import (
+    AllocationColumn,
+    AllocationSpec,
+    flat_nodes,
+    footer,
+    grouped_nodes,
+    headline,
+)
 from tileview.qt.bridge import Bridge
 from tileview.qt.models.node_model import NodeModel
 from tileview.qt.views.base import View
+from tileview.qt.views.elided import ElidedLabel, WrappedLabel
 from tileview.qt.views.node_view import NodeView
 from tileview.qt.views.pace import Pace
 
 
 class AllocationsView(View):
-    """Allocations at the selected step on the selected tile (else the fullest), or over the selected span of steps."""
+    """Allocations at the selected step on the selected tile (else the fullest), or over the selected span of steps.
+
+    At first the largest stand on top, since one looks for what fills the tile.
+    """
 
     title = "Allocations"
     name = "allocations"
@@ -30,8 +41,7 @@ class AllocationsView(View):
         self._table: AllocationTable = EMPTY_TABLE
         self._stale = False
         self._pace = Pace(self._follow, self)
-        self.headline = QLabel()
-        self.headline.setTextFormat(Qt.TextFormat.PlainText)
+        self.headline = ElidedLabel(cut=Qt.TextElideMode.ElideRight)
         self.filter_box = QLineEdit()
         self.filter_box.setPlaceholderText("Filter")
         self.filter_box.setAccessibleName("Filter allocations")
@@ -46,13 +56,15 @@ class AllocationsView(View):
         self.span_button.hide()
         self.model = NodeModel(AllocationSpec(), bridge.theme, self)
         self.tree = NodeView(self.model, "Allocations on a tile", self)
-        self.tree.set_widths(26, 10, 10, 9, 6, 6, 11, 7, 10)
-        self.tree.set_flexible(0)
+        self.tree.set_samples(
+            "vit.encoder.layer10.attention", "interleaved", "586,960 B", "16,384 B", "16 B", "1", "586,960 B",
+            "100.0 %", "573.2 KiB",
+        )  # fmt: skip
+        self.tree.set_flexible(AllocationColumn.NAME)
+        self.tree.sort_by(AllocationColumn.BYTES)
         self.tree.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.tree.picked.connect(self._pick)
-        self.footer = QLabel()
-        self.footer.setTextFormat(Qt.TextFormat.PlainText)
-        self.footer.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.footer = WrappedLabel()
         self.setFocusProxy(self.tree)
         self._lay_out()
         self._group_action = QAction("Group allocations by parameter sequence", self)
@@ -67,7 +79,6 @@ class AllocationsView(View):
         top.addWidget(self.span_button)
         top.addWidget(self.group_box)
         top.addWidget(self.filter_box)
-        self.headline.setMinimumWidth(40)
         self.filter_box.setToolTip("By name or group")
         self.filter_box.setMaximumWidth(200)
         layout = QVBoxLayout(self)
@@ -127,7 +138,6 @@ class AllocationsView(View):
         self._table = table
         self.model.set_nodes(grouped_nodes(table) if self.group_box.isChecked() else flat_nodes(table))
         self.headline.setText(headline(table, self.session.timeline))
-        self.headline.setToolTip(self.headline.text())
         self.footer.setText(footer(table))
         self.span_button.setVisible(selection.span is not None)
 

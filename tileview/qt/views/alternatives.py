@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from tileview.present.alternative_rows import (
+    AlternativeColumn,
     AlternativeRow,
     AlternativeSpec,
     alternative_nodes,
@@ -20,6 +20,7 @@ from tileview.present.words import kind_words
 from tileview.qt.bridge import Bridge
 from tileview.qt.models.node_model import NodeModel
 from tileview.qt.views.base import View
+from tileview.qt.views.elided import WrappedLabel
 from tileview.qt.views.node_view import NodeView
 
 
@@ -33,16 +34,15 @@ class AlternativesView(View):
         super().__init__(bridge, parent)
         self._operation: int | None = None
         self._rows: tuple[AlternativeRow, ...] = ()
-        self.headline = QLabel()
-        self.headline.setTextFormat(Qt.TextFormat.PlainText)
-        self.headline.setMinimumWidth(20)
-        self.progress = QLabel()
-        self.progress.setTextFormat(Qt.TextFormat.PlainText)
-        self.progress.setMinimumWidth(20)
+        self.headline = WrappedLabel()
+        self.progress = WrappedLabel()
         self.model = NodeModel(AlternativeSpec(), bridge.theme, self)
         self.tree = NodeView(self.model, "Alternatives of the selected operation", self)
-        self.tree.set_widths(5, 18, 10, 15, 11, 40, 6, 60)
-        self.tree.set_flexible(1)
+        self.tree.set_samples(
+            "▶ 22", "grid 8 × 36 × 5", "−105.4 KiB", "✗ 29.8 KiB over", "1,555.0 KiB",
+            "inner block 96 → 144; result parts 1 × 1 → 2 × 1", "22", "total peak 568,312 B + reserve 49,152 B is over",
+        )  # fmt: skip
+        self.tree.set_flexible(AlternativeColumn.PLAN, AlternativeColumn.DIFFERS, AlternativeColumn.WHY)
         self.tree.activated_key.connect(self._swap_key)
         self.tree.selectionModel().currentRowChanged.connect(self._refresh_buttons)
         self.swap_button = self._button("&Swap in", "Put the chosen alternative in force (Enter)", self.swap_current)
@@ -117,7 +117,6 @@ class AlternativesView(View):
             if not self.tree.show_current(current):
                 self.tree.show_current(None)
         self.headline.setText(self._headline())
-        self.headline.setToolTip(self.headline.text())
         self.progress.setText(progress_words(self._rows) if self._rows else "")
         self._refresh_buttons()
 

@@ -1,18 +1,21 @@
-"""A label of one line that gives way: what has no room is cut in the middle and shown in the tool tip."""
+"""A label of one line that gives way: what has no room is cut out and shown in the tool tip."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 
 class ElidedLabel(QWidget):
-    """Plain text on one line, elided to the width there is."""
+    """Plain text on one line, elided to the width there is: in the middle, or at another place."""
 
-    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
+    def __init__(
+        self, text: str = "", parent: QWidget | None = None, cut: Qt.TextElideMode = Qt.TextElideMode.ElideMiddle
+    ) -> None:
         super().__init__(parent)
         self._text = ""
+        self._cut = cut
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.setText(text)
 
@@ -35,7 +38,18 @@ class ElidedLabel(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        text = self.fontMetrics().elidedText(self._text, Qt.TextElideMode.ElideMiddle, self.width())
+        text = self.fontMetrics().elidedText(self._text, self._cut, self.width())
         painter.setPen(self.palette().color(self.foregroundRole()))
         painter.drawText(self.rect(), Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
         painter.end()
+
+
+class WrappedLabel(QLabel):
+    """Plain text over as many lines as it needs, that does not hold a narrow dock open."""
+
+    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(text, parent)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setWordWrap(True)
+        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.setMinimumWidth(40)

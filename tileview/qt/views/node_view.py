@@ -11,6 +11,9 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTreeView, 
 
 from tileview.qt.models.node_model import Index, NodeModel
 
+_CELL_MARGIN = 10
+"""Pixels left and right of a cell's text."""
+
 
 class NodeView(QTreeView):
     """A table or tree over a :class:`NodeModel`.
@@ -28,8 +31,7 @@ class NodeView(QTreeView):
         super().__init__(parent)
         self.nodes = model
         self._quiet = False
-        self._flexible = -1
-        self._flexible_width = 0
+        self._flexible: dict[int, int] = {}
         self.setModel(model)
         self.setAccessibleName(name)
         self.setRootIsDecorated(tree)
@@ -58,10 +60,9 @@ class NodeView(QTreeView):
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.customContextMenuRequested.connect(self._menu)
 
-    def set_flexible(self, column: int) -> None:
-        """Let a column take the room that the others leave; where there is none it keeps its width, and one scrolls."""
-        self._flexible = column
-        self._flexible_width = self.header().sectionSize(column)
+    def set_flexible(self, *columns: int) -> None:
+        """Let columns share the room that the others leave; where there is none they keep their width, and one scrolls."""
+        self._flexible = {column: self.header().sectionSize(column) for column in columns}
         self.header().setStretchLastSection(False)
         self._flex()
 
@@ -70,16 +71,26 @@ class NodeView(QTreeView):
         self._flex()
 
     def _flex(self) -> None:
-        if self._flexible < 0:
-            return
+        """Spread what is left over between the flexible columns, in proportion to their least widths."""
         header = self.header()
-        others = sum(
-            header.sectionSize(column)
-            for column in range(header.count())
-            if column != self._flexible and not header.isSectionHidden(column)
-        )
-        room = self.viewport().width() - others
-        header.resizeSection(self._flexible, max(room, self._flexible_width))
+        least = {column: width for column, width in self._flexible.items() if not header.isSectionHidden(column)}
+        if not least:
+            return
+        shown = [column for column in range(header.count()) if not header.isSectionHidden(column)]
+        room = self.viewport().width() - sum(header.sectionSize(column) for column in shown if column not in least)
+        wanted = sum(least.values())
+        for column, width in least.items():
+            share = room * width // max(wanted, 1)
+            header.resizeSection(column, max(share, width))
+
+    def set_samples(self, *samples: str) -> None:
+        """Make each column as wide as a text of its own kind, and as its title; what has no sample keeps its width."""
+        metrics = QFontMetrics(self.font())
+        for column, sample in enumerate(samples):
+            title = str(self.nodes.headerData(column, Qt.Orientation.Horizontal) or "")
+            texts = max(metrics.horizontalAdvance(sample), metrics.horizontalAdvance(title))
+            indent = self.indentation() if column == 0 and self.rootIsDecorated() else 0
+            self.header().resizeSection(column, texts + indent + _CELL_MARGIN)
 
     def set_widths(self, *characters: int) -> None:
         """Widths of the columns in characters of the font; the last given one holds for the rest."""
@@ -87,6 +98,10 @@ class NodeView(QTreeView):
         for column in range(self.nodes.columnCount()):
             count = characters[min(column, len(characters) - 1)]
             self.header().resizeSection(column, unit * count + 12)
+
+    def sort_by(self, column: int, order: Qt.SortOrder = Qt.SortOrder.DescendingOrder) -> None:
+        """Sort as a click on a header does; −1 is the order in which the rows are given."""
+        self.header().setSortIndicator(column, order)
 
     # -- selection ------------------------------------------------------------------------------------------------
 

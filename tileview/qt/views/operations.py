@@ -6,31 +6,33 @@ from collections.abc import Hashable
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from tileview.model.timeline import Timeline
 from tileview.present.allocation_rows import AllocationFigures
 from tileview.present.operation_rows import (
     NO_SHARES,
+    OperationColumn,
     OperationRow,
     OperationSpec,
     Shares,
-    first_steps,
     owners_of_values,
     recipe_nodes,
     shares,
+    step_spans,
     timeline_nodes,
 )
 from tileview.present.tables import Node
 from tileview.qt.bridge import Bridge
 from tileview.qt.models.node_model import NodeModel
 from tileview.qt.views.base import View
+from tileview.qt.views.elided import WrappedLabel
 from tileview.qt.views.node_view import NodeView
 from tileview.qt.views.pace import Pace
 
 
 class OperationsView(View):
-    """Tree by region: kind, plan in words, alternatives, share of the selected peak, first step."""
+    """Tree by region: kind, plan in words, alternatives, share of the selected peak, first and last step."""
 
     title = "Operations"
     name = "operations"
@@ -39,7 +41,7 @@ class OperationsView(View):
         super().__init__(bridge, parent)
         self._figures: AllocationFigures | None = None
         self._owners: dict[int, int] | None = None
-        self._firsts: dict[int, int] = {}
+        self._spans: dict[int, tuple[int, int]] = {}
         self._stale = False
         self._pace = Pace(self._follow, self)
         self.filter_box = QLineEdit()
@@ -47,12 +49,12 @@ class OperationsView(View):
         self.filter_box.setAccessibleName("Filter operations")
         self.filter_box.setClearButtonEnabled(True)
         self.filter_box.textChanged.connect(self._refill)
-        self.note = QLabel()
-        self.note.setTextFormat(Qt.TextFormat.PlainText)
+        self.note = WrappedLabel()
         self.model = NodeModel(OperationSpec(), bridge.theme, self)
         self.tree = NodeView(self.model, "Operations by region", self, tree=True)
-        self.tree.set_widths(9, 14, 7, 26, 10, 12, 9)
-        self.tree.set_flexible(3)
+        self.tree.setIndentation(14)
+        self.tree.set_samples("1234", "FlashAttention", "100.0 %", "grid 8 × 36 × 5", "573.2 KiB", "22", "163", "163")
+        self.tree.set_flexible(OperationColumn.PLAN)
         self.tree.picked.connect(self._pick)
         self.setFocusProxy(self.tree)
         top = QHBoxLayout()
@@ -60,7 +62,6 @@ class OperationsView(View):
         top.addWidget(self.filter_box)
         self.filter_box.setToolTip("By number, kind or plan")
         self.filter_box.setMaximumWidth(160)
-        self.note.setMinimumWidth(20)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(4, 4, 4, 4)
         layout.setSpacing(4)
@@ -95,7 +96,7 @@ class OperationsView(View):
         timeline = self.session.timeline
         graph = self.session.graph
         self._owners = None if graph is None else owners_of_values(graph)
-        self._firsts = first_steps(timeline)
+        self._spans = step_spans(timeline)
         self._figures = None if timeline is None else AllocationFigures(timeline)
         self._refill()
         self._show_selected()
@@ -131,7 +132,7 @@ class OperationsView(View):
             program = None if estimate is None else estimate.program
             unknown = {} if program is None else dict(program.unknown)
             edited = self.session.state.swaps.keys()
-            return recipe_nodes(recipe, share, self._firsts, edited=edited, unknown=unknown, query=query)
+            return recipe_nodes(recipe, share, self._spans, edited=edited, unknown=unknown, query=query)
         return () if timeline is None else timeline_nodes(timeline, share, query)
 
     def _shares(self, timeline: Timeline | None) -> Shares:
@@ -145,7 +146,7 @@ class OperationsView(View):
         if self.session.document is None:
             return "Nothing open"
         if self.session.graph is None:
-            return "A timeline has no graph: its operations and their steps"
+            return "A timeline has no graph: the operations that its steps name"
         if timeline is None or self.session.selection.step is None:
             return ""
         tile = self.session.selection.tile
