@@ -215,6 +215,16 @@ def test_the_recipe_over_budget_is_fixed_by_two_swaps():
     assert "operation 4 to alternative 0 and operation 21 to alternative 0" in result.text
 
 
+def test_the_closest_of_what_was_tried_is_named_where_nothing_fits():
+    recipe = golden_recipe("so400m-over")
+    result = search(recipe, 2, overrides=Overrides(budget_bytes=500_344 + 49_151), workers=1)
+    assert (result.found, result.exhaustive) == (False, True)
+    assert result.closest is not None
+    assert result.closest.peak.total == 500_344
+    assert len(result.closest.swaps) == 2
+    assert "500,344 B" in result.text
+
+
 def test_progress_is_told_and_a_cancelled_search_is_not_exhaustive():
     told = []
     result = search(

@@ -64,6 +64,8 @@ class FixResult:
     tried: int
     exhaustive: bool
     text: str
+    closest: Trial | None = None
+    """Where nothing was found: of the sets tried, the one with the lowest total peak, if that is lower than without."""
 
 
 def search(
@@ -105,8 +107,9 @@ def search(
             text = _found_text(before, after, homes, mode, exhaustive)
             return FixResult(True, solution.swaps, before, after, others, homes, tried, exhaustive, text)
         exhaustive = False
-    text = _nothing_text(base, max_swaps, tried, exhaustive)
-    return FixResult(False, (), before, None, (), homes, tried, exhaustive, text)
+    closest = hunt.closest()
+    text = _nothing_text(base, max_swaps, tried, exhaustive, closest)
+    return FixResult(False, (), before, None, (), homes, tried, exhaustive, text, closest)
 
 
 def repaired_homes(recipe: Recipe, overrides: Overrides = NO_OVERRIDES) -> dict[int, Format]:
@@ -229,6 +232,11 @@ class _Hunt:
             self.complete = False
         return [self.known[task] for task in tasks if task in self.known]
 
+    def closest(self) -> Trial | None:
+        """The set with the lowest total peak of all tried, if it is lower than that of the recipe itself."""
+        best = min(self.known.values(), key=lambda trial: (_total(trial), len(trial.swaps), trial.swaps))
+        return best if _total(best) < _total(self.base) else None
+
     def _best(self) -> Trial | None:
         fixes = [trial for trial in self.known.values() if trial.swaps and self.fits(trial)]
         return min(fixes, key=lambda fix: (len(fix.swaps), *_by_peak(fix)), default=None)
@@ -287,12 +295,16 @@ def _found_text(before: Trial, after: Trial, homes: Mapping[int, Format], mode: 
     return f"It fits after {text}: {change}; {proof}."
 
 
-def _nothing_text(base: Trial, max_swaps: int, tried: int, exhaustive: bool) -> str:
+def _nothing_text(base: Trial, max_swaps: int, tried: int, exhaustive: bool, closest: Trial | None) -> str:
     sets = "single swap" if max_swaps == 1 else f"set of at most {max_swaps} swaps"
     reason = base.verdict.text[:1].upper() + base.verdict.text[1:].rstrip(".")
     if exhaustive:
-        return f"No {sets} makes it fit; the search was exhaustive ({tried:,} re-plans). {reason}."
-    return (
-        f"No set of swaps that makes it fit was found in {tried:,} re-plans; the search was cut short, so there "
-        f"may be one. {reason}."
-    )
+        text = f"No {sets} makes it fit; the search was exhaustive ({tried:,} re-plans). {reason}."
+    else:
+        text = (
+            f"No set of swaps that makes it fit was found in {tried:,} re-plans; the search was cut short, so there "
+            f"may be one. {reason}."
+        )
+    if closest is not None:
+        text += f" Closest of those tried: {swaps_text(closest.swaps)}, total peak {exact_text(_total(closest))}."
+    return text
