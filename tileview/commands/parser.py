@@ -36,6 +36,22 @@ class _Parser(argparse.ArgumentParser):
         raise UsageError(f"{message} (see {self.prog} --help)")
 
 
+VIEWS = (
+    "graph",
+    "tiles",
+    "timeline",
+    "compare",
+    "allocations",
+    "alternatives",
+    "details",
+    "operations",
+    "problems",
+    "whatif",
+    "why",
+)
+"""The names of the window's views, as ``--view`` takes them."""
+
+
 def parse_arguments(argv: Sequence[str]) -> Invocation:
     """Take a command line apart.
 
@@ -256,7 +272,7 @@ def _screenshot(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--step", type=count, metavar="N")
     parser.add_argument("--tile", type=count, metavar="N")
     parser.add_argument("--operation", type=count, metavar="N")
-    parser.add_argument("--view", choices=("graph", "tiles", "timeline", "compare"))
+    parser.add_argument("--view", choices=VIEWS, help="the view that gets most of the room")
 
     def handler(arguments: Arguments) -> int:
         from tileview.commands.window import run_screenshot
