@@ -410,3 +410,15 @@ def test_a_relative_path_opens_wherever_the_program_goes_later(driver, pair, mon
     first = driver.session.document
     driver.trigger("reload")
     driver.qtbot.waitUntil(lambda: driver.session.document is not first, timeout=20_000)
+
+
+def test_an_export_over_the_opened_file_is_no_news(driver, pair, monkeypatch, qtbot):
+    driver.open(pair)
+    driver.session.swap(0, 2)
+    driver.settle()
+    monkeypatch.setattr(exporting, "confirm", lambda *words: True)
+    first = driver.session.document
+    assert driver.window.exporter.export_recipe(pair)
+    qtbot.wait(900)
+    assert driver.session.document is first
+    assert driver.session.history.undo_label == "Swap operation 0 to alternative 2"

@@ -449,3 +449,27 @@ def test_a_process_without_work_goes_and_comes_back(qapp, qtbot, pair, monkeypat
         assert ends.outcomes[second] == "done"
     finally:
         worker.close()
+
+
+def test_a_file_asked_for_later_takes_the_place_of_one_that_is_still_read(driver, pair, vit3, monkeypatch):
+    monkeypatch.setattr(loading, "LARGE_BYTES", 100_000)
+    cancelled, loaded = [], []
+    driver.window.files.loader.cancelled.connect(lambda request: cancelled.append(request.path))
+    driver.window.files.loader.loaded.connect(lambda _request, document: loaded.append(document.path))
+    driver.window.files.open(vit3)
+    driver.window.files.open(pair)
+    driver.qtbot.waitUntil(lambda: loaded == [pair], timeout=20_000)
+    assert cancelled == [vit3]
+    driver.settle()
+
+
+def test_whether_alternatives_are_evaluated_by_themselves_can_be_switched(driver, pair):
+    driver.open(pair)
+    driver.window.commands.refresh()
+    action = driver.window.commands.action("evaluate_by_itself")
+    assert not action.isChecked()
+    driver.trigger("evaluate_by_itself")
+    assert driver.window.settings.evaluate_by_itself
+    driver.qtbot.waitUntil(lambda: len(driver.session.results) == 7, timeout=30_000)
+    driver.window.commands.refresh()
+    assert action.isChecked()

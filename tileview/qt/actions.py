@@ -46,7 +46,8 @@ class Command:
     ``slot`` takes the argument of :attr:`Bridge.requested`, None where the command comes from a menu or a key. ``keys``
     are portable key sequences, the first one is shown in the menu. ``tip`` is the sentence in the status bar, the
     palette and the key sheet. ``in_menu`` False keeps a command out of the menu bar (submenus place theirs by hand).
-    ``repeats`` lets a held key repeat it.
+    ``repeats`` lets a held key repeat it. ``checked`` says whether a command that switches something is on; None for
+    all others.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Command:
     separator_before: bool = False
     repeats: bool = False
     icon: str = ""
+    checked: Condition | None = None
 
 
 class Actions(QObject):
@@ -82,6 +84,7 @@ class Actions(QObject):
             action.setAutoRepeat(command.repeats)
             action.setStatusTip(command.tip)
             action.setProperty("command", command.name)
+            action.setCheckable(command.checked is not None)
             action.triggered.connect(self._triggered)
             self._commands[command.name] = command
             self._actions[command.name] = action
@@ -111,9 +114,11 @@ class Actions(QObject):
                 self._actions[name].setShortcuts(left)
 
     def refresh(self) -> None:
-        """Enable what can run now."""
+        """Enable what can run now, check what is on."""
         for name, command in self._commands.items():
             self._actions[name].setEnabled(command.condition())
+            if command.checked is not None:
+                self._actions[name].setChecked(command.checked())
 
     def action(self, name: str) -> QAction:
         return self._actions[name]

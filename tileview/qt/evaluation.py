@@ -72,7 +72,15 @@ class Evaluation(QObject):
             Command("evaluate_alternatives", "&Evaluate all alternatives", "Plan", self._asked, ("Ctrl+R",),
                     "Work out peak and verdict of every alternative in the background", self._has_alternatives,
                     icon="run"),
+            Command("evaluate_by_itself", "Evaluate alternatives by &itself", "Plan", self._toggle, (),
+                    "Begin in the background as soon as an estimate is there",
+                    checked=lambda: self._settings.evaluate_by_itself),
         )  # fmt: skip
+
+    def _toggle(self, _argument: object) -> None:
+        self._settings.evaluate_by_itself = not self._settings.evaluate_by_itself
+        if self._settings.evaluate_by_itself:
+            self._timer.start()
 
     def _has_alternatives(self) -> bool:
         document = self._bridge.session.document

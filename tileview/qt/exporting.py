@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QFileDialog, QWidget
@@ -86,6 +86,9 @@ def _markdown(text: str) -> str:
 class Exporter(QObject):
     """The export commands of one window."""
 
+    written = Signal(object)
+    """A recipe now stands under this path."""
+
     def __init__(self, bridge: Bridge, settings: Settings, docks: DockArea, window: QWidget) -> None:
         super().__init__(window)
         self._bridge = bridge
@@ -147,6 +150,7 @@ class Exporter(QObject):
             return False
         self._settings.folder = str(target.parent)
         session.mark_clean()
+        self.written.emit(target)
         text = f"Exported to {target}."
         if session.state.overrides.budget_bytes is not None or session.state.overrides.reserve_bytes is not None:
             text += " What-if budget and reserve are no part of a recipe and are not in the file."

@@ -13,7 +13,7 @@ from tileview.qt.actions import Command
 from tileview.qt.bridge import Bridge
 from tileview.qt.dialogs import Answer, ErrorDialog, ask_about_edits, confirm
 from tileview.qt.estimates import Estimates
-from tileview.qt.exporting import Exporter
+from tileview.qt.exporting import Exporter, same_file
 from tileview.qt.loading import Loader, LoadRequest
 from tileview.qt.recovery import Kept, Recovery, left_behind
 from tileview.qt.reload import FileWatch, carry_over, carry_selection, possible
@@ -73,6 +73,7 @@ class Files(QObject):
         self.watch.changed.connect(self._on_replaced)
         self.watch.missing.connect(self._on_missing)
         self.recovery = Recovery(bridge, self)
+        exporter.written.connect(self._on_written)
         estimates.compared.connect(self._on_compared)
         bridge.estimate_changed.connect(self._on_estimate)
 
@@ -230,6 +231,13 @@ class Files(QObject):
         document = self._bridge.session.document
         if document is not None and document.path.absolute() == path:
             self.reload()
+
+    @Slot(object)
+    def _on_written(self, target: Path) -> None:
+        """An export over the opened file is no news: what it says is what is shown."""
+        document = self._bridge.session.document
+        if document is not None and same_file(document.path, target):
+            self.watch.seen()
 
     @Slot(object)
     def _on_missing(self, path: Path) -> None:

@@ -19,6 +19,10 @@ LARGE_BYTES = 5 * 1024 * 1024
 """Files from this size on are read in a worker process: a parser holds the interpreter's lock for its whole run."""
 
 
+OPEN = "open"
+"""The purpose of a file that is to become the open one: only the last one asked for does."""
+
+
 @dataclass(frozen=True, slots=True)
 class LoadRequest:
     """One file to open; ``purpose`` is what the window wants it for and comes back with the result."""
@@ -60,7 +64,11 @@ class Loader(QObject):
         return self._current
 
     def load(self, request: LoadRequest) -> None:
-        """Open a file after those that wait already."""
+        """Open a file after those that wait; one to be opened takes the place of another that is not yet read."""
+        if request.purpose == OPEN:
+            self._waiting = [waiting for waiting in self._waiting if waiting.purpose != OPEN]
+            if self._current is not None and self._current.purpose == OPEN:
+                self._stop_current()
         self._waiting.append(request)
         if self._current is None:
             self._next()
@@ -68,6 +76,9 @@ class Loader(QObject):
     def cancel(self) -> None:
         """Give up the file that is being read, and those that wait."""
         self._waiting.clear()
+        self._stop_current()
+
+    def _stop_current(self) -> None:
         if self._task is not None and self._worker is not None:
             self._worker.cancel(self._task)
 

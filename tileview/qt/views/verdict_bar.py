@@ -200,7 +200,7 @@ def _hatch(theme: Theme, token: str, style: Qt.BrushStyle) -> QBrush:
 def verdict_word(verdict: Verdict) -> tuple[str, str, str]:
     """Words, icon and theme token of a verdict."""
     if verdict.fits:
-        return ("FITS, AT LEAST BY WHAT IS KNOWN" if verdict.at_least else "FITS"), "fits", "ok"
+        return ("FITS AS FAR AS KNOWN" if verdict.at_least else "FITS"), "fits", "ok"
     if verdict.cause is Cause.CANNOT_LOWER:
         return "CANNOT BE LOWERED", "over", "over"
     if verdict.cause is Cause.UNAVAILABLE:
