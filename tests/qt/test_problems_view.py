@@ -14,11 +14,51 @@ def shown(qtbot) -> Stage:
     return stage(ProblemsView, qtbot, "rejected-op0.timeline.json")
 
 
+def in_front(driver, name: str) -> bool:
+    """Whether a view is the one of its tabs that is seen."""
+    return not driver.window.docks.views[name].visibleRegion().isEmpty()
+
+
 def test_the_rejected_sample(shown: Stage) -> None:
     assert shown.view.headline.text().startswith("43 errors")
     assert shown.texts(1)[0] == "43 invalid layouts"
     assert shown.texts(1)[1] == "vit.embedding.bias"
     assert "1472 owners asked of 288 grains" in shown.texts(2)[1]
+
+
+def test_a_timeline_with_errors_opens_on_its_problems_with_a_repair_in_sight(driver, rejected) -> None:
+    driver.window.resize(1280, 800)
+    driver.open(rejected)
+    view = driver.window.docks.views["problems"]
+    driver.qtbot.waitUntil(lambda: in_front(driver, "problems"), timeout=5000)
+    assert view.all_button.text() == "Apply to &all 43 of a kind"
+    for widget in (view.all_button, view.repair_list):
+        assert view.rect().contains(widget.mapTo(view, widget.rect().topLeft()))
+        assert view.rect().contains(widget.mapTo(view, widget.rect().bottomRight()))
+    offers = [view.repair_list.visualItemRect(view.repair_list.item(row)) for row in range(2)]
+    assert all(view.repair_list.viewport().rect().contains(offer) for offer in offers)
+    view.all_button.click()
+    driver.settle()
+    assert driver.session.verdict.fits
+    assert len(driver.session.history.done) == 1
+
+
+def test_a_recipe_and_a_sound_timeline_keep_what_is_in_front(driver, over, samples) -> None:
+    for path in (over, samples / "vit3-64tiles.v3.timeline.json"):
+        driver.open(path)
+        driver.qtbot.waitUntil(lambda: in_front(driver, "operations"), timeout=5000)
+        assert not in_front(driver, "problems")
+
+
+def test_the_offer_that_was_chosen_is_the_one_applied(shown: Stage) -> None:
+    rows = {shown.view.repair_list.item(i).text(): i for i in range(shown.view.repair_list.count())}
+    chunks = next(i for text, i in rows.items() if text.startswith("chunks of 256 B"))
+    shown.view.repair_list.setCurrentRow(chunks)
+    shown.click(shown.view.model.index(0, 0))
+    assert shown.view.repair_list.currentRow() == chunks
+    shown.view.all_button.click()
+    owners = {layout.tiling.tile_count for layout in shown.session.state.layouts.values()}
+    assert min(owners) == 9
 
 
 def test_selecting_goes_to_the_allocation_and_a_step_where_it_lives(shown: Stage) -> None:
@@ -33,7 +73,7 @@ def test_selecting_goes_to_the_allocation_and_a_step_where_it_lives(shown: Stage
 
 def test_repairs_on_offer_resolve_and_name_their_owners(shown: Stage) -> None:
     shown.click(shown.view.model.index(0, 0))
-    labels = [shown.view.repair_box.itemText(i) for i in range(shown.view.repair_box.count())]
+    labels = [shown.view.repair_list.item(i).text() for i in range(shown.view.repair_list.count())]
     assert any("288" in label for label in labels)
     assert any("chunks of 256 B: 9 to" in label for label in labels)
     assert shown.view.all_button.text() == "Apply to &all 43 of a kind"

@@ -28,7 +28,7 @@ from tileview.present.tables import (
     matches,
     percent_text,
 )
-from tileview.present.words import counted, kind_words, plan_is_known, plan_words
+from tileview.present.words import counted, kind_short, kind_words, plan_is_known, plan_words
 
 INPUTS = "inputs"
 """Key of the row for what stems from the graph's inputs."""
@@ -56,6 +56,8 @@ class OperationRow:
     is_edited: bool = False
     remark: str = ""
     last_step: int | None = None
+    short: str = ""
+    """The kind without its figures, for narrow columns; empty where ``kind`` has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +184,7 @@ def recipe_nodes(
             operation.id in changed,
             reasons.get(operation.id, "" if known else "TileView does not know this operation or its plan"),
             last,
+            kind_short(operation.kind),
         )
 
     nodes = _region_nodes(recipe.graph.operations, row, query)
@@ -300,7 +303,8 @@ class OperationSpec(TableSpec[OperationRow]):
             case OperationColumn.OPERATION:
                 return self._name(row)
             case OperationColumn.KIND:
-                return Cell(row.kind, row.kind, row.remark, Tone.TEXT if row.is_known else Tone.WARNING)
+                tip = f"{row.kind}\n{row.remark}" if row.remark else row.kind
+                return Cell(row.short or row.kind, row.kind, tip, Tone.TEXT if row.is_known else Tone.WARNING)
             case OperationColumn.PLAN:
                 text = f"* {row.plan}" if row.is_edited else row.plan
                 tip = f"{row.plan} (not the file's plan)" if row.is_edited else row.plan

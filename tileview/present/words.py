@@ -198,6 +198,11 @@ def kind_words(kind: OperationKind) -> str:
     return name
 
 
+def kind_short(kind: OperationKind) -> str:
+    """A graph operation's kind in one word, with the count of a Repeat: ``View``, ``Repeat × 27``."""
+    return kind_words(kind) if isinstance(kind, RepeatKind | UnknownKind) else kind_name(kind)
+
+
 def _view_words(view: ViewKind | ViewOperator) -> str:
     first, second = ("merged", "split") if view.reversed else ("split", "merged")
     return (

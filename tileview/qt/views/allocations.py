@@ -57,10 +57,11 @@ class AllocationsView(View):
         self.model = NodeModel(AllocationSpec(), bridge.theme, self)
         self.tree = NodeView(self.model, "Allocations on a tile", self)
         self.tree.set_samples(
-            "vit.encoder.layer10.attention", "interleaved", "586,960 B", "16,384 B", "16 B", "1", "586,960 B",
+            "vit.encoder…mlp.up", "interleaved", "586,960 B", "16,384 B", "16 B", "1", "586,960 B",
             "100.0 %", "573.2 KiB",
         )  # fmt: skip
         self.tree.set_flexible(AllocationColumn.NAME)
+        self.tree.set_optional(AllocationColumn.KIB)
         self.tree.sort_by(AllocationColumn.BYTES)
         self.tree.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.tree.picked.connect(self._pick)

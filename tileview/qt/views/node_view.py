@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTreeView, 
 
 from tileview.qt.models.node_model import Index, NodeModel
 
-_CELL_MARGIN = 10
+_CELL_MARGIN = 8
 """Pixels left and right of a cell's text."""
 
 
@@ -32,6 +32,7 @@ class NodeView(QTreeView):
         self.nodes = model
         self._quiet = False
         self._flexible: dict[int, int] = {}
+        self._optional: dict[int, int] = {}
         self.setModel(model)
         self.setAccessibleName(name)
         self.setRootIsDecorated(tree)
@@ -61,9 +62,14 @@ class NodeView(QTreeView):
         self.customContextMenuRequested.connect(self._menu)
 
     def set_flexible(self, *columns: int) -> None:
-        """Let columns share the room that the others leave; where there is none they keep their width, and one scrolls."""
+        """Let columns share the room that others leave; where there is none they keep their width, and one scrolls."""
         self._flexible = {column: self.header().sectionSize(column) for column in columns}
         self.header().setStretchLastSection(False)
+        self._flex()
+
+    def set_optional(self, *columns: int) -> None:
+        """Columns that only say in another way what others do: left out, the first first, where there is no room."""
+        self._optional = {column: self.header().sectionSize(column) for column in columns}
         self._flex()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -71,17 +77,24 @@ class NodeView(QTreeView):
         self._flex()
 
     def _flex(self) -> None:
-        """Spread what is left over between the flexible columns, in proportion to their least widths."""
-        header = self.header()
+        """Leave out what has no room, and spread what is left over between the flexible columns."""
+        header, room = self.header(), self.viewport().width()
+        fixed = {
+            column: self._optional.get(column, header.sectionSize(column))
+            for column in range(header.count())
+            if column not in self._flexible and (column in self._optional or not header.isSectionHidden(column))
+        }
         least = {column: width for column, width in self._flexible.items() if not header.isSectionHidden(column)}
-        if not least:
-            return
-        shown = [column for column in range(header.count()) if not header.isSectionHidden(column)]
-        room = self.viewport().width() - sum(header.sectionSize(column) for column in shown if column not in least)
         wanted = sum(least.values())
+        for column in self._optional:
+            hidden = sum(fixed.values()) + wanted > room
+            if header.isSectionHidden(column) != hidden:
+                header.setSectionHidden(column, hidden)
+            if hidden:
+                del fixed[column]
+        spare = room - sum(fixed.values())
         for column, width in least.items():
-            share = room * width // max(wanted, 1)
-            header.resizeSection(column, max(share, width))
+            header.resizeSection(column, max(spare * width // max(wanted, 1), width))
 
     def set_samples(self, *samples: str) -> None:
         """Make each column as wide as a text of its own kind, and as its title; what has no sample keeps its width."""
@@ -89,7 +102,7 @@ class NodeView(QTreeView):
         for column, sample in enumerate(samples):
             title = str(self.nodes.headerData(column, Qt.Orientation.Horizontal) or "")
             texts = max(metrics.horizontalAdvance(sample), metrics.horizontalAdvance(title))
-            indent = self.indentation() if column == 0 and self.rootIsDecorated() else 0
+            indent = 2 * self.indentation() if column == 0 and self.rootIsDecorated() else 0
             self.header().resizeSection(column, texts + indent + _CELL_MARGIN)
 
     def set_widths(self, *characters: int) -> None:

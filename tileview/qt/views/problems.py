@@ -7,18 +7,31 @@ from dataclasses import replace
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QDockWidget,
+    QHBoxLayout,
+    QLineEdit,
+    QListWidget,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
 from tileview.analysis.repair import GroupRepair, RepairGroup, repair_groups
 from tileview.model.timeline import Timeline
-from tileview.present.problem_rows import ProblemRow, ProblemSpec, problem_nodes, tally
+from tileview.present.problem_rows import SEVERITIES, ProblemColumn, ProblemRow, ProblemSpec, problem_nodes, tally
 from tileview.present.tables import Node, matches
 from tileview.present.words import counted
 from tileview.qt.bridge import Bridge
 from tileview.qt.models.node_model import NodeModel
 from tileview.qt.views.base import View
+from tileview.qt.views.elided import ElidedLabel, WrappedLabel
 from tileview.qt.views.node_view import NodeView
 from tileview.session import edits
+
+_OFFER_LINES = 8
+"""Lines of text that the list of repairs may take; it scrolls beyond."""
 
 
 class ProblemsView(View):
@@ -32,9 +45,10 @@ class ProblemsView(View):
         self._all: tuple[Node[ProblemRow], ...] = ()
         self._groups: tuple[RepairGroup, ...] = ()
         self._groups_of: Timeline | None = None
+        self._offered: RepairGroup | None = None
         self._stale = False
-        self.headline = QLabel()
-        self.headline.setTextFormat(Qt.TextFormat.PlainText)
+        self._is_new = False
+        self.headline = ElidedLabel(cut=Qt.TextElideMode.ElideRight)
         self.filter_box = QLineEdit()
         self.filter_box.setPlaceholderText("Filter")
         self.filter_box.setAccessibleName("Filter problems")
@@ -42,17 +56,18 @@ class ProblemsView(View):
         self.filter_box.textChanged.connect(self._fill)
         self.model = NodeModel(ProblemSpec(), bridge.theme, self)
         self.tree = NodeView(self.model, "Problems", self, tree=True)
-        self.tree.set_widths(15, 42, 48, 46)
-        self.tree.set_flexible(2)
+        self.tree.setIndentation(12)
+        self.tree.set_samples("✗ error", "43 invalid layouts", "1472 owners asked of 288", "At most 288 owners")
+        self.tree.set_flexible(ProblemColumn.PLACE, ProblemColumn.TEXT, ProblemColumn.HINT)
         self.tree.picked.connect(self._pick)
         self.tree.selectionModel().currentRowChanged.connect(self._refresh_repairs)
-        self.repair_label = QLabel()
-        self.repair_label.setTextFormat(Qt.TextFormat.PlainText)
-        self.repair_label.setWordWrap(True)
-        self.repair_box = QComboBox()
-        self.repair_box.setAccessibleName("Layouts that resolve")
-        self.repair_box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.repair_box.setMinimumContentsLength(16)
+        self.repair_label = WrappedLabel()
+        self.repair_list = QListWidget()
+        self.repair_list.setAccessibleName("Layouts that resolve")
+        self.repair_list.setWordWrap(True)
+        self.repair_list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.repair_list.setMaximumHeight(_OFFER_LINES * self.fontMetrics().lineSpacing())
+        self.repair_list.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Maximum)
         self.one_button = QPushButton("Apply to &this one")
         self.one_button.setToolTip("Give the selected value this layout")
         self.all_button = QPushButton("Apply to &all")
@@ -68,27 +83,32 @@ class ProblemsView(View):
         top = QHBoxLayout()
         top.addWidget(self.headline, 1)
         top.addWidget(self.filter_box)
-        self.headline.setMinimumWidth(20)
+        self.filter_box.setMaximumWidth(160)
         bottom = QHBoxLayout()
-        bottom.addWidget(self.repair_box, 1)
-        bottom.addWidget(self.one_button)
         bottom.addWidget(self.all_button)
+        bottom.addWidget(self.one_button)
+        bottom.addStretch(1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(4, 4, 4, 4)
         layout.setSpacing(4)
         layout.addLayout(top)
         layout.addWidget(self.tree, 1)
         layout.addWidget(self.repair_label)
+        layout.addWidget(self.repair_list)
         layout.addLayout(bottom)
 
     # -- session --------------------------------------------------------------------------------------------------
 
     def on_document(self) -> None:
+        self._is_new = True
         self.model.clear()
         self._rebuild()
 
     def on_estimate(self) -> None:
         self._rebuild()
+        if self._is_new:
+            self._is_new = False
+            self._come_forward()
 
     def on_state(self) -> None:
         self._refresh_repairs()
@@ -105,7 +125,10 @@ class ProblemsView(View):
         """Find the problems anew; while the view is hidden, only remember that this is to be done."""
         if not self.isVisible() and self.window().isVisible():
             self._stale = True
-            return
+        else:
+            self._rebuild_now()
+
+    def _rebuild_now(self) -> None:
         self._stale = False
         session = self.session
         timeline = session.timeline
@@ -117,6 +140,20 @@ class ProblemsView(View):
             self._groups = () if timeline is None else repair_groups(timeline)
             self._groups_of = timeline
         self._fill()
+
+    def _come_forward(self) -> None:
+        """Put the tab in front for a newly opened timeline with errors: there the repairs are what comes next.
+
+        A recipe has its plans beside it instead, unless it cannot be lowered at all. The focus stays where it is.
+        """
+        session = self.session
+        if session.document is None or (session.graph is not None and session.timeline is not None):
+            return
+        if self._stale:
+            self._rebuild_now()
+        dock = self.parentWidget()
+        if isinstance(dock, QDockWidget) and any(node.row.severity == SEVERITIES[0] for node in self._all):
+            dock.raise_()
 
     def _fill(self) -> None:
         query = self.filter_box.text()
@@ -130,19 +167,19 @@ class ProblemsView(View):
     # -- repairs --------------------------------------------------------------------------------------------------
 
     def _group(self) -> RepairGroup | None:
-        """The group of the current row; of the only group where no row is current."""
+        """The group of the current row; the first one where no row is current, so that a repair is always in sight."""
         row = self.tree.current_row()
         if isinstance(row, ProblemRow) and row.value is not None:
             return next((group for group in self._groups if row.value in group.values), None)
         if isinstance(row, ProblemRow) and row.repairable:
             return self._groups[0] if self._groups else None
-        return self._groups[0] if row is None and len(self._groups) == 1 else None
+        return self._groups[0] if row is None and self._groups else None
 
     def _refresh_repairs(self) -> None:
         group = self._group()
         editable = self.session.graph is None and self.session.document is not None
         shown = group is not None and editable
-        for widget in (self.repair_box, self.one_button, self.all_button):
+        for widget in (self.repair_list, self.one_button, self.all_button):
             widget.setVisible(shown)
         self.repair_label.setVisible(group is not None)
         if group is None:
@@ -150,13 +187,7 @@ class ProblemsView(View):
         if not editable:
             self.repair_label.setText("Layouts follow from the plans: swap a plan or change a home to repair them.")
             return
-        chosen = self.repair_box.currentData()
-        self.repair_box.clear()
-        for repair in group.repairs:
-            self.repair_box.addItem(repair.label, repair.key)
-            self.repair_box.setItemData(self.repair_box.count() - 1, repair.label, Qt.ItemDataRole.ToolTipRole)
-        position = self.repair_box.findData(chosen)
-        self.repair_box.setCurrentIndex(max(position, 0) if group.repairs else -1)
+        self._show_offers(group)
         count = len(group.values)
         alike = f"{counted(count, 'value')} that fail alike"
         if group.repairs:
@@ -170,9 +201,26 @@ class ProblemsView(View):
         self.one_button.setVisible(shown and count > 1)
         self.one_button.setEnabled(bool(group.repairs) and isinstance(row, ProblemRow) and row.value is not None)
 
+    def _show_offers(self, group: RepairGroup) -> None:
+        """List the layouts that resolve; the one that was chosen stays chosen where it is still on offer."""
+        if self._offered is group:
+            return
+        chosen = self._chosen_key()
+        self._offered = group
+        self.repair_list.clear()
+        self.repair_list.addItems([repair.label for repair in group.repairs])
+        keys = [repair.key for repair in group.repairs]
+        if keys:
+            self.repair_list.setCurrentRow(keys.index(chosen) if chosen in keys else 0)
+
+    def _chosen_key(self) -> tuple[str, ...] | None:
+        row = self.repair_list.currentRow()
+        offered = () if self._offered is None else self._offered.repairs
+        return offered[row].key if 0 <= row < len(offered) else None
+
     def _repair(self) -> tuple[RepairGroup, GroupRepair] | None:
         group = self._group()
-        index = self.repair_box.currentIndex()
+        index = self.repair_list.currentRow()
         if group is None or not 0 <= index < len(group.repairs):
             return None
         return group, group.repairs[index]
