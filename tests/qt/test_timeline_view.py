@@ -126,7 +126,7 @@ def test_excess_is_hatched_above_the_budget_only(make) -> None:
     # Step 5: 636 KiB and 48 KiB of reserve; the budget is 573.2 KiB.
     inside = colours_at(view, 5.5, 610 * KIB, reach=6)
     assert any(close_to(QColor(name), QColor(view.bridge.theme.over), 60) for name in inside)
-    for step in (0.5, 3.5):
+    for step in (0.5, 1.5):
         beside = colours_at(view, step, 610 * KIB, reach=6)
         assert not any(close_to(QColor(name), QColor(view.bridge.theme.over), 60) for name in beside)
     assert "over budget at 1 step" in view.legend.texts
@@ -605,3 +605,70 @@ def test_steps_of_the_selected_operation_are_lit(make) -> None:
     assert np.flatnonzero(view.plot._operation).tolist() == list(range(30, 40))
     session.select_operation(None)
     assert view.plot._operation is None
+
+
+def test_ranges_by_key(make, qtbot) -> None:
+    session = session_of(spike(200, 50))
+    view = make(session)
+    session.select_step(40)
+    QTest.keyClick(view.plot, "[")
+    assert session.selection.span == (40, 41)
+    session.select_step(59)
+    QTest.keyClick(view.plot, "]")
+    assert session.selection.span == (40, 60)
+    session.select_step(50)
+    QTest.keyClick(view.plot, "[")
+    assert session.selection.span == (50, 60)
+    # Before the start: the range ends with the step and is that step alone.
+    session.select_step(10)
+    QTest.keyClick(view.bars, "]")
+    assert session.selection.span == (10, 11)
+    session.select_step(99)
+    QTest.keyClick(view.bars, "]")
+    assert session.selection.span == (10, 100)
+    QTest.keyClick(view.plot, Qt.Key.Key_Z)
+    assert view.axis.first == pytest.approx(10 - 3.6)
+    assert view.axis.last == pytest.approx(100 + 3.6)
+    QTest.keyClick(view.plot, Qt.Key.Key_Backspace)
+    assert view.axis.is_fit
+    QTest.keyClick(view.plot, Qt.Key.Key_Escape)
+    with qtbot.waitSignal(view.bridge.message) as caught:
+        QTest.keyClick(view.plot, Qt.Key.Key_Z)
+    assert caught.args[0].startswith("No range of steps is chosen")
+
+
+def test_a_low_pane_gives_its_height_to_the_curves(make, qtbot) -> None:
+    session = session_of(small_timeline())
+    view = make(session, size=(900, 560))
+    line = view.fontMetrics().height()
+    assert view.plot.isVisible()
+    assert view.bars.isVisible()
+    assert view._line.y() > view.controls.options_button.y()
+    view.resize(900, 13 * line)
+    qtbot.waitUntil(lambda: not view.bars.isVisible())
+    # The line of text stands beside the controls, and the curves have most of the height and their axis.
+    button = view.controls.options_button
+    qtbot.waitUntil(lambda: abs(view._line.geometry().center().y() - button.geometry().center().y()) <= 2)
+    assert view._line.x() >= button.x() + button.width()
+    assert view.plot.height() >= 0.6 * view.height()
+    assert view.plot.plane().area.bottom() + line <= view.plot.height()
+    assert not view.controls.order_box.isVisible()
+    # Bars in place of the curves, by one button.
+    view.controls.bars_button.click()
+    assert view.bars.isVisible()
+    assert not view.plot.isVisible()
+    assert view.controls.order_box.isVisible()
+    view.controls.bars_button.click()
+    assert view.plot.isVisible()
+    view.resize(900, 9 * line)
+    assert not view.legend.isVisible()
+    view.resize(900, 560)
+    qtbot.waitUntil(lambda: view.bars.isVisible() and view.legend.isVisible())
+    assert view.plot.height() > 1.5 * view.bars.height()
+
+
+def test_names_from_files_are_no_markup(make) -> None:
+    timeline = make_timeline(FakeProgram(1, [Step(kind="<b>x</b>")], [Alloc("<i>a</i>", 64, 0, 0)]))
+    view = make(session_of(timeline))
+    assert "&lt;b&gt;" in view._line.toolTip()
+    assert "<b>" not in view._line.toolTip()

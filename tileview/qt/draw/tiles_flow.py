@@ -7,7 +7,10 @@ from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
 
 
 class FlowLayout(QLayout):
-    """Items in reading order with their size hints; hidden ones take no room. The height follows from the width."""
+    """Items in reading order with their size hints; hidden ones take no room. The height follows from the width.
+
+    An item whose horizontal policy is to expand takes what is left of its row.
+    """
 
     def __init__(self, parent: QWidget | None = None, spacing: int = 6) -> None:
         super().__init__(parent)
@@ -80,4 +83,7 @@ class FlowLayout(QLayout):
                 left = width
             rows[-1].append((item, size))
             left -= size.width() + self.spacing()
+            if item.expandingDirections() & Qt.Orientation.Horizontal and left > 0:
+                size.setWidth(size.width() + left + self.spacing())
+                left = 0
         return rows

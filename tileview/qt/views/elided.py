@@ -6,6 +6,8 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
+from tileview.qt.text import plain_tip
+
 
 class ElidedLabel(QWidget):
     """Plain text on one line, elided to the width there is: in the middle, or at another place."""
@@ -26,7 +28,7 @@ class ElidedLabel(QWidget):
     def setText(self, text: str) -> None:
         self._text = text
         self.setAccessibleName(text)
-        self.setToolTip(text)
+        self.setToolTip(plain_tip(text))
         self.update()
 
     def sizeHint(self) -> QSize:

@@ -33,7 +33,7 @@ from tileview.qt.draw.tiles_svg import write_svg
 from tileview.qt.theme import Theme
 from tileview.qt.views.base import View
 from tileview.qt.views.tiles_bars import Layer, LoadBars
-from tileview.qt.views.tiles_controls import ElidedLabel, TilesControls
+from tileview.qt.views.tiles_controls import LineLabel, TilesControls
 from tileview.qt.views.tiles_groups import GroupStrip
 from tileview.qt.views.tiles_legend import ColourBar
 from tileview.qt.views.tiles_map import TileMap
@@ -88,7 +88,7 @@ class TilesView(View):
         controls.known_toggled.connect(self.refresh)
         controls.ramp_chosen.connect(self.set_ramp)
         controls.groups_toggled.connect(self._show_groups)
-        self._line = ElidedLabel(self)
+        self._line = LineLabel(self)
         self.map = TileMap(self.bridge.theme, self.tip, self)
         controls.fit_wanted.connect(self.map.fit)
         self.bars = LoadBars(self.bridge.theme, self.tip, self)

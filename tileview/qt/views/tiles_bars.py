@@ -17,6 +17,7 @@ from tileview.present.rasters import load_order
 from tileview.present.ticks import Tick, byte_ticks
 from tileview.qt.draw.tiles_paint import draw_text_on
 from tileview.qt.draw.timeline_plane import FloatArray
+from tileview.qt.text import plain_tip
 from tileview.qt.theme import Theme
 
 Layer = tuple[ByteArray, str]
@@ -251,7 +252,7 @@ class LoadBars(QWidget):
             if self._pointed is None:
                 QToolTip.hideText()
             else:
-                QToolTip.showText(event.globalPos(), self._tip(self._pointed), self)  # type: ignore[attr-defined]
+                QToolTip.showText(event.globalPos(), plain_tip(self._tip(self._pointed)), self)  # type: ignore[attr-defined]
             return True
         return super().event(event)
 

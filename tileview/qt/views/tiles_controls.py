@@ -5,42 +5,47 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QAction, QResizeEvent
-from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QMenu, QSpinBox, QToolButton, QWidget
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QCheckBox, QComboBox, QMenu, QSizePolicy, QSpinBox, QToolButton, QWidget
 
 from tileview.present.colours import Ramp
 from tileview.present.rasters import Metric, ScaleMode
 from tileview.qt.draw.tiles_flow import FlowLayout
+from tileview.qt.views.elided import ElidedLabel
 from tileview.qt.views.tiles_text import METRIC_NAMES
 
+_ALONE = 100_000
+"""A width that no row has."""
 
-class ElidedLabel(QLabel):
-    """One line that ends in … where it does not fit; the whole text is the tooltip."""
+
+class LineLabel(ElidedLabel):
+    """The line of text of a view: ends in … where it does not fit, the whole text is the tooltip.
+
+    In a row of controls it stands on a line of its own, or takes what the controls leave (see :meth:`set_beside`).
+    """
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._full = ""
-        self.setMinimumWidth(40)
+        super().__init__("", parent, Qt.TextElideMode.ElideRight)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self._least = _ALONE
 
     def show_text(self, text: str) -> None:
-        if text != self._full:
-            self._full = text
-            self.setToolTip(text)
-            self._elide()
+        if text != self.text():
+            self.setText(text)
 
     @property
     def full_text(self) -> str:
-        return self._full
+        return self.text()
 
-    def minimumSizeHint(self) -> QSize:
-        return QSize(40, super().minimumSizeHint().height())
+    def set_beside(self, characters: int | None) -> None:
+        """Stand in a row with others where there is room for so many characters; None: always alone."""
+        least = _ALONE if characters is None else characters * self.fontMetrics().averageCharWidth()
+        if least != self._least:
+            self._least = least
+            self.updateGeometry()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._elide()
-
-    def _elide(self) -> None:
-        self.setText(self.fontMetrics().elidedText(self._full, Qt.TextElideMode.ElideRight, self.width()))
+    def sizeHint(self) -> QSize:
+        return QSize(self._least, self.fontMetrics().height() + 2)
 
 
 def combo(parent: QWidget, name: str, entries: Sequence[tuple[str, object]]) -> QComboBox:

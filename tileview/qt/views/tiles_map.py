@@ -14,6 +14,7 @@ from tileview.present.colours import Ramp
 from tileview.present.curves import BoolArray
 from tileview.present.rasters import ByteImage, cell_image, cell_size, mask_on_grid, on_grid, outline
 from tileview.qt.draw.tiles_paint import IndexedPicture, table_of
+from tileview.qt.text import plain_tip
 from tileview.qt.theme import Theme
 
 _ARROWS = {
@@ -314,7 +315,7 @@ class TileMap(QWidget):
             if self._pointed is None:
                 QToolTip.hideText()
             else:
-                QToolTip.showText(event.globalPos(), self._tip(self._pointed), self)  # type: ignore[attr-defined]
+                QToolTip.showText(event.globalPos(), plain_tip(self._tip(self._pointed)), self)  # type: ignore[attr-defined]
             return True
         if event.type() == QEvent.Type.DevicePixelRatioChange:
             self._redraw()

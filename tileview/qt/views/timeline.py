@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
-from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QAction, QKeyEvent, QResizeEvent
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QScrollBar, QSplitter, QVBoxLayout, QWidget
 
 from tileview.model.timeline import Timeline
@@ -21,42 +19,26 @@ from tileview.present.curves import (
     curves,
     matched_max,
     matching_steps,
-    next_marked,
     over_steps,
     peak_marks,
     repeat_spans,
 )
 from tileview.present.lifetimes import Lifetime, filtered, lifetime_lines, lifetimes, ordered
-from tileview.present.rasters import fullest_tile
-from tileview.present.stacks import Series, StackSource
+from tileview.present.stacks import Series
 from tileview.qt.bridge import Bridge
 from tileview.qt.draw.tiles_svg import write_svg
-from tileview.qt.draw.timeline_curves import PlotData
+from tileview.qt.draw.timeline_data import PlotData
 from tileview.qt.views.base import View
 from tileview.qt.views.pace import Pace
-from tileview.qt.views.tiles_controls import ElidedLabel
+from tileview.qt.views.tiles_controls import LineLabel
 from tileview.qt.views.timeline_axis import StepAxis
 from tileview.qt.views.timeline_bars import LifetimeBars
 from tileview.qt.views.timeline_controls import LifetimeFilter, TimelineControls
+from tileview.qt.views.timeline_layers import LayerReader
 from tileview.qt.views.timeline_legend import CurveLegend, legend_entries
+from tileview.qt.views.timeline_moves import TimelineMoves
 from tileview.qt.views.timeline_plot import CurvePlot
 from tileview.qt.views.timeline_text import MODE_NAMES, step_line, step_tip, steps_csv
-
-_FIRST_SECONDS = 0.05
-"""How long a stack may keep the window waiting when it is asked for."""
-_TURN_SECONDS = 0.012
-"""How long reading goes on between two events after that."""
-_LAYERS = 7
-"""Groups that get a layer of their own in a stack."""
-
-
-def _read_for(source: StackSource, seconds: float) -> bool:
-    """Read for a while; True when all has been read."""
-    end = time.monotonic() + seconds
-    while not source.advance(4):
-        if time.monotonic() > end:
-            return False
-    return True
 
 
 class TimelineView(View):
@@ -71,14 +53,14 @@ class TimelineView(View):
         self._data: PlotData | None = None
         self._shown: tuple[CurveMode, int | None] | None = None
         self._lifetimes: tuple[Timeline, tuple[Lifetime, ...]] | None = None
-        self._stack: StackSource | None = None
-        self._stacking = QTimer(self)
-        self._stacking.setInterval(0)
-        self._stacking.timeout.connect(self._read_on)
+        self._reader = LayerReader(self)
+        self._reader.ready.connect(self.refresh)
+        self._reader.progressed.connect(self._reading)
         self._listed: tuple[object, ...] = ()
         self._listed_rows: tuple[Lifetime, ...] = ()
-        self._over: BoolArray = np.zeros(0, dtype=np.bool_)
+        self.over: BoolArray = np.zeros(0, dtype=np.bool_)
         self.axis = StepAxis(self)
+        self.moves = TimelineMoves(self)
         self._build()
         self._pace = Pace(self._show_lifetimes, self)
         self.axis.changed.connect(self._sync_axis)
@@ -93,14 +75,16 @@ class TimelineView(View):
         controls.changed.connect(self.refresh)
         controls.lifetimes_changed.connect(self._show_lifetimes)
         controls.fit_wanted.connect(self.axis.fit)
-        controls.back_wanted.connect(self._back)
-        controls.clear_wanted.connect(self._clear_span)
-        self._line = ElidedLabel(self)
+        controls.back_wanted.connect(self.moves.back)
+        controls.clear_wanted.connect(self.moves.clear_range)
+        controls.panes_changed.connect(self._show_panes)
+        self._line = LineLabel(controls)
+        controls.add_line(self._line)
         self.legend = CurveLegend(self)
-        self.plot = CurvePlot(theme, self.axis, self._key, self.tip, self)
-        self.bars = LifetimeBars(theme, self.axis, self._key, self._lifetime_tip, self)
+        self.plot = CurvePlot(theme, self.axis, self.moves.key, self.tip, self)
+        self.bars = LifetimeBars(theme, self.axis, self.moves.key, self._lifetime_tip, self)
         self.plot.stepped.connect(self.session.select_step)
-        self.plot.brushed.connect(self._brushed)
+        self.plot.brushed.connect(self.moves.set_range)
         self.plot.pointed.connect(self._pointed)
         self.plot.pointed.connect(self.bars.set_pointed)
         self.bars.pointed.connect(self.plot.set_pointed)
@@ -116,21 +100,22 @@ class TimelineView(View):
         inner.addWidget(self.bars, 1)
         inner.addWidget(self._scroll)
         self._lower = lower
-        upper = QWidget(self)
+        self._upper = upper = QWidget(self)
         inner = QHBoxLayout(upper)
         inner.setContentsMargins(0, 0, self._scroll.sizeHint().width(), 0)
         inner.addWidget(self.plot)
         self._splitter = QSplitter(Qt.Orientation.Vertical, self)
         self._splitter.addWidget(upper)
         self._splitter.addWidget(lower)
-        self._splitter.setStretchFactor(0, 3)
-        self._splitter.setStretchFactor(1, 2)
+        self._splitter.setStretchFactor(0, 7)
+        self._splitter.setStretchFactor(1, 3)
         self._splitter.setCollapsible(0, False)
+        self._splitter.setSizes([7000, 3000])
         layout = QVBoxLayout(self)
         layout.setContentsMargins(6, 4, 6, 4)
         layout.setSpacing(3)
-        for widget in (controls, self._line, self.legend):
-            layout.addWidget(widget)
+        layout.addWidget(controls)
+        layout.addWidget(self.legend)
         layout.addWidget(self._splitter, 1)
         self.setFocusProxy(self.plot)
 
@@ -188,7 +173,7 @@ class TimelineView(View):
             timeline.budget_bytes,
             timeline.interleaved_budget_bytes,
             timeline.reserve_bytes,
-            self._over,
+            self.over,
             peak_marks(timeline),
             repeat_spans(timeline),
             self._layers(timeline, shown),
@@ -200,24 +185,12 @@ class TimelineView(View):
     def _layers(self, timeline: Timeline, shown: Curves) -> tuple[Series, ...]:
         """The stack, if one is asked for and all it needs has been read; reading goes on between events."""
         if not self.controls.stacked:
-            self._stacking.stop()
+            self._reader.stop()
             return ()
-        if self._stack is None or self._stack.timeline is not timeline:
-            self._stack = StackSource(timeline)
-        if _read_for(self._stack, _FIRST_SECONDS):
-            return self._stack.layers(shown, _LAYERS)
-        self._stacking.start()
-        return ()
+        return self._reader.layers(timeline, shown)
 
-    def _read_on(self) -> None:
-        stack = self._stack
-        if stack is None or stack.timeline is not self.timeline or not self.controls.stacked:
-            self._stacking.stop()
-        elif _read_for(stack, _TURN_SECONDS):
-            self._stacking.stop()
-            self.refresh()
-        else:
-            self._line.show_text(f"Reading what the layers need: {stack.read:,} of {stack.count:,} arrays")
+    def _reading(self, read: int, count: int) -> None:
+        self._line.show_text(f"Reading what the layers need: {read:,} of {count:,} arrays")
 
     def _nothing(self) -> str:
         estimate = self.session.estimate
@@ -283,7 +256,6 @@ class TimelineView(View):
     def _show_lifetimes(self) -> None:
         selection = self.session.selection
         rows, which = self._all_lifetimes(), self.controls.filter
-        self._lower.setVisible(self.controls.with_lifetimes)
         step = selection.step if which is LifetimeFilter.STEP else None
         span = selection.span if which is LifetimeFilter.SPAN else None
         key = (which, step, span, self.controls.order)
@@ -310,78 +282,23 @@ class TimelineView(View):
         self.controls.back_button.setEnabled(self.axis.can_go_back)
         self.controls.fit_button.setEnabled(not self.axis.is_fit)
 
+    def _show_panes(self) -> None:
+        self._upper.setVisible(self.controls.with_curves)
+        self._lower.setVisible(self.controls.with_lifetimes)
+
     def resizeEvent(self, event: QResizeEvent) -> None:
+        """Give the curves the height they need first: what gives way is lines of the legend, the lifetimes (a button
+        shows them in place of the curves), the line of text (which moves beside the controls), then the legend.
+        """
         super().resizeEvent(event)
-        height = self.height()
-        self.legend.set_most_lines(1 if height < 340 else 2 if height < 480 else 4)
+        height, line = self.height(), self.fontMetrics().height()
+        is_low = 2 * height < 37 * line
+        self.controls.set_low(is_low)
+        self._line.set_beside(24 if is_low else None)
+        self.legend.setVisible(height >= 10 * line)
+        self.legend.set_most_lines(1 if height < 20 * line else 2 if height < 28 * line else 4)
 
-    # -- keys and choices -----------------------------------------------------------------------------------------
-
-    def _key(self, event: QKeyEvent) -> Callable[[], None] | None:
-        """What a key does here; None leaves it to the window."""
-        key, modifiers = Qt.Key(event.key()), event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
-        if modifiers == Qt.KeyboardModifier.AltModifier and key == Qt.Key.Key_Left:
-            return self._back
-        if modifiers & ~Qt.KeyboardModifier.ShiftModifier:
-            return None
-        shift = bool(modifiers)
-        by = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(key)
-        if by is not None:
-            return lambda: self.move_step(by * (10 if shift else 1))
-        if key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal):
-            return lambda: self._zoom(1.5)
-        if shift:
-            return None
-        rows = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1, Qt.Key.Key_PageUp: -10, Qt.Key.Key_PageDown: 10}.get(key)
-        if rows is not None:
-            return lambda: self._move_row(rows)
-        return {
-            Qt.Key.Key_Home: lambda: self.go_to(0),
-            Qt.Key.Key_End: lambda: self.go_to(self.axis.steps - 1),
-            Qt.Key.Key_P: lambda: self.go_to_peak("P"),
-            Qt.Key.Key_S: lambda: self.go_to_peak("S"),
-            Qt.Key.Key_I: lambda: self.go_to_peak("I"),
-            Qt.Key.Key_N: lambda: self.go_to_over(True),
-            Qt.Key.Key_B: lambda: self.go_to_over(False),
-            Qt.Key.Key_F: self.centre_selection,
-            Qt.Key.Key_0: self.axis.fit,
-            Qt.Key.Key_Minus: lambda: self._zoom(1 / 1.5),
-            Qt.Key.Key_Backspace: self._back,
-            Qt.Key.Key_Escape: self._clear_span,
-        }.get(key)
-
-    def go_to(self, step: int) -> None:
-        """Select a step and bring it into view."""
-        self.session.select_step(step)
-        self.axis.reveal(min(max(step, 0), self.axis.steps - 1))
-
-    def move_step(self, by: int) -> None:
-        """Select the step so many further on."""
-        current = self.session.selection.step
-        self.go_to(min(max((0 if current is None else current) + by, 0), self.axis.steps - 1))
-
-    def go_to_peak(self, letter: str) -> None:
-        """Select the step of a peak (P total, S standard, I interleaved) and the tile that reaches it."""
-        timeline = self.timeline
-        mark = next((mark for mark in peak_marks(timeline) if mark.letter == letter), None) if timeline else None
-        if timeline is None or mark is None:
-            self.bridge.message.emit("The timeline has no such peak")
-        else:
-            tile = fullest_tile(timeline, mark.step, {"S": 0, "I": 1}.get(letter))
-            self.session.select(replace(self.session.selection, step=mark.step, tiles=(tile,)))
-            self.axis.reveal(mark.step)
-
-    def go_to_over(self, forward: bool) -> None:
-        """Select the next (previous) step at which some tile is over a budget, and the fullest such tile."""
-        timeline = self.timeline
-        step = next_marked(self._over, self.session.selection.step, forward)
-        if timeline is not None and step is not None:
-            tile = fullest_tile(timeline, step)
-            self.session.select(replace(self.session.selection, step=step, tiles=(tile,)))
-        elif bool(self._over.any()):
-            self.bridge.message.emit(f"No step {'after' if forward else 'before'} this one is over budget")
-        else:
-            self.bridge.message.emit("No step is over budget")
+    # -- choices --------------------------------------------------------------------------------------------------
 
     def fit(self) -> None:
         """Show all steps."""
@@ -389,28 +306,7 @@ class TimelineView(View):
 
     def centre_selection(self) -> None:
         """Bring the selected step into the middle."""
-        step = self.session.selection.step
-        if step is not None:
-            self.axis.centre(step)
-
-    def _zoom(self, factor: float) -> None:
-        current = self.session.selection.step
-        self.axis.zoom(factor, (self.axis.first + self.axis.last) / 2 if current is None else current + 0.5)
-
-    def _back(self) -> None:
-        if not self.axis.back():
-            self.bridge.message.emit("No earlier zoom to go back to")
-
-    def _move_row(self, by: int) -> None:
-        root = self.bars.neighbour(by)
-        if root is not None:
-            self.session.select_allocation(root)
-
-    def _brushed(self, span: tuple[int, int] | None) -> None:
-        self.session.select(replace(self.session.selection, span=span))
-
-    def _clear_span(self) -> None:
-        self._brushed(None)
+        self.moves.centre()
 
     def _pointed(self, step: int | None) -> None:
         timeline = self.timeline
@@ -425,13 +321,14 @@ class TimelineView(View):
     # -- what the session tells -----------------------------------------------------------------------------------
 
     def on_document(self) -> None:
-        self._lifetimes, self._listed, self._stack = None, (), None
+        self._lifetimes, self._listed = None, ()
+        self._reader.forget()
         self.axis.set_steps(1, keep=False)
         self.on_estimate(keep=False)
 
     def on_estimate(self, keep: bool = True) -> None:
         timeline = self.timeline
-        self._over = np.zeros(0, dtype=np.bool_) if timeline is None else over_steps(timeline)
+        self.over = np.zeros(0, dtype=np.bool_) if timeline is None else over_steps(timeline)
         self.axis.set_steps(1 if timeline is None else len(timeline.steps), keep)
         self.refresh()
         self._show_lifetimes()
@@ -466,9 +363,12 @@ class TimelineView(View):
         entries += [
             ("Timeline: stack by group", self.controls.stack_check.toggle),
             ("Timeline: zoom to all steps", self.axis.fit),
-            ("Timeline: zoom back", self._back),
-            ("Timeline: centre the step", self.centre_selection),
-            ("Timeline: clear the range", self._clear_span),
+            ("Timeline: zoom back", self.moves.back),
+            ("Timeline: zoom to the range", self.moves.zoom_to_range),
+            ("Timeline: centre the step", self.moves.centre),
+            ("Timeline: begin a range at the step", self.moves.begin_range),
+            ("Timeline: end the range with the step", self.moves.end_range),
+            ("Timeline: clear the range", self.moves.clear_range),
         ]
         return [self._action(text, slot) for text, slot in entries]
 
@@ -482,9 +382,13 @@ class TimelineView(View):
         return None if timeline is None or data is None else steps_csv(timeline, data.curves, data.over, data.layers)
 
     def export_svg(self, path: Path) -> bool:
-        parts = (self.legend, self.plot, self.bars) if self.controls.with_lifetimes else (self.legend, self.plot)
+        parts: list[CurveLegend | CurvePlot | LifetimeBars] = []
+        if self.controls.with_curves:
+            parts += [self.legend, self.plot]
+        if self.controls.with_lifetimes:
+            parts.append(self.bars)
         return write_svg(path, self._line.full_text, parts)
 
     def shut_down(self) -> None:
         self._pace.stop()
-        self._stacking.stop()
+        self._reader.stop()

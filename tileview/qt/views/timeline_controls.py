@@ -32,6 +32,8 @@ class TimelineControls(QWidget):
     changed = Signal()
     """Something about the curves was chosen."""
     lifetimes_changed = Signal()
+    panes_changed = Signal()
+    """Whether curves, bars or both are wanted was chosen."""
     fit_wanted = Signal()
     back_wanted = Signal()
     clear_wanted = Signal()
@@ -52,11 +54,16 @@ class TimelineControls(QWidget):
         self.fit_button = self._button("Fit", "Show all steps (0 or double click)")
         self.back_button = self._button("Back", "The steps shown before (Backspace)")
         self.clear_button = self._button("Clear range", "End the filter by steps (Escape)")
+        self.bars_button = self._button("Lifetimes", "Lifetimes of allocations in place of the curves")
+        self.bars_button.setCheckable(True)
+        self.bars_button.hide()
         self.options_button = self._make_options()
-        flow = FlowLayout(self, spacing=4)
+        self._is_low = False
+        self._flow = flow = FlowLayout(self, spacing=4)
         for widget in (
             self.mode_box,
             self.stack_check,
+            self.bars_button,
             self.order_box,
             self.filter_box,
             self.fit_button,
@@ -94,12 +101,31 @@ class TimelineControls(QWidget):
         self.stack_check.toggled.connect(self.changed)
         self.baseline_action.toggled.connect(self.changed)
         self.budget_action.toggled.connect(self.changed)
-        self.lifetimes_action.toggled.connect(self.lifetimes_changed)
+        self.lifetimes_action.toggled.connect(self._panes)
+        self.bars_button.toggled.connect(self._panes)
         self.order_box.currentIndexChanged.connect(self.lifetimes_changed)
         self.filter_box.currentIndexChanged.connect(self.lifetimes_changed)
         self.fit_button.clicked.connect(self.fit_wanted)
         self.back_button.clicked.connect(self.back_wanted)
         self.clear_button.clicked.connect(self.clear_wanted)
+
+    def add_line(self, line: QWidget) -> None:
+        """Put a widget behind the controls, in their last row or in one of its own."""
+        self._flow.addWidget(line)
+
+    def set_low(self, is_low: bool) -> None:
+        """Whether there is height for either curves or bars only: then a button changes between them."""
+        if is_low != self._is_low:
+            self._is_low = is_low
+            self._panes()
+
+    def _panes(self) -> None:
+        self.bars_button.setVisible(self._is_low and self.lifetimes_action.isChecked())
+        for box in (self.order_box, self.filter_box):
+            box.setVisible(self.with_lifetimes)
+        for widget in (self.mode_box, self.stack_check):
+            widget.setVisible(self.with_curves)
+        self.panes_changed.emit()
 
     def _mode(self) -> None:
         self.mode_chosen.emit(CurveMode(self.mode_box.currentData()))
@@ -121,7 +147,13 @@ class TimelineControls(QWidget):
 
     @property
     def with_lifetimes(self) -> bool:
-        return self.lifetimes_action.isChecked()
+        """Whether the bars are shown."""
+        return self.lifetimes_action.isChecked() and (not self._is_low or self.bars_button.isChecked())
+
+    @property
+    def with_curves(self) -> bool:
+        """Whether the curves are shown: always, unless the bars take their place."""
+        return not (self._is_low and self.with_lifetimes)
 
     @property
     def order(self) -> LifetimeOrder:

@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from tileview.model.sizes import kib_text
 from tileview.model.timeline import ByteArray
-from tileview.qt.draw.timeline_curves import PlotData, layer_brushes, reserve_brush
+from tileview.qt.draw.timeline_data import PlotData, layer_brushes, reserve_brush
+from tileview.qt.text import plain_tip
 from tileview.qt.theme import Theme
 
 _SWATCH = 22
@@ -92,7 +93,7 @@ class CurveLegend(QWidget):
             self._rooms.clear()
             self.updateGeometry()
         self.setAccessibleDescription(", ".join(entry.text for entry in entries))
-        self.setToolTip("\n".join(entry.text for entry in entries))
+        self.setToolTip(plain_tip("\n".join(entry.text for entry in entries)))
         self.update()
 
     @property

@@ -7,13 +7,26 @@ from enum import Enum
 
 import numpy as np
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPixmap, QResizeEvent, QWheelEvent
+from PySide6.QtGui import (
+    QFontMetricsF,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QPixmap,
+    QResizeEvent,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from tileview.present.curves import BoolArray
 from tileview.present.ticks import step_ticks
-from tileview.qt.draw.timeline_curves import CurvePainter, PlotData
+from tileview.qt.draw.timeline_curves import CurvePainter
+from tileview.qt.draw.timeline_data import PlotData
+from tileview.qt.draw.timeline_marks import label_height
 from tileview.qt.draw.timeline_plane import Plane, runs, stairs
+from tileview.qt.text import plain_tip
 from tileview.qt.theme import Theme
 from tileview.qt.views.timeline_axis import StepAxis
 
@@ -152,7 +165,7 @@ class StepCanvas(QWidget):
         if event.type() == QEvent.Type.ToolTip:
             text = self.tip(self._place)
             if text:
-                QToolTip.showText(event.globalPos(), text, self)  # type: ignore[attr-defined]
+                QToolTip.showText(event.globalPos(), plain_tip(text), self)  # type: ignore[attr-defined]
             else:
                 QToolTip.hideText()
             return True
@@ -211,7 +224,7 @@ class CurvePlot(StepCanvas):
         self, theme: Theme, axis: StepAxis, keys: KeyCommand, tip: Callable[[int], str], parent: QWidget | None = None
     ) -> None:
         super().__init__(theme, axis, keys, parent)
-        self.setMinimumSize(QSize(120, 110))
+        self.setMinimumSize(QSize(120, 60))
         self.setAccessibleName("Memory over the steps")
         self._tip = tip
         self._data: PlotData | None = None
@@ -243,8 +256,19 @@ class CurvePlot(StepCanvas):
         line = self.fontMetrics().height()
         left, top = self.gutter(), line + 12
         area = QRectF(left, top, max(self.width() - left - 10, 10), max(self.height() - top - line - 8, 10))
-        highest = 1024 if self._data is None else self._data.top(self._to_budget)
+        highest = 1024 if self._data is None else self._top(area.height())
         return Plane(area, self.axis.first, self.axis.last, highest)
+
+    def _top(self, height: float) -> int:
+        """Bytes at the upper edge: those of the data, and so many more that the name of the budget stands above its
+        line.
+        """
+        data = self._data
+        assert data is not None
+        top, room = data.top(self._to_budget), label_height(QFontMetricsF(self.font())) + 2
+        if data.budget <= top and height > 4 * room:
+            top = max(top, int(data.budget * height / (height - room)) + 1)
+        return top
 
     def tip(self, place: QPointF) -> str:
         return "" if self._data is None or self._pointed is None else self._tip(self._pointed)

@@ -1,0 +1,78 @@
+"""What a plot of curves shows, and the fills that mean the same in the plot and in its legend."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QBrush, QColor
+
+from tileview.model.sizes import Unavailable
+from tileview.model.timeline import ByteArray
+from tileview.present.colours import category
+from tileview.present.curves import BoolArray, Curves, PeakMark, RepeatSpan
+from tileview.present.stacks import Series
+from tileview.qt.theme import Theme
+
+_PATTERNS = (Qt.BrushStyle.SolidPattern, Qt.BrushStyle.Dense4Pattern, Qt.BrushStyle.DiagCrossPattern)
+
+
+@dataclass(frozen=True, slots=True)
+class PlotData:
+    """What the plot shows. ``baseline``: (total, whether there is one) at each step; ``layers`` is empty where nothing
+    is stacked.
+    """
+
+    curves: Curves
+    budget: int
+    interleaved_budget: int
+    reserve: int
+    over: BoolArray
+    marks: tuple[PeakMark, ...] = ()
+    repeats: tuple[RepeatSpan, ...] = ()
+    layers: tuple[Series, ...] = ()
+    baseline: tuple[ByteArray, BoolArray] | None = None
+    baseline_classes: tuple[ByteArray, ByteArray] | None = field(default=None)
+
+    @property
+    def steps(self) -> int:
+        return len(self.curves)
+
+    def top(self, to_budget: bool) -> int:
+        """Bytes at the upper edge: room for the largest total with reserve and, unless only data count, for the
+        budget.
+        """
+        highest = int(self.curves.total.max(initial=0)) + self.reserve
+        if self.baseline is not None:
+            highest = max(highest, int(self.baseline[0].max(initial=0)))
+        highest = max(highest, *(mark.size for mark in self.marks if not isinstance(mark.size, Unavailable)), 0)
+        if to_budget:
+            highest = max(highest, self.budget)
+        return max(highest + highest // 12, 1024)
+
+
+def layer_brush(theme: Theme, index: int, series: Series) -> QBrush:
+    """The fill of a layer of a stack; patterns keep categories apart where colours start again."""
+    if series.kind == "scratch":
+        return QBrush(theme.color("scratch"), Qt.BrushStyle.Dense3Pattern)
+    if series.kind == "parameters":
+        return QBrush(theme.color("border"))
+    if series.kind in ("rest", "other"):
+        token = "raised" if series.kind == "rest" else "warning"
+        return QBrush(theme.color(token))
+    colour, pattern = category(index, theme.categories)
+    return QBrush(QColor(colour), _PATTERNS[pattern % len(_PATTERNS)])
+
+
+def reserve_brush(theme: Theme) -> QBrush:
+    """The fill between the total and total + reserve."""
+    return QBrush(theme.color("muted", 60))
+
+
+def layer_brushes(theme: Theme, layers: tuple[Series, ...]) -> list[QBrush]:
+    """One brush a layer: groups take the categories in turn."""
+    brushes, groups = [], 0
+    for series in layers:
+        brushes.append(layer_brush(theme, groups, series))
+        groups += series.kind == "group"
+    return brushes
