@@ -668,7 +668,7 @@ def test_a_low_pane_gives_its_height_to_the_curves(make, qtbot) -> None:
 
 
 def test_names_from_files_are_no_markup(make) -> None:
-    timeline = make_timeline(FakeProgram(1, [Step(kind="<b>x</b>")], [Alloc("<i>a</i>", 64, 0, 0)]))
+    timeline = make_timeline(FakeProgram(1, [Step("<b>x</b> y")], [Alloc("<i>a</i>", 64, 0, 0)]))
     view = make(session_of(timeline))
     assert "&lt;b&gt;" in view._line.toolTip()
     assert "<b>" not in view._line.toolTip()
