@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from tests.helpers.opened import document, opened
 from tests.helpers.views import Stage, stage
 from tileview.present.offers import home_offers
 from tileview.qt.theme import load_theme
 from tileview.qt.views.details import DetailsView, Subject
+from tileview.session.session import Pin
 
 
 @pytest.fixture
@@ -115,6 +117,56 @@ def test_an_operation_of_a_timeline_alone_shows_its_steps(qtbot) -> None:
     shown.session.select_operation(0)
     assert "Step 2: Gemm" in shown.view.plain
     assert "A timeline alone holds no plans" in shown.view.plain
+
+
+def link_sample(shown: Stage, name: str) -> None:
+    other = opened(name)
+    assert other.estimate is not None
+    shown.session.link(document(name))
+    shown.session.add_pin(Pin(name, document(name), other.state, other.estimate))
+
+
+def test_the_linked_timeline_is_told_beside_an_allocation_and_an_operation(qtbot) -> None:
+    shown = stage(DetailsView, qtbot, "vit3-64tiles.recipe.json")
+    timeline = shown.session.timeline
+    assert timeline is not None
+    root = timeline.steps[106].live[-1]
+    shown.session.select_allocation(root)
+    assert "linked file" not in shown.view.plain
+    link_sample(shown, "vit3-64tiles.v3.timeline.json")
+    size = int(timeline.tiles.allocation(root).max())
+    assert "In the linked file vit3-64tiles.v3.timeline.json" in shown.view.plain
+    assert f"On its largest tile: {size:,} B (same)." in shown.view.plain
+    assert shown.session.selection.operation == 35
+    shown.view.tabs.setCurrentIndex(Subject.OPERATION)
+    assert "Largest total of a tile while it runs: 79,872 B (same)." in shown.view.plain
+    shown.session.swap(35, 0)
+    shown.estimate()
+    assert "less than here)" in shown.view.plain
+
+
+def test_an_operation_of_a_timeline_shows_the_plan_of_the_linked_recipe(qtbot) -> None:
+    shown = stage(DetailsView, qtbot, "vit3-64tiles.v3.timeline.json")
+    shown.session.select_operation(35)
+    assert "open the recipe of the same compile" in shown.view.plain
+    link_sample(shown, "vit3-64tiles.recipe.json")
+    assert shown.view.plain.startswith("Operation 35: FlashAttention (plan of the linked recipe)")
+    assert "key blocks of 64 rows" in shown.view.plain
+    assert "(same)." in shown.view.plain
+
+
+def test_an_operation_names_who_makes_its_operands_and_who_reads_its_result(shown: Stage) -> None:
+    shown.session.select_operation(21)
+    assert "Operand 0: value 361, result of operation 20" in shown.view.plain
+    assert "Result 0: value 362, [1,729,1152], read by operation 22" in shown.view.plain
+    graph = shown.session.graph
+    assert graph is not None
+    for operation, _ in graph.walk():
+        shown.session.select_operation(operation.id)
+        for value in operation.results:
+            readers = sorted(found.id for found, _ in graph.walk() if value in found.inputs)
+            if readers:
+                assert f"read by operation{'s' if len(readers) > 1 else ''} {readers[0]}" in shown.view.plain
 
 
 def test_names_from_files_are_text_and_no_markup(shown: Stage) -> None:

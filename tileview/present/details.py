@@ -9,9 +9,10 @@ from tileview.model.graph import Graph, Operation, RepeatKind
 from tileview.model.plan import Plan
 from tileview.model.program import Owners, Program
 from tileview.model.recipe import Recipe
-from tileview.model.sizes import exact_text, size_text
+from tileview.model.sizes import U64_MAX, Size, exact_text, size_text
 from tileview.model.tensor import Format
-from tileview.model.timeline import Timeline
+from tileview.model.timeline import Timeline, TimelineValue
+from tileview.present.counterparts import largest_bytes
 from tileview.present.explain import (
     alias_sentence,
     budget_sentence,
@@ -45,34 +46,21 @@ class Paragraphs:
     lines: tuple[str, ...]
 
 
+_MOST_SIZES = 5
+"""Values of one allocation whose sizes are explained."""
+
+
 def allocation_details(
     timeline: Timeline, root: int, tile: int | None, lives: Lives, program: Program | None = None
 ) -> tuple[Paragraphs, ...]:
     """How an allocation's bytes arise, where they lie, when they live, what shares them."""
     value = timeline.values[root]
-    size = max(
-        (
-            timeline.values[i].bytes
-            for i in timeline.aliases.get(root, (root,))
-            if isinstance(timeline.values[i].bytes, int)
-        ),
-        default=value.bytes,
-        key=_number,
-    )
-    arise = [value_sentence(timeline, root)]
-    members = timeline.aliases.get(root, (root,))
-    others = [index for index in members if index != root]
-    deciding = [index for index in others if _differs(timeline, root, index)]
-    arise.extend(
-        f"{timeline.values[i].name} (value {timeline.values[i].id}): {value_sentence(timeline, i)}"
-        for i in deciding[:4]
-    )
     where = [owners_sentence(timeline, root)]
     if tile is not None:
         where.append(tile_sentence(timeline, root, tile))
-    where.append(budget_sentence(size, timeline))
+    where.append(budget_sentence(largest_bytes(timeline, root), timeline))
     sections = [
-        Paragraphs("How its bytes arise", tuple(arise)),
+        Paragraphs("How its bytes arise", tuple(_arise(timeline, root))),
         Paragraphs("Where", tuple(where)),
         Paragraphs("When", tuple(life_sentences(timeline, lives.of(root)))),
         Paragraphs("Memory it shares", (alias_sentence(timeline, root),)),
@@ -90,16 +78,38 @@ def allocation_details(
     return tuple(sections)
 
 
-def _number(size: object) -> int:
-    return size if isinstance(size, int) else -1
+def _arise(timeline: Timeline, root: int) -> list[str]:
+    """A sentence on the value that decides the size, then on those of other sizes, the largest first."""
+    members = sorted(
+        timeline.aliases.get(root, (root,)), key=lambda i: (-_order(timeline.values[i].bytes), i != root, i)
+    )
+    told: list[int] = []
+    for index in members:
+        if not any(_alike(timeline.values[index], timeline.values[other]) for other in told):
+            told.append(index)
+    lines = []
+    for index in told[:_MOST_SIZES]:
+        value = timeline.values[index]
+        name = "" if index == root else f"{value.name} (value {value.id}): "
+        lines.append(name + value_sentence(timeline, index))
+    if len(told) > _MOST_SIZES:
+        lines.append(f"{counted(len(told) - _MOST_SIZES, 'smaller value')} of other shapes or layouts.")
+    return lines
 
 
-def _differs(timeline: Timeline, root: int, index: int) -> bool:
-    first, other = timeline.values[root], timeline.values[index]
-    return (first.shape, first.precision, first.layout, first.bytes) != (
+def _order(size: Size) -> int:
+    """Unavailable above all sizes: it decides that the allocation has none."""
+    return size if isinstance(size, int) else U64_MAX
+
+
+def _alike(one: TimelineValue, other: TimelineValue) -> bool:
+    """Whether the same sentence would be said of both."""
+    return (one.shape, one.precision, one.layout, one.layout_text, one.memory_class, one.bytes) == (
         other.shape,
         other.precision,
         other.layout,
+        other.layout_text,
+        other.memory_class,
         other.bytes,
     )
 
@@ -143,7 +153,8 @@ def operation_details(
         about.append(f"Operand {number}: {_value_words(graph, names, value)}")
     for number, value in enumerate(operation.results):
         shape = graph.shape_of(value)
-        about.append(f"Result {number}: value {value}" + (f", {shape_text(shape)}" if shape is not None else ""))
+        text = f"Result {number}: value {value}" + (f", {shape_text(shape)}" if shape is not None else "")
+        about.append(f"{text}, {consumer_words(graph, value)}")
     sections = [Paragraphs("Operation", tuple(about))]
     if isinstance(operation.kind, RepeatKind):
         sections.append(Paragraphs("Rounds", tuple(_repeat_lines(operation.kind, graph))))
@@ -201,6 +212,26 @@ def _source_words(graph: Graph, value: int) -> str:
         if isinstance(operation.kind, RepeatKind) and value in operation.kind.body.arguments:
             return f"argument of the body of operation {operation.id}"
     return ""
+
+
+def consumer_words(graph: Graph, value: int) -> str:
+    """Who reads a value: ``read by operations 22 and 23, carried into the next round of operation 24``."""
+    readers: list[int] = []
+    rounds: list[int] = []
+    for operation, _ in graph.walk():
+        if value in operation.inputs:
+            readers.append(operation.id)
+        if isinstance(operation.kind, RepeatKind) and value in operation.kind.body.yields:
+            rounds.append(operation.id)
+    words = []
+    if readers:
+        numbers = [str(reader) for reader in sorted(readers)]
+        listed = numbers[0] if len(numbers) == 1 else f"{', '.join(numbers[:-1])} and {numbers[-1]}"
+        words.append(f"read by operation{'s' if len(numbers) > 1 else ''} {listed}")
+    words.extend(f"carried into the next round of operation {number}" for number in rounds)
+    if value in graph.outputs:
+        words.append("an output of the graph")
+    return ", ".join(words) if words else "read by nothing"
 
 
 def _repeat_lines(kind: RepeatKind, graph: Graph) -> list[str]:

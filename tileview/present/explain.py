@@ -165,6 +165,9 @@ def step_words(step: TimelineStep) -> str:
     return f"step {step.index} ({step.kind}{source})"
 
 
+_MOST_USES = 12
+
+
 def life_sentences(timeline: Timeline, life: Life | None) -> list[str]:
     """First and last step, producer, last consumer."""
     if life is None:
@@ -178,6 +181,10 @@ def life_sentences(timeline: Timeline, life: Life | None) -> list[str]:
     elif life.first == 0:
         sentences.append("There from the start: an input." if life.exact else "There from the start.")
     if life.exact:
+        if len(life.uses) > 2:
+            shown = ", ".join(str(use) for use in life.uses[:_MOST_USES])
+            more = f" and {len(life.uses) - _MOST_USES} more" if len(life.uses) > _MOST_USES else ""
+            sentences.append(f"Written or read at {counted(len(life.uses), 'step')}: {shown}{more}.")
         sentences.append(f"Last used by {step_words(steps[life.last_use])}.")
         if life.last > life.last_use:
             sentences.append("Kept to the end: a resident parameter or an output of the program.")

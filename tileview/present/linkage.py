@@ -1,15 +1,16 @@
 """A recipe and a timeline of one compile side by side: what in one is what in the other, and what matches nothing.
 
-Values are matched by origin and name (the n-th of several alike with the n-th), operations by id. Nothing else ties
-the two files together, so the statement says plainly how much was matched, where matched values disagree, and where
-the files cannot be of one compile at all.
+Values are matched by origin and name (of several alike those that agree in all, else in order), operations by id.
+Nothing else ties the two files together, so the statement says plainly how much was matched, where matched values
+disagree, and where the files cannot be of one compile at all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
+from tileview.analysis.loads import match_by
 from tileview.model.graph import Graph
 from tileview.model.sizes import Size, exact_text
 from tileview.model.tensor import Precision, Shape
@@ -75,25 +76,21 @@ def link(
     left_tiles, right_tiles : int
         The two tile counts.
     """
-    waiting: dict[tuple[int | None, str], list[int]] = {}
-    for position, value in enumerate(left):
-        waiting.setdefault((value.origin, value.name), []).append(position)
-    for positions in waiting.values():
-        positions.reverse()
     pairs: list[tuple[int, int]] = []
+    only_left: list[int] = []
     only_right: list[int] = []
     differing: list[tuple[int, int, str]] = []
-    for other in right:
-        positions = waiting.get((other.origin, other.name), [])
-        if not positions:
-            only_right.append(other.index)
+    for one, other in match_values(left, right):
+        if one is None or other is None:
+            if one is not None:
+                only_left.append(left[one].index)
+            elif other is not None:
+                only_right.append(right[other].index)
             continue
-        value = left[positions.pop()]
-        pairs.append((value.index, other.index))
-        words = _differences(value, other)
+        pairs.append((left[one].index, right[other].index))
+        words = _differences(left[one], right[other])
         if words:
-            differing.append((value.index, other.index, words))
-    only_left = sorted(left[position].index for positions in waiting.values() for position in positions)
+            differing.append((left[one].index, right[other].index, words))
     known = {operation.id for operation, _ in graph.walk()}
     named = sorted({source for source in sources if source is not None})
     contradictions = []
@@ -113,6 +110,17 @@ def link(
         tuple(contradictions),
         dict(pairs),
     )
+
+
+def match_values(left: Sequence[LinkValue], right: Sequence[LinkValue]) -> list[tuple[int | None, int | None]]:
+    """Pairs of positions in two lists of values, by origin and name; None on the side that has nothing to match."""
+    return match_by([_keys(value) for value in left], [_keys(value) for value in right])
+
+
+def _keys(value: LinkValue) -> tuple[Hashable, ...]:
+    """Strictest first: of several values of one origin and name those that are equal in all find each other."""
+    who = (value.origin, value.name)
+    return ((*who, value.shape, value.precision, value.layout_text, value.bytes), (*who, value.shape), who)
 
 
 def _differences(left: LinkValue, right: LinkValue) -> str:

@@ -23,6 +23,8 @@ class Life:
     first_use: int
     last_use: int
     exact: bool
+    uses: tuple[int, ...] = ()
+    """Every step that reads or writes a value of it, ascending; empty where that is not known."""
 
 
 class Lives:
@@ -73,4 +75,4 @@ class Lives:
         if not uses:
             producer = None if first == 0 or self._exact else first
             return Life(first, last, producer, first, last, False)
-        return Life(first, last, self._producers.get(root), uses[0], uses[-1], True)
+        return Life(first, last, self._producers.get(root), uses[0], uses[-1], True, tuple(dict.fromkeys(uses)))

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QTabBar, QTextBrowser, QVBoxLayout, QWidget
 
 from tileview.model.program import DIRECT_OWNERS
 from tileview.model.timeline import Timeline
+from tileview.present.counterparts import Counterparts, linked_timeline
 from tileview.present.details import (
     Paragraphs,
     allocation_details,
@@ -39,6 +40,10 @@ class Subject(IntEnum):
     TILE = 2
 
 
+_MOST_STEPS = 40
+"""Steps of an operation that are listed."""
+
+
 class DetailsView(View):
     """Follows the part of the selection that changed last; the tabs show the other parts."""
 
@@ -51,6 +56,7 @@ class DetailsView(View):
         self._lives: Lives | None = None
         self._lives_of: Timeline | None = None
         self._stale = False
+        self._matched: Counterparts | None = None
         self._showing: tuple[Subject, object] | None = None
         self._text = ""
         self.tabs = QTabBar()
@@ -84,6 +90,7 @@ class DetailsView(View):
     # -- session --------------------------------------------------------------------------------------------------
 
     def on_document(self) -> None:
+        self._matched = None
         self._seen = Selection()
         self._showing = None
         self._refill()
@@ -92,6 +99,9 @@ class DetailsView(View):
         self._refill()
 
     def on_estimate(self) -> None:
+        self._refill()
+
+    def on_pins(self) -> None:
         self._refill()
 
     def on_theme(self) -> None:
@@ -146,10 +156,27 @@ class DetailsView(View):
         if self._lives is None or self._lives_of is not timeline:
             self._lives, self._lives_of = Lives(timeline, program), timeline
         tile = self._tile(timeline)
-        sections = allocation_details(timeline, root, tile, self._lives, program)
+        sections = [*allocation_details(timeline, root, tile, self._lives, program)]
+        counterparts = self._counterparts(timeline)
+        if counterparts is not None:
+            sections.insert(2, self._linked(counterparts.allocation_lines(root, tile)))
         owners = owners_of(program, timeline.values[root].id) or DIRECT_OWNERS
         self.partition.show_picture(picture(timeline, root, tile, owners), self.bridge.theme)
         self._write(timeline.values[root].name, sections, (Subject.ALLOCATION, root))
+
+    def _counterparts(self, timeline: Timeline | None) -> Counterparts | None:
+        """What matches in the linked file; None where none is linked."""
+        other = linked_timeline(self.session)
+        if timeline is None or other is None:
+            return None
+        kept = self._matched
+        if kept is None or kept.here is not timeline or kept.there is not other:
+            kept = self._matched = Counterparts(timeline, other)
+        return kept
+
+    def _linked(self, lines: Sequence[str]) -> Paragraphs:
+        document = self.session.linked
+        return Paragraphs(f"In the linked file {'' if document is None else document.name}", tuple(lines))
 
     def _tile(self, timeline: Timeline) -> int | None:
         """The selected tile; where none is, the one with the largest total at the selected step."""
@@ -170,21 +197,46 @@ class DetailsView(View):
         operation = None if recipe is None else find_operation(recipe.graph, wanted)
         if recipe is None or operation is None:
             self.edits.show_operation(None)
-            self._write(f"Operation {wanted}", self._steps_only(wanted), (Subject.OPERATION, wanted))
+            self._show_foreign_operation(wanted)
             return
         self.edits.show_operation(operation)
         file_recipe = session.file_recipe
         file_plan = None if file_recipe is None else file_recipe.plans.get(wanted)
-        sections = operation_details(recipe, operation, session.timeline, file_plan)
+        sections = [*operation_details(recipe, operation, session.timeline, file_plan)]
+        self._add_linked_operation(sections, wanted)
         self._write(f"Operation {wanted}: {kind_words(operation.kind)}", sections, (Subject.OPERATION, wanted))
+
+    def _add_linked_operation(self, sections: list[Paragraphs], operation: int) -> None:
+        counterparts = self._counterparts(self.session.timeline)
+        if counterparts is not None:
+            sections.insert(1, self._linked(counterparts.operation_lines(operation)))
+
+    def _show_foreign_operation(self, wanted: int) -> None:
+        """An operation of a timeline: with the plan of the linked recipe, else its steps alone."""
+        document = self.session.linked
+        recipe = None if document is None else document.recipe
+        operation = None if recipe is None else find_operation(recipe.graph, wanted)
+        title = f"Operation {wanted}"
+        if recipe is not None and operation is not None:
+            sections = [*operation_details(recipe, operation, self.session.timeline)]
+            title = f"{title}: {kind_words(operation.kind)} (plan of the linked recipe)"
+        else:
+            sections = [*self._steps_only(wanted)]
+        self._add_linked_operation(sections, wanted)
+        self._write(title, sections, (Subject.OPERATION, wanted))
 
     def _steps_only(self, operation: int) -> tuple[Paragraphs, ...]:
         """What a timeline without a recipe says of an operation."""
         timeline = self.session.timeline
-        steps = () if timeline is None else [step for step in timeline.steps if step.source == operation]
-        lines = tuple(f"Step {step.index}: {step.operation}" for step in steps)
-        note = Paragraphs("Plan", ("A timeline alone holds no plans: open the recipe of the same compile.",))
-        return (Paragraphs("Steps", lines), note) if lines else (note,)
+        steps = [] if timeline is None else [step for step in timeline.steps if step.source == operation]
+        lines = [f"Step {step.index}: {step.operation}" for step in steps[:_MOST_STEPS]]
+        if len(steps) > _MOST_STEPS:
+            lines.append(f"and {len(steps) - _MOST_STEPS} more")
+        text = "A timeline alone holds no plans: open the recipe of the same compile."
+        if self.session.linked is not None:
+            text = "The linked file has no such operation."
+        note = Paragraphs("Plan", (text,))
+        return (Paragraphs("Steps", tuple(lines)), note) if lines else (note,)
 
     def _show_tile(self) -> None:
         self.partition.show_picture(None, self.bridge.theme)
