@@ -116,3 +116,30 @@ def test_over_budget_reserve_and_unavailable_differ_without_colour(qtbot, name):
     assert len(set(excess)) > 1, "the excess is hatched"
     empty = fits[int(330 * scale) : int(370 * scale)]
     assert set(empty) == {QColor(theme.background).lightness()}
+
+
+def test_a_plan_that_cannot_be_lowered_is_said_and_taken_back(driver, pair):
+    driver.open(pair)
+    driver.session.swap(0, 3)
+    driver.settle()
+    assert driver.session.timeline is None
+    assert driver.window.verdict.verdict_text().startswith("CANNOT BE LOWERED: ")
+    for name in ("step_next", "peak_total", "over_next", "step_last", "export_timeline"):
+        assert not driver.window.commands.action(name).isEnabled()
+        driver.window.bridge.requested.emit(name, None)
+    assert driver.window.commands.action("export_recipe").isEnabled()
+    for view in driver.window.docks.views.values():
+        driver.window.docks.show_view(view.name)
+        assert not view.grab().isNull()
+    driver.trigger("undo")
+    driver.settle()
+    assert driver.session.timeline is not None
+    assert driver.session.selection.step is not None
+
+
+def test_unknown_operations_make_every_figure_a_lower_bound(driver, samples):
+    driver.open(samples / "broken" / "unknown-kinds.recipe.json")
+    assert driver.session.verdict.at_least
+    assert "lower bound" in driver.window.verdict._notes.text()
+    assert driver.window.verdict._share.text() == "peak unavailable"
+    assert "operation 0 result 0 has no valid layout" in driver.window.verdict.verdict_text()
