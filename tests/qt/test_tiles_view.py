@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QColor, QKeyEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QToolButton
+from PySide6.QtWidgets import QApplication
 
 from tests.helpers.fake_session import publish, session_of, set_baseline, show
 from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, big_timeline, make_timeline, small_timeline
@@ -107,10 +107,12 @@ def test_the_chip_order_puts_tiles_where_they_sit(make) -> None:
 
 def test_other_tile_counts_have_no_chip_order(make) -> None:
     view = make(session_of(small_timeline()))
-    assert not view.controls.order_box.isVisible()
+    box = view.controls.picture_box
+    assert [box.itemText(index) for index in range(box.count())] == ["Logical order", "Sorted by load"]
     assert (view.grid.rows, view.grid.columns) == (2, 2)
     show(view.session, chip_timeline())
-    assert view.controls.order_box.isVisible()
+    assert box.count() == 3
+    assert box.currentText() == "Chip map"
 
 
 def test_over_budget_tiles_are_hatched_and_marked_and_counted(make) -> None:
@@ -176,11 +178,17 @@ def test_boxes_choose_what_is_shown(make) -> None:
     assert view.scale().high == int(view.field.values.max())
     controls.scale_box.setCurrentIndex(controls.scale_box.findData(ScaleMode.CUSTOM))
     assert controls.low_box.isVisible()
-    controls.order_box.setCurrentIndex(1)
+    box = controls.picture_box
+    assert [box.itemText(index) for index in range(box.count())] == ["Chip map", "Logical order", "Sorted by load"]
+    box.setCurrentIndex(1)
     assert not view.grid.is_chip
-    controls.view_box.setCurrentIndex(1)
+    assert view.map.isVisible()
+    box.setCurrentIndex(2)
     assert view.bars.isVisible()
     assert not view.map.isVisible()
+    box.setCurrentIndex(0)
+    assert view.map.isVisible()
+    assert view.grid.is_chip
     controls.ramp_actions[Ramp.CIVIDIS].trigger()
     assert controls.ramp_actions[Ramp.CIVIDIS].isChecked()
     assert not controls.ramp_actions[Ramp.VIRIDIS].isChecked()
@@ -371,18 +379,99 @@ def test_groups_are_said_and_select_their_tiles(make, qtbot) -> None:
     session = session_of(make_timeline(FakeProgram(1472, [Step(), Step()], allocs)))
     session.select_step(0)
     view = make(session)
-    texts = lambda: [b.text() for b in view.groups.findChildren(QToolButton) if b.isVisible()]  # noqa: E731
-    assert texts() == ["1,409 tiles alike", "63 tiles alike"]
+    assert view.groups.sentence == "1,409 tiles alike, 63 alike"
     session.select_step(1)
-    assert texts() == ["1,471 tiles alike", "1 tile alone"]
+    assert view.groups.sentence == "1,471 tiles alike, 1 alone"
     view.groups.scope.setCurrentIndex(1)
     qtbot.waitUntil(lambda: len(view.groups.groups) == 3)
-    assert texts() == ["1,408 tiles alike", "63 tiles alike", "1 tile alone"]
+    assert view.groups.sentence == "1,408 tiles alike, 63 alike, 1 alone"
     QTest.mouseClick(view.groups._buttons[1], Qt.MouseButton.LeftButton)
     assert session.selection.tiles == tuple(range(1408, 1471))
+    QTest.keyClick(view.groups._buttons[2], Qt.Key.Key_Space)
+    assert session.selection.tiles == (1471,)
     view.controls.groups_action.setChecked(False)
     assert not view.groups.isVisible()
     assert not view.groups._timer.isActive()
+
+
+def test_groups_stay_on_one_line_and_the_rest_is_in_a_menu(make, qtbot) -> None:
+    # Groups of 9, 8, … 2 tiles, and three tiles alone.
+    loads = [size for size in range(9, 1, -1) for _ in range(size)] + [100, 101, 102]
+    session = session_of(make_timeline(FakeProgram(len(loads), [Step()], [Alloc("a", loads, 0, 0)])))
+    view = make(session, size=(420, 460))
+    strip = view.groups
+    assert strip.height() <= 2 * view.fontMetrics().height()
+    shown = [button for button in strip._buttons if button.isVisible()]
+    assert [button.text() for button in shown] == ["9 tiles alike,", "8 alike,", "7 alike,"][: len(shown)]
+    named = len(shown)
+    tiles = sum(range(9, 9 - named, -1))
+    assert 1 <= named < 8
+    assert strip._more.text() == f"{8 - named + 3} more groups, {len(loads) - tiles} tiles"
+    assert strip._more.geometry().right() <= strip.width()
+    strip._fill_menu()
+    texts = [action.text() for action in strip._menu.actions()]
+    assert texts[-1] == "3 alone: L44 … L46"
+    assert len(texts) == 8 - named + 1
+    strip._menu.actions()[-1].trigger()
+    assert session.selection.tiles == (44, 45, 46)
+    view.resize(1600, 460)
+    qtbot.waitUntil(lambda: strip.sentence.startswith("9 tiles alike, 8 alike, 7 alike, 6 alike, 5 alike"))
+
+
+def test_a_low_pane_gives_its_height_to_the_tiles(make, qtbot) -> None:
+    view = make(session_of(chip_timeline()), size=(560, 560))
+    view.setMinimumSize(120, 60)
+    line = view.fontMetrics().height()
+    high = view.legend.height()
+    view.resize(560, 15 * line)
+    qtbot.waitUntil(lambda: view.legend.height() < high)
+    assert view.legend.isVisible()
+    assert view.map.height() >= 0.4 * view.height()
+    view.resize(560, 11 * line)
+    qtbot.waitUntil(lambda: not view.groups.isVisible())
+    view.resize(560, 8 * line)
+    qtbot.waitUntil(lambda: not view.legend.isVisible())
+    view.grab()
+    view.resize(560, 560)
+    qtbot.waitUntil(lambda: view.legend.isVisible() and view.groups.isVisible() and view.legend.height() == high)
+
+
+def test_ctrl_and_space_choose_tiles_far_apart(make) -> None:
+    view = make(session_of(chip_timeline()))
+    chip, control = grid(1472), Qt.KeyboardModifier.ControlModifier
+    view.session.select_tiles((0,))
+    start = (int(chip.row[0]), int(chip.column[0]))
+    for _ in range(3):
+        QTest.keyClick(view.map, Qt.Key.Key_Down, control)
+    assert view.session.selection.tiles == (0,)
+    cursor = chip.tile_at(start[0] + 3, start[1])
+    assert view.moves.cursor == cursor
+    assert view._line.full_text.startswith(f"L{cursor}: ")
+    # The cursor can be seen, and not by its colour alone: a dotted frame.
+    box = view.map.cell_rect(cursor)
+    image = view.map.grab().toImage()
+    frame = {image.pixelColor(x, round(box.top() - 1.5)).name() for x in range(int(box.left()), int(box.right()))}
+    assert QColor(view.bridge.theme.mark).name() in frame
+    assert len(frame) > 1
+    QTest.keyClick(view.map, Qt.Key.Key_Space)
+    assert view.session.selection.tiles == (0, cursor)
+    QTest.keyClick(view.map, Qt.Key.Key_Down, control)
+    QTest.keyClick(view.map, Qt.Key.Key_Space, control)
+    assert set(view.session.selection.tiles) == {0, cursor, chip.tile_at(start[0] + 4, start[1])}
+    QTest.keyClick(view.map, Qt.Key.Key_Up, control)
+    QTest.keyClick(view.map, Qt.Key.Key_Space)
+    assert set(view.session.selection.tiles) == {0, chip.tile_at(start[0] + 4, start[1])}
+    QTest.keyClick(view.map, Qt.Key.Key_Right)
+    assert view.session.selection.tiles == (chip.tile_at(start[0] + 3, start[1] + 1),)
+    assert view.moves.cursor is None
+    view.set_sorted(True)
+    QTest.keyClick(view.bars, Qt.Key.Key_Right, control)
+    QTest.keyClick(view.bars, Qt.Key.Key_Space)
+    assert len(view.session.selection.tiles) == 2
+    view.bars.grab()
+    QTest.keyClick(view.bars, Qt.Key.Key_Escape)
+    assert view.session.selection.tiles == ()
+    assert view.moves.cursor is None
 
 
 # -- life ------------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, make_timeline
-from tileview.present.tile_groups import GroupScan, TileGroup, group_text, groups_at, groups_sentence
+from tileview.present.tile_groups import GroupScan, TileGroup, group_parts, groups_at, groups_sentence, tiles_text
 
 
 def make_chip():
@@ -50,8 +50,6 @@ def test_sentences() -> None:
         groups_sentence(groups(9, 8, 7, 6, 5, 4, 1))
         == "9 tiles alike, 8 alike, 7 alike, 6 alike, 9 in 2 smaller groups, 1 alone"
     )
-    assert group_text(1) == "1 tile alone"
-    assert group_text(1408) == "1,408 tiles alike"
 
 
 @settings(max_examples=60)
@@ -85,3 +83,21 @@ def test_no_steps_and_no_tiles_end_at_once() -> None:
     assert GroupScan(make_timeline(FakeProgram(4, [], []))).done
     scan = GroupScan(make_timeline(FakeProgram(4, [], [])))
     assert [group.tiles for group in scan.groups()] == [(0, 1, 2, 3)]
+
+
+def test_the_sentence_in_parts_that_can_be_chosen() -> None:
+    groups = (TileGroup((0, 1, 2, 5)), TileGroup((3, 4)), TileGroup((6,)), TileGroup((7,)))
+    parts = group_parts(groups)
+    assert [(part.text, part.tiles) for part in parts] == [
+        ("4 tiles alike", (0, 1, 2, 5)),
+        ("2 alike", (3, 4)),
+        ("2 alone", (6, 7)),
+    ]
+    assert ", ".join(part.text for part in parts) == groups_sentence(groups)
+    assert parts[0].members == "L0 … L2, L5"
+    assert group_parts(()) == ()
+
+
+def test_many_ranges_are_counted() -> None:
+    assert tiles_text(range(0, 20, 2), 3) == "L0, L2, L4 and 7 more ranges"
+    assert tiles_text((4, 5, 9), 1) == "L4 … L5 and 1 more range"

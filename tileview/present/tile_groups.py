@@ -97,26 +97,54 @@ class GroupScan:
         return groups_of(self._labels)
 
 
-def group_text(count: int) -> str:
-    """``1,408 tiles alike``, ``1 tile alone``."""
-    return "1 tile alone" if count == 1 else f"{count:,} tiles alike"
+@dataclass(frozen=True, slots=True)
+class GroupPart:
+    """A part of the sentence about groups: ``1,408 tiles alike``, ``63 alike``, ``7 alone``, and the tiles it means.
+
+    Tiles that are alone make one part together, because that there are some counts more than which.
+    """
+
+    text: str
+    tiles: tuple[int, ...]
+
+    @property
+    def members(self) -> str:
+        return tiles_text(self.tiles)
+
+
+def group_parts(groups: Sequence[TileGroup]) -> tuple[GroupPart, ...]:
+    """The parts of the sentence, the largest group first, those alone last; the first says that it counts tiles."""
+    parts = [GroupPart(f"{len(group):,} alike", group.tiles) for group in groups if len(group) > 1]
+    alone = tuple(sorted(group.first for group in groups if len(group) == 1))
+    if alone:
+        parts.append(GroupPart(f"{len(alone):,} alone", alone))
+    if parts:
+        number, _, words = parts[0].text.partition(" ")
+        parts[0] = GroupPart(f"{number} {'tile' if number == '1' else 'tiles'} {words}", parts[0].tiles)
+    return tuple(parts)
 
 
 def groups_sentence(groups: Sequence[TileGroup], most: int = 4) -> str:
-    """``1,408 tiles alike, 63 alike, 1 alone``; at most ``most`` groups are named, the others counted.
+    """``1,408 tiles alike, 63 alike, 1 alone``; at most ``most`` groups are named, the others counted."""
+    parts = group_parts(groups)
+    several = [part for part in parts if not part.text.endswith("alone")]
+    words = [part.text for part in several[:most]]
+    rest = several[most:]
+    if rest:
+        tiles = sum(len(part.tiles) for part in rest)
+        words.append(f"{tiles:,} in {len(rest):,} smaller group{'s' if len(rest) > 1 else ''}")
+    words += [part.text for part in parts if part.text.endswith("alone")]
+    return ", ".join(words) or "no tiles"
 
-    Tiles that are alone are named together, because that there are some counts more than which.
-    """
-    sizes = [len(group) for group in groups if len(group) > 1]
-    alone = len(groups) - len(sizes)
-    words = [f"{size:,} alike" for size in sizes[:most]]
-    if len(sizes) > most:
-        rest = sizes[most:]
-        words.append(f"{sum(rest):,} in {len(rest):,} smaller group{'s' if len(rest) > 1 else ''}")
-    if alone:
-        words.append(f"{alone:,} alone")
-    if not words:
-        return "no tiles"
-    number, _, rest_of_first = words[0].partition(" ")
-    words[0] = f"{number} {'tile' if number == '1' else 'tiles'} {rest_of_first}"
-    return ", ".join(words)
+
+def tiles_text(tiles: Sequence[int], most: int = 6) -> str:
+    """``L0 … L21, L46 … L67 and 12 more ranges``; ``tiles`` ascend."""
+    ranges: list[list[int]] = []
+    for tile in tiles:
+        if ranges and tile == ranges[-1][1] + 1:
+            ranges[-1][1] = tile
+        else:
+            ranges.append([tile, tile])
+    words = [f"L{a}" if a == b else f"L{a} … L{b}" for a, b in ranges[:most]]
+    rest = len(ranges) - most
+    return ", ".join(words) + (f" and {rest:,} more range{'s' if rest > 1 else ''}" if rest > 0 else "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtGui import QAction
@@ -73,3 +74,10 @@ class View(QWidget):
 
     def shut_down(self) -> None:
         """End timers, threads and scenes before the window closes."""
+
+
+def action_of(view: View, text: str, slot: Callable[[], object]) -> QAction:
+    """An action of a view for menu and palette."""
+    action = QAction(text, view)
+    action.triggered.connect(lambda _=False: slot())
+    return action

@@ -7,8 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from tileview.core.geometry.chip import Grid, grid
@@ -21,41 +20,27 @@ from tileview.present.rasters import (
     Scale,
     ScaleMode,
     TileField,
-    neighbour,
-    scale_for,
     slot_levels,
     tile_field,
-    tiles_between,
     unavailable_at,
 )
 from tileview.qt.bridge import Bridge
 from tileview.qt.draw.tiles_svg import write_svg
 from tileview.qt.theme import Theme
-from tileview.qt.views.base import View
-from tileview.qt.views.tiles_bars import Layer, LoadBars
-from tileview.qt.views.tiles_controls import LineLabel, TilesControls
+from tileview.qt.views.base import View, action_of
+from tileview.qt.views.tiles_bars import LoadBars
+from tileview.qt.views.tiles_controls import LineLabel, Picture, TilesControls
 from tileview.qt.views.tiles_groups import GroupStrip
 from tileview.qt.views.tiles_legend import ColourBar
 from tileview.qt.views.tiles_map import TileMap
-from tileview.qt.views.tiles_picking import Picking
-from tileview.qt.views.tiles_text import METRIC_NAMES, headline, tile_tip, tiles_csv
-
-_SERIES = {
-    "standard": "standard",
-    "interleaved": "interleaved",
-    "warning": "more than the baseline",
-    "accent": "less than the baseline",
-}
-"""What the colours of the bars mean, by theme token."""
+from tileview.qt.views.tiles_moves import TileMoves
+from tileview.qt.views.tiles_scales import MetricScales
+from tileview.qt.views.tiles_series import bar_layers, scale_marks, series_names
+from tileview.qt.views.tiles_text import METRIC_NAMES, headline, tile_tip, tiles_csv, value_text
 
 
 class TilesView(View):
-    """All tiles at the selected step.
-
-    The scale is locked to 0 … budget until the user chooses otherwise, for each metric apart. The picture of a single
-    allocation starts with a scale that ends at its largest bytes: they are the same at every step, so that it is as
-    steady, and small ones are seen.
-    """
+    """All tiles at the selected step, on a scale that is locked until the user chooses otherwise."""
 
     title = "Tiles"
     name = "tiles"
@@ -66,12 +51,12 @@ class TilesView(View):
         self._metric_before = Metric.TOTAL
         self._logical = False
         self._ramp = Ramp.VIRIDIS
-        self._modes = dict.fromkeys(Metric, ScaleMode.LOCKED) | {Metric.ALLOCATION: ScaleMode.AUTO}
-        self._custom: dict[Metric, tuple[int, int]] = {}
-        self._picking = Picking(self._range_of)
+        self._scales = MetricScales()
         self._root: int | None = None
+        self._headline = ""
         self._field: TileField | None = None
         self._matches: tuple[Timeline, Timeline, IndexArray] | None = None
+        self.moves = TileMoves(self)
         self._build()
         bridge.hovered.connect(self._hovered_elsewhere)
         self.refresh()
@@ -81,40 +66,35 @@ class TilesView(View):
     def _build(self) -> None:
         self.controls = controls = TilesControls(self)
         controls.metric_chosen.connect(self.set_metric)
-        controls.logical_chosen.connect(self.set_logical_order)
-        controls.sorted_chosen.connect(self.set_sorted)
+        controls.picture_chosen.connect(self._choose_picture)
         controls.scale_chosen.connect(self.set_scale)
         controls.ends_chosen.connect(self._ends_chosen)
         controls.known_toggled.connect(self.refresh)
         controls.ramp_chosen.connect(self.set_ramp)
         controls.groups_toggled.connect(self._show_groups)
-        self._line = LineLabel(self)
+        self._line = LineLabel(controls)
+        controls.add_line(self._line)
         self.map = TileMap(self.bridge.theme, self.tip, self)
         controls.fit_wanted.connect(self.map.fit)
         self.bars = LoadBars(self.bridge.theme, self.tip, self)
         for picture in (self.map, self.bars):
-            picture.picked.connect(self._picked)
+            picture.picked.connect(self.moves.picked)
+            picture.toggled.connect(self.moves.toggle)
             picture.pointed.connect(self._pointed)
-            picture.cleared.connect(self._clear_selection)
-            picture.all_wanted.connect(self._select_all)
-        self.map.moved.connect(self._moved)
-        self.bars.moved.connect(self._moved_along)
+            picture.cleared.connect(self.moves.clear)
+            picture.all_wanted.connect(self.moves.select_all)
+        self.map.moved.connect(self.moves.moved)
+        self.bars.moved.connect(self.moves.moved_along)
         self._stack = QStackedWidget(self)
         self._stack.addWidget(self.map)
         self._stack.addWidget(self.bars)
         self.legend = ColourBar(self.bridge.theme, self)
-        self.groups = GroupStrip(self)
-        self.groups.chosen.connect(self._choose_group)
+        self.groups = GroupStrip(self.bridge.theme, self)
+        self.groups.chosen.connect(self.moves.choose)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(6, 4, 6, 4)
         layout.setSpacing(3)
-        for widget, stretch in (
-            (controls, 0),
-            (self._line, 0),
-            (self._stack, 1),
-            (self.legend, 0),
-            (self.groups, 0),
-        ):
+        for widget, stretch in ((controls, 0), (self._stack, 1), (self.legend, 0), (self.groups, 0)):
             layout.addWidget(widget, stretch)
         self.setFocusProxy(self.map)
 
@@ -160,7 +140,7 @@ class TilesView(View):
         timeline, field = self.timeline, self._field
         if timeline is None or field is None:
             return None
-        return scale_for(timeline, field, self._modes[field.metric], self._custom.get(field.metric))
+        return self._scales.of(timeline, field)
 
     def refresh(self) -> None:
         """Show the session anew: everything that is visible follows from it."""
@@ -180,20 +160,19 @@ class TilesView(View):
             known=self.controls.known,
             matches=self._matching(),
         )
-        scale = scale_for(timeline, field, self._modes[self._metric], self._custom.get(self._metric))
+        scale = self._scales.of(timeline, field)
         ramp = Ramp.DIFFERENCE if scale.diverging else self._ramp
         self.map.set_ramp(ramp)
         self.map.set_grid(self.grid)
-        if self._on_map:
+        if self.on_map:
             self.map.set_cells(slot_levels(field, scale), field.over)
         else:
             self._show_bars(timeline, field, scale)
         self._show_selection()
-        if self._on_map or field.missing:
-            self.legend.set_scale(scale, ramp, self._scale_marks(timeline))
+        if self.on_map or field.missing:
+            self.legend.set_scale(scale, ramp, scale_marks(timeline, self._metric))
         else:
-            layers = self._layers(timeline, field)
-            self.legend.set_series([(token, self._series_name(token)) for _, token in layers])
+            self.legend.set_series(series_names(bar_layers(timeline, field), field.metric))
         self.legend.set_counts(
             int(field.over.sum()),
             timeline.tile_count if field.missing else 0,
@@ -217,29 +196,8 @@ class TilesView(View):
         if field.missing:
             self.bars.set_message(f"Unavailable: {field.reason}")
             return
-        layers = self._layers(timeline, field)
-        self.bars.set_values(field.values, layers, (scale.low, scale.high), self._scale_marks(timeline))
-
-    def _layers(self, timeline: Timeline, field: TileField) -> list[Layer]:
-        """What the bars are made of."""
-        usage = timeline.tiles.usage(field.step)
-        if field.metric is Metric.TOTAL:
-            return [(usage[:, 0], "standard"), (usage[:, 1], "interleaved")]
-        if field.metric is Metric.DIFFERENCE:
-            return [(np.maximum(field.values, 0), "warning"), (np.minimum(field.values, 0), "accent")]
-        token = {Metric.INTERLEAVED: "interleaved", Metric.STANDARD: "standard"}.get(field.metric, "accent")
-        return [(field.values, token)]
-
-    def _series_name(self, token: str) -> str:
-        return METRIC_NAMES[self._metric].lower() if self._metric is Metric.ALLOCATION else _SERIES[token]
-
-    def _scale_marks(self, timeline: Timeline) -> list[tuple[int, str]]:
-        if self._metric is Metric.INTERLEAVED:
-            return [(timeline.interleaved_budget_bytes, "interleaved budget")]
-        if self._metric in (Metric.TOTAL, Metric.STANDARD):
-            limit = timeline.budget_bytes - timeline.reserve_bytes
-            return [(limit, "budget − reserve")] if timeline.reserve_bytes else [(limit, "budget")]
-        return []
+        limits = scale_marks(timeline, field.metric)
+        self.bars.set_values(field.values, bar_layers(timeline, field), (scale.low, scale.high), limits)
 
     def _show_selection(self) -> None:
         timeline, field = self.timeline, self._field
@@ -256,8 +214,18 @@ class TilesView(View):
         text = headline(timeline, field, selection.tile, root)
         if len(selection.tiles) > 1:
             text += f" · {len(selection.tiles):,} tiles selected"
+        self._headline = text
         self._line.show_text(text)
-        self.map.setAccessibleDescription(text)
+        for picture in (self.map, self.bars):
+            picture.setAccessibleDescription(text)
+
+    def say_cursor(self) -> None:
+        """Tell the tile that the cursor has come to: what it holds, and how it is chosen."""
+        cursor, field = self.moves.cursor, self._field
+        if cursor is not None and field is not None and cursor < len(field.values):
+            text = f"L{cursor}{'' if field.missing else f': {value_text(field, cursor)}'} (Space: select or not)"
+            self._line.show_text(f"{text} · {self._headline}")
+            self.map.setAccessibleDescription(text)
 
     def _baseline(self) -> Timeline | None:
         pin = self.session.baseline
@@ -275,14 +243,16 @@ class TilesView(View):
         timeline, step = self.timeline, self.step
         self.controls.show_state(
             self._metric,
-            self._modes[self._metric],
-            has_chip=timeline is not None and timeline.tile_count == CHIP_TILES,
+            self._scales.mode(self._metric),
             lost=timeline is not None and step is not None and bool(unavailable_at(timeline, step)),
-            on_map=self._on_map,
         )
+        has_chip = timeline is not None and timeline.tile_count == CHIP_TILES
+        on_map = Picture.CHIP if has_chip and not self._logical else Picture.LOGICAL
+        self.controls.show_picture(on_map if self.on_map else Picture.LOAD, has_chip)
 
     @property
-    def _on_map(self) -> bool:
+    def on_map(self) -> bool:
+        """Whether the map is shown, not the bars."""
         return self._stack.currentWidget() is self.map
 
     # -- choices --------------------------------------------------------------------------------------------------
@@ -292,6 +262,13 @@ class TilesView(View):
         if metric is not self._metric:
             self._metric = metric
             self.refresh()
+
+    def _choose_picture(self, picture: Picture) -> None:
+        if picture is Picture.LOAD:
+            self.set_sorted(True)
+        else:
+            self._logical = picture is Picture.LOGICAL
+            self.set_sorted(False)
 
     def set_logical_order(self, logical: bool) -> None:
         """Logical order, or the places on the chip (which only 1472 tiles have)."""
@@ -311,28 +288,32 @@ class TilesView(View):
         self._arranged()
 
     def _arranged(self) -> None:
-        self.controls.show_arrangement(self._logical, not self._on_map, self._ramp)
+        self.controls.show_ramp(self._ramp)
         self.refresh()
 
     def set_scale(self, mode: ScaleMode, custom: tuple[int, int] | None = None) -> None:
         """How the colour bar of the metric shown is scaled; ``custom`` are bytes at its two ends."""
-        if mode is ScaleMode.CUSTOM:
-            current = self.scale()
-            ends = custom or self._custom.get(self._metric)
-            if ends is None:
-                ends = (0, 1 << 19) if current is None else (current.low, current.high)
-            self._custom[self._metric] = ends
+        ends = self._scales.choose(self._metric, mode, custom, self.scale())
+        if ends is not None:
             self.controls.show_ends(*ends)
-        self._modes[self._metric] = mode
         self.refresh()
 
     def _ends_chosen(self, ends: tuple[int, int]) -> None:
-        if ends[0] < ends[1]:
-            self._custom[self._metric] = ends
+        if self._scales.set_ends(self._metric, ends):
             self.refresh()
 
-    def _show_groups(self, shown: bool) -> None:
-        self.groups.set_shown(shown)
+    def _show_groups(self) -> None:
+        high_enough = self.height() >= 13 * self.fontMetrics().height()
+        self.groups.set_shown(self.controls.groups_action.isChecked() and high_enough)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Give the tiles the height they need first: the legend becomes one line, then groups and legend give way."""
+        super().resizeEvent(event)
+        height, line = self.height(), self.fontMetrics().height()
+        self.legend.set_low(height < 19 * line)
+        self.legend.setVisible(height >= 10 * line)
+        self._line.set_beside(24 if height < 19 * line else None)
+        self._show_groups()
 
     def fit(self) -> None:
         """Show all tiles."""
@@ -344,52 +325,6 @@ class TilesView(View):
         if tile is not None:
             self.map.centre_on(tile)
 
-    # -- selection ------------------------------------------------------------------------------------------------
-
-    def _picked(self, tile: int, modifiers: Qt.KeyboardModifier) -> None:
-        self.session.select_tiles(self._picking.click(self.session.selection.tiles, tile, modifiers))
-
-    def _range_of(self, anchor: int, tile: int) -> tuple[int, ...]:
-        """A range on the map, or along the order of the bars."""
-        if self._on_map:
-            return tiles_between(self.grid, anchor, tile)
-        low, high = sorted((self.bars.place_of(anchor) or 0, self.bars.place_of(tile) or 0))
-        return (*(other for other in self.bars.order[low : high + 1] if other != tile), tile)
-
-    def _go(self, tile: int, extend: bool) -> None:
-        self.session.select_tiles(self._picking.go(self.session.selection.tiles, tile, extend))
-        self.map.show_tile(tile)
-
-    def _moved(self, across: int, down: int, extend: bool) -> None:
-        tile = self.session.selection.tile
-        if self.timeline is None or self._field is None:
-            return
-        self._go(self._worst() if tile is None else neighbour(self.grid, tile, across, down), extend)
-
-    def _moved_along(self, places: int, extend: bool) -> None:
-        order, tile = self.bars.order, self.session.selection.tile
-        if not order:
-            return
-        place = None if tile is None else self.bars.place_of(tile)
-        self._go(order[0 if place is None else min(max(place + places, 0), len(order) - 1)], extend)
-
-    def _worst(self) -> int:
-        """The last tile with the largest value: where a first key press leads."""
-        values = self._field.values if self._field is not None else np.zeros(1, dtype=np.int64)
-        return len(values) - 1 - int(np.argmax(values[::-1]))
-
-    def _clear_selection(self) -> None:
-        self.session.select_tiles(self._picking.clear())
-
-    def _select_all(self) -> None:
-        timeline = self.timeline
-        if timeline is not None:
-            self.session.select_tiles(tuple(range(timeline.tile_count)))
-
-    def _choose_group(self, tiles: tuple[int, ...]) -> None:
-        self._picking.anchor = tiles[-1]
-        self.session.select_tiles(tiles)
-
     def _pointed(self, tile: int | None) -> None:
         self.bridge.hovered.emit(None, None, tile)
 
@@ -399,7 +334,7 @@ class TilesView(View):
     # -- what the session tells -----------------------------------------------------------------------------------
 
     def on_document(self) -> None:
-        self._picking.clear()
+        self.moves.forget()
         self._root = None
         self._metric = Metric.TOTAL
         self.map.fit()
@@ -433,7 +368,7 @@ class TilesView(View):
 
     def on_theme(self) -> None:
         theme: Theme = self.bridge.theme
-        for widget in (self.map, self.bars, self.legend):
+        for widget in (self.map, self.bars, self.legend, self.groups):
             widget.set_theme(theme)
 
     # -- out ------------------------------------------------------------------------------------------------------
@@ -449,25 +384,16 @@ class TilesView(View):
             ("Tiles: sorted by load", partial(self.set_sorted, True)),
             ("Tiles: scale 0 … budget", partial(self.set_scale, ScaleMode.LOCKED)),
             ("Tiles: scale to step", partial(self.set_scale, ScaleMode.AUTO)),
-            ("Tiles: select the worst tile", self._go_to_worst),
+            ("Tiles: select the worst tile", self.moves.go_to_worst),
         ]
-        return [self._action(text, slot) for text, slot in entries]
-
-    def _action(self, text: str, slot: Callable[[], object]) -> QAction:
-        action = QAction(text, self)
-        action.triggered.connect(lambda _=False: slot())
-        return action
-
-    def _go_to_worst(self) -> None:
-        if self._field is not None and not self._field.missing:
-            self._go(self._worst(), False)
+        return [action_of(self, text, slot) for text, slot in entries]
 
     def table_csv(self) -> str | None:
         timeline, field = self.timeline, self._field
         return None if timeline is None or field is None else tiles_csv(timeline, field)
 
     def export_svg(self, path: Path) -> bool:
-        picture = self.map if self._on_map else self.bars
+        picture = self.map if self.on_map else self.bars
         return write_svg(path, self._line.full_text, (picture, self.legend))
 
     def shut_down(self) -> None:

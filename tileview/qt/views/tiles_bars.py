@@ -31,8 +31,9 @@ class LoadBars(QWidget):
     """
 
     picked = Signal(object, object)
-    moved = Signal(object, bool)
-    """Places along the order, whether the selection shall be extended."""
+    moved = Signal(object, object)
+    """Places along the order, keyboard modifiers."""
+    toggled = Signal()
     pointed = Signal(object)
     cleared = Signal()
     all_wanted = Signal()
@@ -53,6 +54,7 @@ class LoadBars(QWidget):
         self._limits: list[tuple[int, str]] = []
         self._message = ""
         self._selected: tuple[int, ...] = ()
+        self._cursor: int | None = None
         self._pointed: int | None = None
 
     # -- what is shown --------------------------------------------------------------------------------------------
@@ -86,6 +88,12 @@ class LoadBars(QWidget):
     def set_selected(self, tiles: Sequence[int]) -> None:
         self._selected = tuple(tiles)
         self.update()
+
+    def set_cursor(self, tile: int | None) -> None:
+        """The tile that Ctrl and the arrows have come to."""
+        if tile != self._cursor:
+            self._cursor = tile
+            self.update()
 
     @property
     def order(self) -> tuple[int, ...]:
@@ -235,6 +243,11 @@ class LoadBars(QWidget):
             )
             if current:
                 painter.fillRect(QRectF(x - 0.75, area.top(), 1.5, area.height()), self._theme.color("mark", 150))
+        cursor = None if self._cursor is None else self.place_of(self._cursor)
+        if cursor is not None:
+            x = area.x() + (cursor + 0.5) * width
+            painter.setPen(QPen(self._theme.color("mark"), 1.5, Qt.PenStyle.DotLine))
+            painter.drawLine(QPointF(x, area.top()), QPointF(x, bottom + 8))
         painter.setPen(self._theme.color("muted"))
         text = f"{len(self._order):,} tiles, the largest on the left"
         line = QRectF(area.left(), bottom + 8, area.width(), metrics.height())
@@ -257,14 +270,17 @@ class LoadBars(QWidget):
         return super().event(event)
 
     def _command(self, event: QKeyEvent) -> Callable[[], None] | None:
-        key, modifiers = Qt.Key(event.key()), event.modifiers()
-        if modifiers & (Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier):
-            select_all = key == Qt.Key.Key_A and modifiers == Qt.KeyboardModifier.ControlModifier
-            return self.all_wanted.emit if select_all else None
+        key, modifiers = Qt.Key(event.key()), event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        if modifiers & Qt.KeyboardModifier.AltModifier:
+            return None
         by = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Up: -10, Qt.Key.Key_Down: 10}.get(key)
         if by is not None:
-            extend = bool(modifiers & Qt.KeyboardModifier.ShiftModifier)
-            return lambda: self.moved.emit(by, extend)
+            return lambda: self.moved.emit(by, modifiers)
+        if key == Qt.Key.Key_Space and not modifiers & Qt.KeyboardModifier.ShiftModifier:
+            return self.toggled.emit
+        if modifiers & Qt.KeyboardModifier.ControlModifier:
+            select_all = key == Qt.Key.Key_A and modifiers == Qt.KeyboardModifier.ControlModifier
+            return self.all_wanted.emit if select_all else None
         return self.cleared.emit if key == Qt.Key.Key_Escape else None
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

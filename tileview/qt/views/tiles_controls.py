@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import StrEnum
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QAction
@@ -71,12 +72,26 @@ def set_data(box: QComboBox, data: object) -> None:
         box.blockSignals(False)
 
 
+class Picture(StrEnum):
+    """How the tiles are arranged."""
+
+    CHIP = "chip"
+    LOGICAL = "logical"
+    LOAD = "load"
+
+
+_PICTURES = (
+    (Picture.CHIP, "Chip map"),
+    (Picture.LOGICAL, "Logical order"),
+    (Picture.LOAD, "Sorted by load"),
+)
+
+
 class TilesControls(QWidget):
     """Says what was chosen; shows what it is told is in force."""
 
     metric_chosen = Signal(object)
-    logical_chosen = Signal(bool)
-    sorted_chosen = Signal(bool)
+    picture_chosen = Signal(object)
     scale_chosen = Signal(object)
     ends_chosen = Signal(object)
     """Bytes at the two ends of a custom scale."""
@@ -88,8 +103,7 @@ class TilesControls(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.metric_box = combo(self, "What is shown", [(METRIC_NAMES[metric], metric) for metric in Metric])
-        self.order_box = combo(self, "Order of the tiles", [("Chip", False), ("Logical order", True)])
-        self.view_box = combo(self, "Picture", [("Map", False), ("Sorted by load", True)])
+        self.picture_box = combo(self, "Order of the tiles", [(text, picture) for picture, text in _PICTURES])
         modes = [
             ("0 … budget", ScaleMode.LOCKED),
             ("Scale to step", ScaleMode.AUTO),
@@ -103,11 +117,10 @@ class TilesControls(QWidget):
         self.fit_button.setText("Fit")
         self.fit_button.setToolTip("Show all tiles (0 or double click)")
         self.options_button = self._make_options()
-        flow = FlowLayout(self, spacing=4)
+        self._flow = flow = FlowLayout(self, spacing=4)
         for widget in (
             self.metric_box,
-            self.order_box,
-            self.view_box,
+            self.picture_box,
             self.scale_box,
             self.low_box,
             self.high_box,
@@ -117,6 +130,10 @@ class TilesControls(QWidget):
         ):
             flow.addWidget(widget)
         self._connect()
+
+    def add_line(self, line: QWidget) -> None:
+        """Put a widget behind the controls, in their last row or in one of its own."""
+        self._flow.addWidget(line)
 
     def _kib_box(self, name: str) -> QSpinBox:
         box = QSpinBox(self)
@@ -148,8 +165,7 @@ class TilesControls(QWidget):
 
     def _connect(self) -> None:
         self.metric_box.currentIndexChanged.connect(self._metric)
-        self.order_box.currentIndexChanged.connect(self._order)
-        self.view_box.currentIndexChanged.connect(self._view)
+        self.picture_box.currentIndexChanged.connect(self._picture)
         self.scale_box.currentIndexChanged.connect(self._scale)
         self.low_box.valueChanged.connect(self._ends)
         self.high_box.valueChanged.connect(self._ends)
@@ -167,22 +183,30 @@ class TilesControls(QWidget):
         """Whether selecting an allocation shows its bytes."""
         return self.follow_action.isChecked()
 
-    def show_state(self, metric: Metric, mode: ScaleMode, *, has_chip: bool, lost: bool, on_map: bool) -> None:
+    def show_state(self, metric: Metric, mode: ScaleMode, *, lost: bool) -> None:
         """What is in force; controls that would do nothing are hidden."""
         set_data(self.metric_box, metric)
         set_data(self.scale_box, mode)
         locked = "± power of two" if metric is Metric.DIFFERENCE else "0 … budget"
         if self.scale_box.itemText(0) != locked:
             self.scale_box.setItemText(0, locked)
-        self.order_box.setVisible(has_chip and on_map)
         for box in (self.low_box, self.high_box):
             box.setVisible(mode is ScaleMode.CUSTOM)
         self.known_check.setVisible(lost or self.known)
-        self.fit_button.setVisible(on_map)
 
-    def show_arrangement(self, logical: bool, by_load: bool, ramp: Ramp) -> None:
-        set_data(self.order_box, logical)
-        set_data(self.view_box, by_load)
+    def show_picture(self, picture: Picture, has_chip: bool) -> None:
+        """The order in force; only 1472 tiles have places on a chip."""
+        if (self.picture_box.findData(Picture.CHIP) >= 0) != has_chip:
+            self.picture_box.blockSignals(True)
+            if has_chip:
+                self.picture_box.insertItem(0, dict(_PICTURES)[Picture.CHIP], Picture.CHIP)
+            else:
+                self.picture_box.removeItem(self.picture_box.findData(Picture.CHIP))
+            self.picture_box.blockSignals(False)
+        set_data(self.picture_box, picture)
+        self.fit_button.setVisible(picture is not Picture.LOAD)
+
+    def show_ramp(self, ramp: Ramp) -> None:
         for other, action in self.ramp_actions.items():
             action.setChecked(other is ramp)
 
@@ -196,11 +220,8 @@ class TilesControls(QWidget):
     def _metric(self) -> None:
         self.metric_chosen.emit(Metric(self.metric_box.currentData()))
 
-    def _order(self) -> None:
-        self.logical_chosen.emit(bool(self.order_box.currentData()))
-
-    def _view(self) -> None:
-        self.sorted_chosen.emit(bool(self.view_box.currentData()))
+    def _picture(self) -> None:
+        self.picture_chosen.emit(Picture(self.picture_box.currentData()))
 
     def _scale(self) -> None:
         self.scale_chosen.emit(ScaleMode(self.scale_box.currentData()))

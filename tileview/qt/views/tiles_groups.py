@@ -1,39 +1,42 @@
-"""The strip that says which tiles are alike, one button a group."""
+"""The strip that says which tiles are alike, as one sentence whose parts can be chosen."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
 
-from PySide6.QtCore import QTimer, Signal
-from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QComboBox, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QAction, QPalette, QResizeEvent
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
 
 from tileview.model.timeline import Timeline
-from tileview.present.tile_groups import GroupScan, TileGroup, group_text, groups_at, groups_sentence
-from tileview.qt.draw.tiles_flow import FlowLayout
+from tileview.present.tile_groups import GroupPart, GroupScan, TileGroup, group_parts, groups_at, groups_sentence
+from tileview.qt.theme import Theme
 from tileview.qt.views.pace import Pace
 
-_BUTTONS = 6
+_PARTS = 8
+"""Parts of the sentence that are shown at most; as many as the width has room for."""
 _MENU_ENTRIES = 60
 _SCAN_SECONDS = 0.008
 """How long the tiles are compared between two events."""
 
 
 class GroupStrip(QWidget):
-    """Groups of identical tiles, the largest first; a click selects a group's tiles.
+    """``1,408 tiles alike, 63 alike, 1 alone``: each part selects its tiles; what has no room stands in a menu.
 
     Groups at one step are found at once, those over all steps a few steps at a time between events. A hidden strip does
     nothing.
     """
 
     chosen = Signal(object)
-    """The tiles of the group, as a tuple."""
+    """The tiles of the part, as a tuple."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName("Tiles that are alike")
         self._groups: tuple[TileGroup, ...] = ()
+        self._parts: tuple[GroupPart, ...] = ()
         self._timeline: Timeline | None = None
         self._step = 0
         self._scan: GroupScan | None = None
@@ -41,30 +44,54 @@ class GroupStrip(QWidget):
         self._timer.setInterval(0)
         self._timer.timeout.connect(self._advance)
         self._pace = Pace(self._restart, self)
-        self._flow = FlowLayout(self, spacing=4)
-        self._label = QLabel("Alike", self)
+        self._build()
+        self.set_theme(theme)
+        self.show_groups((), False)
+
+    def _build(self) -> None:
         self.scope = QComboBox(self)
-        self.scope.addItem("at this step", False)
-        self.scope.addItem("at all steps", True)
+        self.scope.addItem("At this step", False)
+        self.scope.addItem("At all steps", True)
         self.scope.setToolTip("Tiles are alike that hold the same standard and the same interleaved bytes")
         self.scope.setAccessibleName("Steps over which tiles are compared")
         self.scope.currentIndexChanged.connect(self._restart)
-        self._flow.addWidget(self._label)
-        self._flow.addWidget(self.scope)
-        self._buttons = [self._button() for _ in range(_BUTTONS)]
-        self._more = QToolButton(self)
+        self._label = QLabel(self)
+        self._buttons = [self._button() for _ in range(_PARTS)]
+        self._more = self._button()
         self._more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self._menu = QMenu(self)
+        self._menu.aboutToShow.connect(self._fill_menu)
         self._menu.triggered.connect(self._from_menu)
         self._more.setMenu(self._menu)
-        self._flow.addWidget(self._more)
-        self.show_groups((), False)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(self.scope)
+        row.addSpacing(4)
+        row.addWidget(self._label)
+        for button in (*self._buttons, self._more):
+            row.addWidget(button)
+        row.addStretch(1)
 
     def _button(self) -> QToolButton:
         button = QToolButton(self)
+        button.setAutoRaise(True)
+        button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        font = button.font()
+        font.setUnderline(True)
+        button.setFont(font)
         button.clicked.connect(self._clicked)
-        self._flow.addWidget(button)
         return button
+
+    def set_theme(self, theme: Theme) -> None:
+        """Parts look like what can be followed: in the accent colour, underlined."""
+        for button in (*self._buttons, self._more):
+            palette = QPalette(button.palette())
+            palette.setColor(QPalette.ColorRole.ButtonText, theme.color("accent"))
+            button.setPalette(palette)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(60, self.scope.sizeHint().height())
 
     @property
     def over_all_steps(self) -> bool:
@@ -73,6 +100,14 @@ class GroupStrip(QWidget):
     @property
     def groups(self) -> tuple[TileGroup, ...]:
         return self._groups
+
+    @property
+    def sentence(self) -> str:
+        """What can be read: the parts shown, and how many groups stand in the menu."""
+        texts = [button.text() for button in (*self._buttons, self._more) if not button.isHidden()]
+        return " ".join(texts)
+
+    # -- finding --------------------------------------------------------------------------------------------------
 
     def follow(self, timeline: Timeline | None, step: int | None) -> None:
         """Compare the tiles of a timeline; the groups over all steps are searched only once for each."""
@@ -85,8 +120,9 @@ class GroupStrip(QWidget):
 
     def set_shown(self, shown: bool) -> None:
         """Hide the strip, or show it and catch up."""
-        self.setVisible(shown)
-        self._restart()
+        if shown == self.isHidden():
+            self.setVisible(shown)
+            self._restart()
 
     def stop(self) -> None:
         """End the search."""
@@ -116,29 +152,75 @@ class GroupStrip(QWidget):
             self._timer.stop()
         self.show_groups(scan.groups() if scan.done else self._groups, not scan.done)
 
+    # -- showing --------------------------------------------------------------------------------------------------
+
     def show_groups(self, groups: Sequence[TileGroup], unfinished: bool) -> None:
         """The groups found; ``unfinished`` while steps remain to be compared."""
         groups = tuple(groups)
-        self._label.setText("Alike (comparing…)" if unfinished else "Alike")
-        if groups == self._groups:
+        self._label.setText("comparing…" if unfinished else "")
+        self._label.setVisible(unfinished)
+        if groups == self._groups and not unfinished:
             return
         self._groups = groups
-        self._label.setToolTip(groups_sentence(groups))
-        shown = len(groups) if len(groups) <= _BUTTONS else _BUTTONS - 1
+        self._parts = group_parts(groups)
+        self.setAccessibleDescription(groups_sentence(groups) if groups else "")
+        self.setToolTip(groups_sentence(groups) if groups else "")
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Show as many parts as there is room for beside the menu of the others."""
+        parts = self._parts
+        room = self.width() - self.scope.sizeHint().width() - 8
+        if not self._label.isHidden():
+            room -= self._label.sizeHint().width()
+        shown = min(len(parts), _PARTS)
+        while shown and sum(self._widths(shown)) > room:
+            shown -= 1
         for index, button in enumerate(self._buttons):
             button.setVisible(index < shown)
             if index < shown:
-                button.setText(group_text(len(groups[index])))
-                button.setToolTip(_members(groups[index]))
-        rest = groups[shown:]
+                last = index == len(parts) - 1
+                self._set_button(button, parts[index].text if last else f"{parts[index].text},", parts[index].members)
+        rest = parts[shown:]
         self._more.setVisible(bool(rest))
-        self._more.setText(f"{len(rest):,} more groups, {sum(map(len, rest)):,} tiles")
+        self._set_button(self._more, self._rest_text(shown), "The other groups")
+
+    def _rest_text(self, shown: int) -> str:
+        """``24 more groups, 345 tiles``; tiles that are alone count as groups of one."""
+        tiles = sum(len(part.tiles) for part in self._parts[shown:])
+        alone = sum(len(part.tiles) - 1 for part in self._parts[shown:] if part.text.endswith("alone"))
+        groups = len(self._parts) - shown + alone
+        return f"{groups:,} more group{'' if groups == 1 else 's'}, {tiles:,} tile{'' if tiles == 1 else 's'}"
+
+    def _widths(self, shown: int) -> list[int]:
+        """What so many parts and the menu of the others would take."""
+        metrics, edge = self._more.fontMetrics(), 12
+        widths = [metrics.horizontalAdvance(f"{part.text},") + edge for part in self._parts[:shown]]
+        if shown < len(self._parts):
+            widths.append(metrics.horizontalAdvance(self._rest_text(shown)) + edge + 12)
+        return widths
+
+    @staticmethod
+    def _set_button(button: QToolButton, text: str, tip: str) -> None:
+        if button.text() != text:
+            button.setText(text)
+        button.setToolTip(tip)
+        button.setAccessibleName(f"Select {text.rstrip(',')}: {tip}")
+
+    def _fill_menu(self) -> None:
+        """Made when it is opened: there may be a thousand groups at every step."""
         self._menu.clear()
-        for index in range(shown, min(len(groups), shown + _MENU_ENTRIES)):
-            action = self._menu.addAction(f"{group_text(len(groups[index]))}: {_members(groups[index])}")
+        shown = sum(not button.isHidden() for button in self._buttons)
+        for index in range(shown, min(len(self._parts), shown + _MENU_ENTRIES)):
+            action = self._menu.addAction(f"{self._parts[index].text}: {self._parts[index].members}")
             action.setData(index)
-        self._flow.invalidate()
-        self.updateGeometry()
+        left = len(self._parts) - shown - _MENU_ENTRIES
+        if left > 0:
+            self._menu.addAction(f"{left:,} smaller groups").setEnabled(False)
 
     def _clicked(self) -> None:
         sender = self.sender()
@@ -146,21 +228,9 @@ class GroupStrip(QWidget):
             self._choose(self._buttons.index(sender))
 
     def _from_menu(self, action: QAction) -> None:
-        self._choose(int(action.data()))
+        if isinstance(action.data(), int):
+            self._choose(action.data())
 
     def _choose(self, index: int) -> None:
-        if index < len(self._groups):
-            self.chosen.emit(self._groups[index].tiles)
-
-
-def _members(group: TileGroup) -> str:
-    """``L0 … L21, L46 … L67 and 12 more ranges``."""
-    ranges: list[list[int]] = []
-    for tile in group.tiles:
-        if ranges and tile == ranges[-1][1] + 1:
-            ranges[-1][1] = tile
-        else:
-            ranges.append([tile, tile])
-    words = [f"L{a}" if a == b else f"L{a} … L{b}" for a, b in ranges[:6]]
-    rest = len(ranges) - 6
-    return ", ".join(words) + (f" and {rest:,} more range{'s' if rest > 1 else ''}" if rest > 0 else "")
+        if index < len(self._parts):
+            self.chosen.emit(self._parts[index].tiles)

@@ -34,10 +34,18 @@ class ColourBar(QWidget):
         self._marks: list[tuple[int, str]] = []
         self._entries: list[tuple[int, bool, str]] = []
         self._series: list[tuple[str, str]] = []
+        self._is_low = False
 
     def set_theme(self, theme: Theme) -> None:
         self._theme = theme
         self.update()
+
+    def set_low(self, is_low: bool) -> None:
+        """Whether height is scarce: then ramp and swatches share a row."""
+        if is_low != self._is_low:
+            self._is_low = is_low
+            self.updateGeometry()
+            self.update()
 
     def set_scale(self, scale: Scale, ramp: Ramp, marks: list[tuple[int, str]]) -> None:
         """The scale; ``marks`` are bytes with a name that are pointed at on the bar."""
@@ -83,7 +91,17 @@ class ColourBar(QWidget):
 
     def heightForWidth(self, width: int) -> int:
         line = self.fontMetrics().height()
-        return 8 + _BAR + line + 4 + len(self._rows(width)) * (max(line, _SWATCH) + 3)
+        ramp = 8 + _BAR + line + 4
+        return ramp if self._beside(width) else ramp + len(self._rows(width)) * (max(line, _SWATCH) + 3)
+
+    def _beside(self, width: int) -> int:
+        """Pixels that the swatches take beside the ramp, one above the other; 0 where they stand below it."""
+        line = self.fontMetrics().height()
+        if not self._is_low or len(self._entries) > (_BAR + line + 12) // line:
+            return 0
+        widest = max((self.fontMetrics().horizontalAdvance(text) for _, _, text in self._entries), default=0)
+        needed = _SWATCH + 5 + widest + 14
+        return needed if width - needed > 200 else 0
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -117,7 +135,8 @@ class ColourBar(QWidget):
             return
         metrics = self.fontMetrics()
         widest = metrics.horizontalAdvance(self._end_text(self._scale.high))
-        bar = QRect(8, 8, max(self.width() - 16, 1), _BAR)
+        beside = self._beside(self.width())
+        bar = QRect(8, 8, max(self.width() - 16 - beside, 1), _BAR)
         levels = (np.arange(bar.width()) * (LEVELS - 1) // max(bar.width() - 1, 1)).astype(np.uint8)
         strip = IndexedPicture(np.repeat(levels[None, :], _BAR, axis=0), table_of(self._theme, self._ramp))
         painter.drawImage(bar, strip.image)
@@ -133,7 +152,16 @@ class ColourBar(QWidget):
                 painter.drawPolygon(QPolygonF([QPointF(x - 4, 0), QPointF(x + 4, 0), QPointF(x, 7)]))
                 painter.setPen(QPen(self._theme.color("budget"), 1.5))
                 painter.drawLine(QPointF(x, 6), QPointF(x, bar.bottom() + 1))
-        self._draw_entries(painter, bar.bottom() + metrics.height() + 6)
+        if beside:
+            self._draw_beside(painter, self.width() - beside + 6)
+        else:
+            self._draw_entries(painter, bar.bottom() + metrics.height() + 6)
+
+    def _draw_beside(self, painter: QPainter, left: int) -> None:
+        """Swatches one above the other."""
+        height = self.height() // max(len(self._entries), 1)
+        for row, entry in enumerate(self._entries):
+            self._draw_entry(painter, entry, left, row * height, height)
 
     def _draw_series(self, painter: QPainter) -> None:
         metrics = self.fontMetrics()
@@ -143,7 +171,11 @@ class ColourBar(QWidget):
             painter.setPen(self._theme.color("text"))
             painter.drawText(QPointF(x + _SWATCH + 5, 6 + (height + metrics.ascent() - metrics.descent()) / 2), text)
             x += _SWATCH + 5 + metrics.horizontalAdvance(text) + 14
-        self._draw_entries(painter, 8 + _BAR + metrics.height() + 4)
+        beside = self._beside(self.width())
+        if beside:
+            self._draw_beside(painter, self.width() - beside + 6)
+        else:
+            self._draw_entries(painter, 8 + _BAR + metrics.height() + 4)
 
     def _end_text(self, size: int) -> str:
         return signed_kib(size) if self._scale.diverging else kib_text(size)
@@ -175,11 +207,15 @@ class ColourBar(QWidget):
         height = max(metrics.height(), _SWATCH)
         for row in self._rows(self.width()):
             x = 8
-            for slot, over, text in row:
-                box = QRect(x, top + (height - _SWATCH) // 2, _SWATCH, _SWATCH)
-                draw_swatch(painter, box, self._theme, self._ramp, slot, over)
-                painter.setPen(self._theme.color("text"))
-                place = QRectF(x + _SWATCH + 5, top, self.width() - x - _SWATCH - 9, height)
-                painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, text)
-                x += _SWATCH + 5 + metrics.horizontalAdvance(text) + 14
+            for entry in row:
+                self._draw_entry(painter, entry, x, top, height)
+                x += _SWATCH + 5 + metrics.horizontalAdvance(entry[2]) + 14
             top += height + 3
+
+    def _draw_entry(self, painter: QPainter, entry: tuple[int, bool, str], x: int, top: int, height: int) -> None:
+        slot, over, text = entry
+        box = QRect(x, top + (height - _SWATCH) // 2, _SWATCH, _SWATCH)
+        draw_swatch(painter, box, self._theme, self._ramp, slot, over)
+        painter.setPen(self._theme.color("text"))
+        place = QRectF(x + _SWATCH + 5, top, self.width() - x - _SWATCH - 9, height)
+        painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, text)

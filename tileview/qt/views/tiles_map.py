@@ -6,13 +6,14 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from PySide6.QtCore import QEvent, QLineF, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent, QWheelEvent
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from tileview.core.geometry.chip import Grid, grid
 from tileview.present.colours import Ramp
 from tileview.present.curves import BoolArray
-from tileview.present.rasters import ByteImage, cell_image, cell_size, mask_on_grid, on_grid, outline
+from tileview.present.rasters import ByteImage, cell_image, mask_on_grid, on_grid, outline
+from tileview.qt.draw.tiles_frame import TileFrame, centre_inside, label_spacing, make_frame
 from tileview.qt.draw.tiles_paint import IndexedPicture, table_of
 from tileview.qt.text import plain_tip
 from tileview.qt.theme import Theme
@@ -23,6 +24,12 @@ _ARROWS = {
     Qt.Key.Key_Up: (0, -1),
     Qt.Key.Key_Down: (0, 1),
 }
+_MOVING = (
+    Qt.KeyboardModifier.NoModifier,
+    Qt.KeyboardModifier.ShiftModifier,
+    Qt.KeyboardModifier.ControlModifier,
+)
+"""Modifiers with which arrows move: the current tile, the end of a range, the cursor alone."""
 _MOST_ZOOM = 24.0
 
 
@@ -35,8 +42,10 @@ class TileMap(QWidget):
 
     picked = Signal(object, object)
     """Tile, keyboard modifiers."""
-    moved = Signal(object, object, bool)
-    """Columns, rows, whether the selection shall be extended."""
+    moved = Signal(object, object, object)
+    """Columns, rows, keyboard modifiers."""
+    toggled = Signal()
+    """The tile of the cursor shall be added to the selection or taken away."""
     pointed = Signal(object)
     """The tile under the mouse, or None."""
     cleared = Signal()
@@ -57,6 +66,7 @@ class TileMap(QWidget):
         self._over: BoolArray = np.zeros(0, dtype=np.bool_)
         self._selected: tuple[int, ...] = ()
         self._held: BoolArray | None = None
+        self._cursor: int | None = None
         self._pointed: int | None = None
         self._pointed_elsewhere: int | None = None
         self._zoom = 1.0
@@ -96,6 +106,12 @@ class TileMap(QWidget):
         self._selected = tuple(tile for tile in tiles if tile < len(self._grid.row))
         self.update()
 
+    def set_cursor(self, tile: int | None) -> None:
+        """The tile that Ctrl and the arrows have come to, None where the cursor is with the selection."""
+        if tile != self._cursor:
+            self._cursor = tile
+            self.update()
+
     def set_held(self, held: BoolArray | None) -> None:
         """Tiles that hold the selected allocation: framed by a dotted line."""
         self._held = held
@@ -118,8 +134,7 @@ class TileMap(QWidget):
         last = (self._grid.rows - 1) * (1 if self._grid.is_chip else self._grid.columns)
         return metrics.horizontalAdvance(f"{max(last, 0):,}") + 8, metrics.height() + 2
 
-    def _frame(self) -> tuple[QRect, int, int, int, int]:
-        """The area of the map in device pixels, a cell's width and height, where the grid begins in the area."""
+    def _frame(self) -> TileFrame:
         ratio = self.devicePixelRatioF()
         left, top = self._margins()
         area = QRect(
@@ -128,33 +143,15 @@ class TileMap(QWidget):
             max(round((self.width() - left - 2) * ratio), 1),
             max(round((self.height() - top - 2) * ratio), 1),
         )
-        rows, columns = self._grid.rows, self._grid.columns
-        width, height = cell_size(rows, columns, area.width(), area.height(), most=round(64 * ratio))
-        width, height = max(round(width * self._zoom), 1), max(round(height * self._zoom), 1)
-        x = _offset(area.width(), columns * width, self._centre[0] * width)
-        y = _offset(area.height(), rows * height, self._centre[1] * height)
-        return area, width, height, x, y
+        return make_frame(self._grid, area, ratio, self._zoom, self._centre)
 
     def cell_rect(self, tile: int) -> QRectF:
         """Where a tile is drawn, in the widget's coordinates (may lie outside it when zoomed)."""
-        ratio = self.devicePixelRatioF()
-        area, width, height, x, y = self._frame()
-        column, row = int(self._grid.column[tile]), int(self._grid.row[tile])
-        return QRectF(
-            (area.x() + x + column * width) / ratio,
-            (area.y() + y + row * height) / ratio,
-            width / ratio,
-            height / ratio,
-        )
+        return self._frame().cell(tile)
 
     def tile_at(self, place: QPointF) -> int | None:
         """The tile at a place of the widget."""
-        ratio = self.devicePixelRatioF()
-        area, width, height, x, y = self._frame()
-        across, down = place.x() * ratio - area.x(), place.y() * ratio - area.y()
-        if not (0 <= across < area.width() and 0 <= down < area.height()):
-            return None
-        return self._grid.tile_at(int((down - y) // height), int((across - x) // width))
+        return self._frame().tile_at(place)
 
     # -- painting -------------------------------------------------------------------------------------------------
 
@@ -174,24 +171,19 @@ class TileMap(QWidget):
             return
         if self._picture is None:
             self._picture = self._render()
-        ratio = self.devicePixelRatioF()
-        area = self._frame()[0]
         painter.drawImage(self._picture[1], self._picture[0].image)
-        clip = QRectF(area.x() / ratio, area.y() / ratio, area.width() / ratio, area.height() / ratio)
-        self._draw_labels(painter, clip)
+        frame = self._frame()
+        self._draw_labels(painter, frame)
         painter.save()
-        painter.setClipRect(clip.adjusted(-2, -2, 2, 2))
-        self._draw_frames(painter)
+        painter.setClipRect(frame.clip.adjusted(-2, -2, 2, 2))
+        self._draw_frames(painter, frame)
         painter.restore()
 
     def _render(self) -> tuple[IndexedPicture, QPointF]:
         """The visible cells as an image, and where it begins in the widget."""
-        ratio = self.devicePixelRatioF()
-        area, width, height, x, y = self._frame()
-        first_row, first_column = max(-y // height, 0), max(-x // width, 0)
-        last_row = min(-(-(area.height() - y) // height), self._grid.rows)
-        last_column = min(-(-(area.width() - x) // width), self._grid.columns)
-        window = (slice(first_row, last_row), slice(first_column, last_column))
+        frame = self._frame()
+        ratio, area, width, height = frame.ratio, frame.area, frame.width, frame.height
+        window = frame.visible()
         pixels = cell_image(
             on_grid(self._grid, self._slots)[window],
             mask_on_grid(self._grid, self._over)[window],
@@ -201,74 +193,68 @@ class TileMap(QWidget):
             gap=max(round(ratio), 1) if min(width, height) >= 5 * ratio else 0,
             line=max(round(ratio), 1),
         )
-        left, top = x + first_column * width, y + first_row * height
+        left, top = frame.x + window[1].start * width, frame.y + window[0].start * height
         crop_x, crop_y = max(-left, 0), max(-top, 0)
         pixels = pixels[crop_y : crop_y + area.height(), crop_x : crop_x + area.width()]
         place = QPointF((area.x() + max(left, 0)) / ratio, (area.y() + max(top, 0)) / ratio)
         return IndexedPicture(pixels, table_of(self._theme, self._ramp), ratio), place
 
-    def _draw_labels(self, painter: QPainter, clip: QRectF) -> None:
-        ratio = self.devicePixelRatioF()
-        area, width, height, x, y = self._frame()
-        metrics = self.fontMetrics()
+    def _draw_labels(self, painter: QPainter, frame: TileFrame) -> None:
+        metrics, clip = self.fontMetrics(), frame.clip
         painter.setPen(self._theme.color("muted"))
-        every = _label_spacing(height / ratio, metrics.height())
+        every = label_spacing(frame.height / frame.ratio, metrics.height())
         per_row = 1 if self._grid.is_chip else self._grid.columns
+        right = max(clip.left(), frame.column_x(0)) - 5
         for row in range(0, self._grid.rows, every):
-            middle = (area.y() + y + (row + 0.5) * height) / ratio
+            middle = frame.row_y(row + 0.5)
             if clip.top() <= middle <= clip.bottom():
-                box = QRectF(
-                    0,
-                    middle - metrics.height() / 2,
-                    max(clip.left(), (area.x() + max(x, 0)) / ratio) - 5,
-                    metrics.height(),
-                )
+                box = QRectF(0, middle - metrics.height() / 2, right, metrics.height())
                 flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextDontClip
                 painter.drawText(box, flags, f"{row * per_row:,}")
         sign = "" if self._grid.is_chip else "+"
         widest = metrics.horizontalAdvance(f"{sign}{self._grid.columns}") + 6
-        every = _label_spacing(width / ratio, widest)
-        top = max(0.0, (area.y() + max(y, 0)) / ratio - metrics.height() - 2)
+        every = label_spacing(frame.width / frame.ratio, widest)
+        top = max(0.0, max(clip.top(), frame.row_y(0)) - metrics.height() - 2)
         for column in range(0, self._grid.columns, every):
-            middle = (area.x() + x + (column + 0.5) * width) / ratio
+            middle = frame.column_x(column + 0.5)
             if clip.left() <= middle <= clip.right():
                 box = QRectF(middle - widest / 2, top, widest, metrics.height())
                 painter.drawText(box, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextDontClip, f"{sign}{column}")
 
-    def _draw_frames(self, painter: QPainter) -> None:
+    def _draw_frames(self, painter: QPainter, frame: TileFrame) -> None:
+        theme = self._theme
+        mark, ground, accent = theme.color("mark"), theme.color("background"), theme.color("accent")
         if self._held is not None and not bool(self._held.all()) and len(self._held) == len(self._grid.row):
-            self._draw_outline(
-                painter, self._held, self._theme.color("text"), self._theme.color("background"), 1, dotted=True
-            )
+            self._draw_outline(painter, frame, self._held, QPen(theme.color("text"), 1, Qt.PenStyle.DotLine))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
         if self._selected:
             chosen = np.zeros(len(self._grid.row), dtype=np.bool_)
             chosen[list(self._selected)] = True
-            self._draw_outline(painter, chosen, self._theme.color("accent"), self._theme.color("background"), 2)
-            current = self.cell_rect(self._selected[-1]).adjusted(-1.5, -1.5, 0.5, 0.5)
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(self._theme.color("background"), 4.5))
-            painter.drawRect(current)
-            painter.setPen(QPen(self._theme.color("mark"), 2))
-            painter.drawRect(current)
+            self._draw_outline(painter, frame, chosen, QPen(accent, 2))
+            current = frame.cell(self._selected[-1]).adjusted(-1.5, -1.5, 0.5, 0.5)
+            for pen in (QPen(ground, 4.5), QPen(mark, 2)):
+                painter.setPen(pen)
+                painter.drawRect(current)
+        if self._cursor is not None and self._cursor < len(self._grid.row):
+            box = frame.cell(self._cursor).adjusted(-1.5, -1.5, 0.5, 0.5)
+            for pen in (QPen(ground, 4), QPen(mark, 2, Qt.PenStyle.DotLine)):
+                painter.setPen(pen)
+                painter.drawRect(box)
         pointed = self._pointed if self._pointed is not None else self._pointed_elsewhere
         if pointed is not None and pointed < len(self._grid.row):
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(self._theme.color("accent"), 1.5, Qt.PenStyle.DashLine))
-            painter.drawRect(self.cell_rect(pointed).adjusted(-1, -1, 0, 0))
+            painter.setPen(QPen(accent, 1.5, Qt.PenStyle.DashLine))
+            painter.drawRect(frame.cell(pointed).adjusted(-1, -1, 0, 0))
 
-    def _draw_outline(
-        self, painter: QPainter, mask: BoolArray, colour: QColor, halo: QColor, width: int, dotted: bool = False
-    ) -> None:
-        ratio = self.devicePixelRatioF()
-        area, cell_width, cell_height, x, y = self._frame()
+    def _draw_outline(self, painter: QPainter, frame: TileFrame, mask: BoolArray, pen: QPen) -> None:
+        """A line around tiles, over a wider one in the colour of the ground, so that it shows on every colour."""
         segments = outline(mask_on_grid(self._grid, mask)).astype(np.float64)
-        segments[:, [0, 2]] = (area.x() + x + segments[:, [0, 2]] * cell_width) / ratio - 0.5
-        segments[:, [1, 3]] = (area.y() + y + segments[:, [1, 3]] * cell_height) / ratio - 0.5
-        lines = [QLineF(*segment) for segment in segments.tolist()]
-        painter.setPen(QPen(halo, width + 2))
-        painter.drawLines(lines)
-        painter.setPen(QPen(colour, width, Qt.PenStyle.DotLine if dotted else Qt.PenStyle.SolidLine))
-        painter.drawLines(lines)
+        lines = [
+            QLineF(frame.column_x(x0) - 0.5, frame.row_y(y0) - 0.5, frame.column_x(x1) - 0.5, frame.row_y(y1) - 0.5)
+            for x0, y0, x1, y1 in segments.tolist()
+        ]
+        for drawn in (QPen(self._theme.color("background"), pen.widthF() + 2), pen):
+            painter.setPen(drawn)
+            painter.drawLines(lines)
 
     # -- zoom -----------------------------------------------------------------------------------------------------
 
@@ -283,14 +269,17 @@ class TileMap(QWidget):
 
     def zoom_by(self, factor: float, about: QPointF | None = None) -> None:
         """Zoom in or out; the cell at ``about`` (else the middle) stays where it is."""
-        ratio = self.devicePixelRatioF()
-        area, width, height, x, y = self._frame()
-        place = QPointF(area.center()) if about is None else about * ratio
-        across, down = place.x() - area.x(), place.y() - area.y()
-        column, row = (across - x) / width, (down - y) / height
+        before = self._frame()
+        area = before.area
+        place = QPointF(area.center()) if about is None else about * before.ratio
+        column, row = before.place_in_cells(place)
         self._zoom = min(max(self._zoom * factor, 1.0), _MOST_ZOOM)
-        _, width, height, _, _ = self._frame()
-        self._centre = (column + (area.width() / 2 - across) / width, row + (area.height() / 2 - down) / height)
+        after = self._frame()
+        across, down = place.x() - area.x(), place.y() - area.y()
+        self._centre = (
+            column + (area.width() / 2 - across) / after.width,
+            row + (area.height() / 2 - down) / after.height,
+        )
         self._redraw()
 
     def centre_on(self, tile: int) -> None:
@@ -327,15 +316,18 @@ class TileMap(QWidget):
 
     def _command(self, event: QKeyEvent) -> Callable[[], None] | None:
         """What a key does here; None leaves it to the window."""
-        key, modifiers = Qt.Key(event.key()), event.modifiers()
-        shift = bool(modifiers & Qt.KeyboardModifier.ShiftModifier)
-        if modifiers & (Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier):
+        key, modifiers = Qt.Key(event.key()), event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        if modifiers & Qt.KeyboardModifier.AltModifier:
+            return None
+        if key in _ARROWS and modifiers in _MOVING:
+            across, down = _ARROWS[key]
+            return lambda: self.moved.emit(across, down, modifiers)
+        if key == Qt.Key.Key_Space and not modifiers & Qt.KeyboardModifier.ShiftModifier:
+            return self.toggled.emit
+        if modifiers & Qt.KeyboardModifier.ControlModifier:
             select_all = key == Qt.Key.Key_A and modifiers == Qt.KeyboardModifier.ControlModifier
             return self.all_wanted.emit if select_all else None
-        if key in _ARROWS:
-            across, down = _ARROWS[key]
-            return lambda: self.moved.emit(across, down, shift)
-        if key == Qt.Key.Key_F and not shift:
+        if key == Qt.Key.Key_F and not modifiers:
             return self._centre_current
         return {
             Qt.Key.Key_0: self.fit,
@@ -368,12 +360,12 @@ class TileMap(QWidget):
         event.accept()
 
     def _pan(self, x: float, y: float, start: tuple[float, float]) -> None:
-        ratio = self.devicePixelRatioF()
-        area, width, height, _, _ = self._frame()
-        half_x, half_y = area.width() / width / 2, area.height() / height / 2
+        frame = self._frame()
+        width, height = frame.width, frame.height
+        half_x, half_y = frame.area.width() / width / 2, frame.area.height() / height / 2
         self._centre = (
-            _inside(start[0] - x * ratio / width, half_x, self._grid.columns),
-            _inside(start[1] - y * ratio / height, half_y, self._grid.rows),
+            centre_inside(start[0] - x * frame.ratio / width, half_x, self._grid.columns),
+            centre_inside(start[1] - y * frame.ratio / height, half_y, self._grid.rows),
         )
         self._redraw()
 
@@ -409,24 +401,3 @@ class TileMap(QWidget):
             self._pointed = tile
             self.pointed.emit(tile)
             self.update()
-
-
-def _offset(room: int, size: int, centre: float) -> int:
-    """Where a grid of ``size`` pixels begins in ``room`` pixels: in the middle if it fits, else so that ``centre`` is
-    in the middle.
-    """
-    if size <= room:
-        return (room - size) // 2
-    return int(min(max(room / 2 - centre, room - size), 0))
-
-
-def _inside(centre: float, half: float, cells: int) -> float:
-    return cells / 2 if 2 * half >= cells else min(max(centre, half), cells - half)
-
-
-def _label_spacing(cell: float, needed: float) -> int:
-    """Every how many cells a label fits: 1, 2, 4, 8 …"""
-    every = 1
-    while every * cell < needed and every < 4096:
-        every *= 2
-    return every

@@ -96,11 +96,12 @@ def headline(timeline: Timeline, field: TileField, tile: int | None, root: int |
     if field.reason and not field.missing:
         parts.append(f"known part only: {field.reason}")
     if tile is not None and not field.missing:
-        parts.append(f"L{tile}: {_value_text(field, tile)}")
+        parts.append(f"L{tile}: {value_text(field, tile)}")
     return " · ".join(parts)
 
 
-def _value_text(field: TileField, tile: int) -> str:
+def value_text(field: TileField, tile: int) -> str:
+    """The number that a tile's colour shows."""
     value = int(field.values[tile])
     return signed_kib(value) if field.metric is Metric.DIFFERENCE else kib_text(value)
 

@@ -28,7 +28,7 @@ from tileview.present.stacks import Series
 from tileview.qt.bridge import Bridge
 from tileview.qt.draw.tiles_svg import write_svg
 from tileview.qt.draw.timeline_data import PlotData
-from tileview.qt.views.base import View
+from tileview.qt.views.base import View, action_of
 from tileview.qt.views.pace import Pace
 from tileview.qt.views.tiles_controls import LineLabel
 from tileview.qt.views.timeline_axis import StepAxis
@@ -370,12 +370,7 @@ class TimelineView(View):
             ("Timeline: end the range with the step", self.moves.end_range),
             ("Timeline: clear the range", self.moves.clear_range),
         ]
-        return [self._action(text, slot) for text, slot in entries]
-
-    def _action(self, text: str, slot: Callable[[], object]) -> QAction:
-        action = QAction(text, self)
-        action.triggered.connect(lambda _=False: slot())
-        return action
+        return [action_of(self, text, slot) for text, slot in entries]
 
     def table_csv(self) -> str | None:
         timeline, data = self.timeline, self._data
