@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tileview.errors import TileViewError
+from tileview.qt import early
 from tileview.qt.startup import trouble
 
 
@@ -35,9 +36,15 @@ def run(paths: Sequence[Path | str], compare: bool = False) -> int:
     if reason is not None:
         print(f"tileview: {reason}", file=sys.stderr)
         return 2
-    from tileview.qt.program import run_windows
+    named = [Path(path) for path in paths]
+    if named:
+        early.begin(named[0])
+    try:
+        from tileview.qt.program import run_windows
 
-    return run_windows([Path(path) for path in paths], compare)
+        return run_windows(named, compare)
+    finally:
+        early.drop()
 
 
 def screenshot(

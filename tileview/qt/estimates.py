@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from tileview.qt.bridge import Bridge
 from tileview.qt.jobs import Estimator, Failure
 from tileview.qt.status import Work
+from tileview.qt.study import Study
 from tileview.session.document import Document
 from tileview.session.estimate import EstimateJob, EstimateResult
 from tileview.session.session import Pin
@@ -38,6 +39,8 @@ class Estimates(QObject):
         self.estimator.failed_aside.connect(self._on_aside_failed)
         self.estimator.reading.connect(self._on_reading)
         self.estimator.busy_changed.connect(self._on_busy)
+        self.study = Study(bridge, work, self)
+        self.study.renewed.connect(self.ask)
         bridge.document_changed.connect(self.ask)
         bridge.state_changed.connect(self.ask)
 
@@ -94,4 +97,5 @@ class Estimates(QObject):
         self.fault.emit(f"{failure.job.document.name}: {failure.summary}", failure.details)
 
     def close(self) -> None:
+        self.study.close()
         self.estimator.close()

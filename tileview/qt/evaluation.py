@@ -72,7 +72,7 @@ class Evaluation(QObject):
             Command("evaluate_alternatives", "&Evaluate all alternatives", "Plan", self._asked, ("Ctrl+R",),
                     "Work out peak and verdict of every alternative in the background", self._has_alternatives,
                     icon="run"),
-            Command("evaluate_by_itself", "Evaluate alternatives by &itself", "Plan", self._toggle, (),
+            Command("evaluate_by_itself", "Evaluate &automatically", "Plan", self._toggle, (),
                     "Begin in the background as soon as an estimate is there",
                     checked=lambda: self._settings.evaluate_by_itself),
         )  # fmt: skip

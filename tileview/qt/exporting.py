@@ -110,6 +110,10 @@ class Exporter(QObject):
                     "Write the view with the focus as PNG or SVG", icon="picture"),
             Command("export_table", "Export &table as CSV…", "File", self.export_table, (),
                     "Write the table of the view with the focus as CSV", icon="table"),
+        )  # fmt: skip
+
+    def edit_commands(self) -> tuple[Command, ...]:
+        return (
             Command("copy_summary", "&Copy summary", "Edit", self.copy_summary, ("Ctrl+Shift+C",),
                     "Copy verdict, peaks and edits as Markdown", self._has_verdict, separator_before=True, icon="copy"),
         )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QMainWindow
 
 from tileview.model.timeline import Timeline
@@ -24,6 +24,8 @@ from tileview.session.document import Document
 from tileview.session.selection import Selection
 from tileview.session.state import EditState
 
+MANY_STEPS = 500
+"""From so many steps on, a new estimate and its selection reach the views in two turns of the event loop."""
 FILTER = "Dumps (*.json);;All files (*)"
 
 
@@ -274,7 +276,10 @@ class Files(QObject):
             return
         if self._is_new:
             self._is_new = False
-            if back is None:
+            timeline = session.timeline
+            if back is None and timeline is not None and len(timeline.steps) > MANY_STEPS:
+                QTimer.singleShot(0, self, self._select_verdict)  # views have enough to do in this turn
+            elif back is None:
                 self._select_verdict()
         if back is None or session.document is not back.document:
             return
@@ -282,6 +287,7 @@ class Files(QObject):
         before, self._timeline_before = self._timeline_before, None
         session.select(carry_selection(back.selection, before, session.timeline))
 
+    @Slot()
     def _select_verdict(self) -> None:
         """Select the step, tile and operation that the verdict names, so that the cause is in sight at once."""
         session = self._bridge.session

@@ -12,12 +12,15 @@ from dataclasses import dataclass
 from PySide6.QtCore import QObject, Signal
 
 from tileview.core.lowering.replanner import Replanner
+from tileview.core.memory.file_tiles import FileNumbers
 from tileview.errors import TileViewError
 from tileview.session.document import Document
 from tileview.session.estimate import EstimateJob, EstimateResult
 
 SCANNED_AT_ONCE = 100
 """Steps of a file that are read between two looks at what is wanted."""
+READ_HERE = 1 << 20
+"""Numbers per tile that are read before a file is shown; where there are more, a process reads them meanwhile."""
 JOIN_SECONDS = 10.0
 """How long closing waits for the estimate that is being computed; the thread is a daemon, it never holds the exit."""
 
@@ -126,7 +129,7 @@ class Estimator(QObject):
         started = time.perf_counter()
         try:
             result = job.run(self._replanner)
-            self._read_steps(result)
+            self._read_steps(result, may_defer=True)
         except Exception as error:
             self._replanner = Replanner()
             if not self._closing:
@@ -146,19 +149,23 @@ class Estimator(QObject):
         if not self._closing:
             self.finished_aside.emit(result, tag)
 
-    def _read_steps(self, result: EstimateResult) -> None:
+    def _read_steps(self, result: EstimateResult, may_defer: bool = False) -> None:
         """Have the worst tile of every step at hand before views ask for it.
 
-        The per-tile arrays of a large file are read here, some steps at a time: in the window's thread that would take
-        seconds. Ends early where the result is no longer wanted.
+        The per-tile arrays of a file are read here, some steps at a time: in the window's thread that would take
+        seconds. Those of a large one are left to a process, where ``may_defer``: a parser of numbers holds the
+        interpreter's lock. Ends early where the result is no longer wanted.
         """
         timeline = getattr(result.estimate, "timeline", None) if isinstance(result, EstimateResult) else None
-        scan = getattr(getattr(timeline, "tiles", None), "scan", None)
-        if timeline is None or scan is None:
+        numbers = getattr(timeline, "tiles", None)
+        if timeline is None or not isinstance(numbers, FileNumbers):
+            return
+        if may_defer and numbers.numbers > READ_HERE:
+            numbers.defer()
             return
         count = len(timeline.steps)
         for done in range(0, count, SCANNED_AT_ONCE):
-            if self._closing or self._newest is not None or scan(SCANNED_AT_ONCE):
+            if self._closing or self._newest is not None or numbers.scan(SCANNED_AT_ONCE):
                 return
             if done >= SCANNED_AT_ONCE:
                 self.reading.emit(min(done + SCANNED_AT_ONCE, count), count)

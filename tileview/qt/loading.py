@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import stat
 import threading
 import traceback
 from dataclasses import dataclass
@@ -12,12 +11,9 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from tileview.errors import TileViewError
 from tileview.formats import open_file
+from tileview.qt import early
 from tileview.qt.processes import Task, Worker
 from tileview.session.document import Document
-
-LARGE_BYTES = 5 * 1024 * 1024
-"""Files from this size on are read in a worker process: a parser holds the interpreter's lock for its whole run."""
-
 
 OPEN = "open"
 """The purpose of a file that is to become the open one: only the last one asked for does."""
@@ -100,11 +96,7 @@ class Loader(QObject):
         request = self._waiting.pop(0)
         self._current = request
         self.started.emit(request)
-        try:
-            status = request.path.stat()
-        except OSError:
-            status = None
-        if status is not None and stat.S_ISREG(status.st_mode) and status.st_size >= LARGE_BYTES:
+        if early.is_large(request.path):
             self._start_process(request)
             return
         self._thread = threading.Thread(target=self._read_file, args=(request,), name="tileview file", daemon=True)
@@ -142,12 +134,22 @@ class Loader(QObject):
 
     def _start_process(self, request: LoadRequest) -> None:
         if self._worker is None:
-            self._worker = Worker(self, keep=False)
-            self._worker.progress.connect(self._on_progress)
-            self._worker.ended.connect(self._on_ended)
+            self._worker = self._new_worker()
         self._task = Task("load", str(request.path), harmless_to_kill=True)
+        begun = early.take(request.path)
+        if begun is not None:
+            self._worker.close()
+            self._worker = self._new_worker()
+            self._worker.adopt(begun)
+            self._task.token, self._task.is_sent = early.TOKEN, True
         self._worker.submit(self._task)
         self.progress.emit(request, 0, 0)
+
+    def _new_worker(self) -> Worker:
+        worker = Worker(self, keep=False)
+        worker.progress.connect(self._on_progress)
+        worker.ended.connect(self._on_ended)
+        return worker
 
     @Slot(object, object)
     def _on_progress(self, task: Task, payload: tuple[int, int, str]) -> None:

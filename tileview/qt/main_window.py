@@ -101,6 +101,7 @@ class MainWindow(QMainWindow):
         self.commands.add(self.files.commands())
         self.commands.add(self.exporter.commands())
         self.commands.add(self._own_commands())
+        self.commands.add(self.exporter.edit_commands())
         self.commands.add(self.navigator.commands())
         self.commands.add(self.tools.commands())
         self.addActions([self.commands.action(command.name) for command in self.commands.commands()])
@@ -145,6 +146,7 @@ class MainWindow(QMainWindow):
         self._fill_samples()
         self._fill_themes()
         view.addMenu(self._theme_menu)
+        view.addSeparator()
         for named in self.docks.views.values():
             actions = named.view_actions()
             if actions:

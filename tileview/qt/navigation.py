@@ -9,7 +9,7 @@ import numpy as np
 from PySide6.QtCore import QObject
 
 from tileview.model.graph import kind_name
-from tileview.model.timeline import Timeline
+from tileview.model.timeline import Timeline, fullest_tile
 from tileview.qt.actions import Command
 from tileview.qt.bridge import Bridge
 from tileview.session.session import Session
@@ -165,7 +165,7 @@ class Navigator(QObject):
             self._bridge.message.emit(f"The {kind} peak is not reached at a step of this timeline.")
             return
         if kind == "total":
-            tile = int(timeline.tiles.worst()[step, 3])
+            tile = fullest_tile(timeline.tiles, step)
         else:
             column = timeline.tiles.usage(step)[:, 0 if kind == "standard" else 1]
             tile = int(np.argmax(column))
@@ -187,5 +187,5 @@ class Navigator(QObject):
             text = f"No {which} step is over the budget." if self._over else "No step is over the budget."
             self._bridge.message.emit(text)
             return
-        tile = int(timeline.tiles.worst()[found, 3])
+        tile = fullest_tile(timeline.tiles, found)
         self._session.select(replace(self._session.selection, step=found, tiles=(tile,)))

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
-import os
 import queue
-import subprocess
-import sys
 import threading
 import traceback
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from PySide6.QtCore import QObject, Signal
 
-from tileview.qt.worker import STOP, read_frame, write_frame
+from tileview.qt.child import ChildProcess
 
 ATTEMPTS: Final = 2
 """How often a task is given to a process before it is reported as lost."""
@@ -37,60 +32,8 @@ class Task:
     token: int = field(default_factory=lambda: next(_tokens))
     cancelled: bool = False
     attempts: int = 0
-
-
-class _Process:
-    """One child process and its pipes; used by one thread, but for :meth:`kill` and :meth:`stop`."""
-
-    def __init__(self) -> None:
-        package = str(Path(__file__).resolve().parents[2])
-        paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
-        self._process = subprocess.Popen(
-            [sys.executable, "-X", "utf8", "-m", "tileview.qt.worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
-        )
-        self._writing = threading.Lock()
-
-    @property
-    def pid(self) -> int:
-        return self._process.pid
-
-    def send(self, message: object) -> None:
-        assert self._process.stdin is not None
-        with self._writing:
-            write_frame(self._process.stdin, message)  # type: ignore[arg-type]
-
-    def receive(self) -> Any:
-        assert self._process.stdout is not None
-        return read_frame(self._process.stdout)  # type: ignore[arg-type]
-
-    def stop(self, token: int) -> None:
-        """Ask the running job to stop; ends the process where the request cannot be sent at once."""
-        if not self._writing.acquire(blocking=False):
-            self.kill()
-            return
-        try:
-            assert self._process.stdin is not None
-            write_frame(self._process.stdin, (token, STOP, None))  # type: ignore[arg-type]
-        except (OSError, ValueError):
-            self.kill()
-        finally:
-            self._writing.release()
-
-    def kill(self) -> None:
-        self._process.kill()
-
-    def close(self) -> None:
-        """End the process and let go of its pipes."""
-        self._process.kill()
-        self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout):
-            if stream is not None:
-                with contextlib.suppress(OSError):  # what was still to be sent has no receiver any more
-                    stream.close()
+    is_sent: bool = False
+    """Whether the process has the request already."""
 
 
 class Worker(QObject):
@@ -111,7 +54,7 @@ class Worker(QObject):
         self._tasks: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
-        self._process: _Process | None = None
+        self._process: ChildProcess | None = None
         self._running: Task | None = None
         self._closing = False
 
@@ -120,6 +63,10 @@ class Worker(QObject):
         """Process id, None while no process runs."""
         process = self._process
         return None if process is None else process.pid
+
+    def adopt(self, process: ChildProcess) -> None:
+        """Before any task: use a process that runs already."""
+        self._process = process
 
     def submit(self, task: Task) -> None:
         """Run a task after those that wait already."""
@@ -192,11 +139,13 @@ class Worker(QObject):
             if task.cancelled or self._closing:
                 return "cancelled", None
             if self._process is None:
-                self._process = _Process()
+                self._process = ChildProcess()
             process = self._process
             self._running = task
         try:
-            process.send((task.token, task.kind, task.payload))
+            if not task.is_sent:
+                process.send((task.token, task.kind, task.payload))
+            task.is_sent = False
             while True:
                 token, kind, payload = process.receive()
                 if token != task.token or self._closing:
