@@ -11,7 +11,7 @@ import pytest
 
 from tileview.analysis.alternatives import evaluate_all
 from tileview.formats import open_file
-from tileview.qt import loading, processes
+from tileview.qt import early, processes
 from tileview.qt.dialogs import ErrorDialog
 from tileview.qt.evaluation import shares
 from tileview.qt.fixing import FixDialog
@@ -234,7 +234,7 @@ def test_a_worker_can_be_closed_at_any_moment(qapp, vit3, delay):
 
 
 def test_a_large_file_is_read_in_a_process_and_opens_as_ever(driver, vit3, monkeypatch):
-    monkeypatch.setattr(loading, "LARGE_BYTES", 1000)
+    monkeypatch.setattr(early, "LARGE_BYTES", 1000)
     shown = []
     driver.window.files.loader.progress.connect(lambda _request, done, total: shown.append((done, total)))
     driver.open(vit3)
@@ -246,7 +246,7 @@ def test_a_large_file_is_read_in_a_process_and_opens_as_ever(driver, vit3, monke
 
 def test_a_large_timeline_keeps_its_tile_numbers_across_the_process(driver, samples, monkeypatch):
     here = open_file(samples / "vit3-64tiles.v3.timeline.json").tiles.tile_usage(3)
-    monkeypatch.setattr(loading, "LARGE_BYTES", 1000)
+    monkeypatch.setattr(early, "LARGE_BYTES", 1000)
     driver.open(samples / "vit3-64tiles.v3.timeline.json")
     there = driver.session.document.source.tiles.tile_usage(3)
     assert there is not None
@@ -255,7 +255,7 @@ def test_a_large_timeline_keeps_its_tile_numbers_across_the_process(driver, samp
 
 def test_loading_is_stopped_and_the_open_file_stays(driver, pair, vit3, monkeypatch):
     driver.open(pair)
-    monkeypatch.setattr(loading, "LARGE_BYTES", 1000)
+    monkeypatch.setattr(early, "LARGE_BYTES", 1000)
     cancelled = []
     driver.window.files.loader.cancelled.connect(cancelled.append)
     driver.window.files.open(vit3)
@@ -268,7 +268,7 @@ def test_loading_is_stopped_and_the_open_file_stays(driver, pair, vit3, monkeypa
 
 
 def test_a_process_that_dies_while_it_loads_is_tried_again(driver, vit3, monkeypatch):
-    monkeypatch.setattr(loading, "LARGE_BYTES", 1000)
+    monkeypatch.setattr(early, "LARGE_BYTES", 1000)
     loader = driver.window.files.loader
     driver.window.files.open(vit3)
     driver.qtbot.waitUntil(lambda: loader._worker is not None and loader._worker.pid is not None)
@@ -279,7 +279,7 @@ def test_a_process_that_dies_while_it_loads_is_tried_again(driver, vit3, monkeyp
 
 @pytest.mark.parametrize("delay", [0, 20, 150, 400])
 def test_the_window_can_be_closed_in_mid_load(make_driver, vit3, monkeypatch, delay):
-    monkeypatch.setattr(loading, "LARGE_BYTES", 1000)
+    monkeypatch.setattr(early, "LARGE_BYTES", 1000)
     driver = make_driver()
     driver.window.files.open(vit3)
     driver.qtbot.wait(delay)
@@ -452,7 +452,7 @@ def test_a_process_without_work_goes_and_comes_back(qapp, qtbot, pair, monkeypat
 
 
 def test_a_file_asked_for_later_takes_the_place_of_one_that_is_still_read(driver, pair, vit3, monkeypatch):
-    monkeypatch.setattr(loading, "LARGE_BYTES", 100_000)
+    monkeypatch.setattr(early, "LARGE_BYTES", 100_000)
     cancelled, loaded = [], []
     driver.window.files.loader.cancelled.connect(lambda request: cancelled.append(request.path))
     driver.window.files.loader.loaded.connect(lambda _request, document: loaded.append(document.path))

@@ -15,10 +15,10 @@ RUN = """
 import sys
 from pathlib import Path
 from PySide6.QtCore import QTimer
-from tileview.qt import loading, program
+from tileview.qt import early, program
 from tileview.qt.app import run
 
-loading.LARGE_BYTES = {large}
+early.LARGE_BYTES = {large}
 opened = program.Windows.open
 
 def open_and_close(self, paths):

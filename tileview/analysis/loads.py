@@ -13,7 +13,7 @@ import numpy as np
 
 from tileview.model.sizes import UNAVAILABLE, Size, exact_text
 from tileview.model.tensor import MemoryClass
-from tileview.model.timeline import Timeline, TimelineStep, TimelineValue
+from tileview.model.timeline import Timeline, TimelineStep, TimelineValue, fullest_tile
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ def _place(timeline: Timeline, step: int | None, column: int) -> PeakPlace | Non
     if step is None or not 0 <= step < len(worst):
         step = int(worst[:, column].argmax())
     if column == 2:
-        return PeakPlace(step, int(worst[step, 3]))
+        return PeakPlace(step, fullest_tile(timeline.tiles, step))
     usage = timeline.tiles.usage(step)[:, column]
     return PeakPlace(step, len(usage) - 1 - int(np.argmax(usage[::-1])))
 

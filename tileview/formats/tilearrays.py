@@ -109,6 +109,8 @@ class TileArrays:
         self._places: dict[str, npt.NDArray[np.int64]] = {}
         self._inline: dict[tuple[str, int], npt.NDArray[np.uint64] | None] = {}
         self._wrong: dict[tuple[str, int], str] = {}
+        self._faulty: set[tuple[str, int]] = set()
+        self._is_short = False
         self._cache: OrderedDict[tuple[str, int], ByteArray] = OrderedDict()
         self._lock = threading.Lock()
         self._missing = 0
@@ -169,7 +171,6 @@ class TileArrays:
 
         Takes about a second for 200 MiB; meant for the background, after the file is shown.
         """
-        problems: list[Problem] = []
         total = sum(len(places) for places in self._places.values())
         done = 0
         for key, places in self._places.items():
@@ -177,10 +178,20 @@ class TileArrays:
                 done += 1
                 if done % 64 == 0:
                     progress(done / total, "checking the numbers per tile")
-                if places[index, 0] >= 0 and (key, index) not in self._wrong and self._decode(key, index) is None:
-                    text = "not a list of whole numbers (below 2^63, or 2^64 − 1), one entry a tile"
-                    problems.append(self._problem(key, index, text))
-        return problems
+                if places[index, 0] >= 0:
+                    self._decode(key, index)
+        return list(self.faults())
+
+    def faults(self) -> tuple[Problem, ...]:
+        """The arrays that turned out malformed when they were decoded; first whether the file has lost its end."""
+        text = "not a list of whole numbers (below 2^63, or 2^64 − 1), one entry a tile"
+        order = {key: rank for rank, key in enumerate((*VALUE_KEYS, *STEP_KEYS))}
+        faulty = sorted(self._faulty, key=lambda entry: (order[entry[0]], entry[1]))
+        found = [self._problem(key, index, text) for key, index in faulty]
+        if self._is_short:
+            text = "the file was changed after it was opened: numbers per tile that are not there are derived"
+            found.insert(0, Problem("error", "timeline", text, "Open it again."))
+        return tuple(found)
 
     def _problem(self, key: str, index: int, text: str) -> Problem:
         if key in STEP_KEYS:
@@ -212,13 +223,17 @@ class TileArrays:
             if start < 0 or self._source is None:
                 return None
             text = self._source.read(start, end - start)
+            if len(text) < end - start:
+                self._is_short = True
+                return None
             if columns == 2 and text == self._zero_text:
                 numbers = np.zeros(2 * self._tile_count, np.uint64)
             else:
                 numbers = self._numbers(text, columns)
         if numbers is None or numbers.size != self._tile_count * columns:
+            self._faulty.add((key, index))
             return None
-        array = numbers.astype(np.int64)
+        array = numbers.view(np.int64) if numbers.dtype == np.uint64 else numbers.astype(np.int64)
         result = array.reshape(self._tile_count, 2) if columns == 2 else array
         result.setflags(write=False)
         return result

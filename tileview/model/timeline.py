@@ -126,12 +126,31 @@ class TileNumbers(Protocol):
 
     def worst(self) -> ByteArray:
         """(steps, 4): per step the largest standard, the largest interleaved, the largest total over the tiles, and
-        the (last) tile of the largest total."""
+        the (last) tile of the largest total.
+
+        Where a large file is still being read, the steps to come have the figures that the file states for its
+        fullest tile, and −1 for the tile: :func:`fullest_tile` gives that of a single step."""
         ...
 
     def tile_curve(self, tile: int) -> ByteArray:
         """(steps, 2): standard and interleaved bytes of one tile at every step."""
         ...
+
+
+def fullest_tile(tiles: TileNumbers, step: int) -> int:
+    """The last tile with the largest total at a step; 0 where there are no tiles."""
+    tile = int(tiles.worst()[step, 3])
+    if tile >= 0:
+        return tile
+    usage = tiles.usage(step)
+    return max(0, len(usage) - 1 - int(np.argmax((usage[:, 0] + usage[:, 1])[::-1]))) if len(usage) else 0
+
+
+def steps_read(timeline: Timeline) -> int:
+    """How many steps, from the first on, have their numbers per tile at hand: all but where a large file is still being
+    read."""
+    found: int = getattr(timeline.tiles, "scanned", len(timeline.steps))
+    return found
 
 
 class Origin(StrEnum):

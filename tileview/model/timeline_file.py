@@ -99,6 +99,10 @@ class FileTiles(Protocol):
         """(tiles,): allocation of a value on each tile, copies included."""
         ...
 
+    def faults(self) -> tuple[Problem, ...]:
+        """The arrays that have been looked at and are malformed (not those whose wrong length showed at once)."""
+        ...
+
     def close(self) -> None:
         """Let go of the file; every later question is answered with None."""
         ...

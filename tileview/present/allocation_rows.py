@@ -15,7 +15,7 @@ from enum import StrEnum
 
 from tileview.model.sizes import UNAVAILABLE, Size, Unavailable
 from tileview.model.tensor import MemoryClass
-from tileview.model.timeline import Timeline
+from tileview.model.timeline import Timeline, fullest_tile
 from tileview.present.tables import (
     matches,
 )
@@ -130,7 +130,7 @@ class AllocationFigures:
         is_worst = tile is None
         if span is None:
             if tile is None:
-                tile = int(timeline.tiles.worst()[step, 3])
+                tile = fullest_tile(timeline.tiles, step)
             start, stop = step, step + 1
         else:
             start, stop = max(span[0], 0), min(span[1], steps)

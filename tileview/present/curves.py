@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tileview.model.sizes import Size, Unavailable
-from tileview.model.timeline import ByteArray, ClassBytes, Timeline
+from tileview.model.timeline import ByteArray, ClassBytes, Timeline, fullest_tile, steps_read
 
 BoolArray = npt.NDArray[np.bool_]
 IndexArray = npt.NDArray[np.int64]
@@ -37,8 +37,8 @@ class CurveMode(StrEnum):
 class Curves:
     """Bytes at every step, arrays of (steps,): known parts only, ``unavailable`` where something is missing.
 
-    ``tiles`` holds the tile that ``total`` is read from at each step. In every mode but LARGEST total = standard +
-    interleaved.
+    ``tiles`` holds the tile that ``total`` is read from at each step, −1 where it has not been read yet
+    (:func:`tile_at`). In every mode but LARGEST total = standard + interleaved.
     """
 
     mode: CurveMode
@@ -85,6 +85,7 @@ def curves(timeline: Timeline, mode: CurveMode, tile: int | None = None) -> Curv
         if tile is None or not 0 <= tile < timeline.tile_count:
             raise ValueError(f"no tile {tile}: the program has {timeline.tile_count}")
         own = timeline.tiles.tile_curve(tile)
+        unavailable[steps_read(timeline) :] = True
         tiles = np.full(steps, tile, dtype=np.int64)
         return Curves(mode, own[:, 0] + own[:, 1], own[:, 0], own[:, 1], tiles, unavailable)
     worst = timeline.tiles.worst()
@@ -94,10 +95,17 @@ def curves(timeline: Timeline, mode: CurveMode, tile: int | None = None) -> Curv
     for index, step in enumerate(timeline.steps):
         standard, interleaved = step.usage.standard, step.usage.interleaved
         if unavailable[index] or isinstance(standard, Unavailable) or isinstance(interleaved, Unavailable):
-            classes[index] = timeline.tiles.usage(index)[int(worst[index, 3])]
+            tile = int(worst[index, 3])
+            classes[index] = worst[index, :2] if tile < 0 else timeline.tiles.usage(index)[tile]
         else:
             classes[index] = standard, interleaved
     return Curves(mode, classes[:, 0] + classes[:, 1], classes[:, 0], classes[:, 1], worst[:, 3], unavailable)
+
+
+def tile_at(timeline: Timeline, shown: Curves, step: int) -> int:
+    """The tile that a curve is read from at a step, read now where it has not been yet."""
+    tile = int(shown.tiles[step])
+    return tile if tile >= 0 else fullest_tile(timeline.tiles, step)
 
 
 # -- what is marked ------------------------------------------------------------------------------------------------

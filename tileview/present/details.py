@@ -11,7 +11,7 @@ from tileview.model.program import Owners, Program
 from tileview.model.recipe import Recipe
 from tileview.model.sizes import U64_MAX, Size, exact_text, size_text
 from tileview.model.tensor import Format
-from tileview.model.timeline import Timeline, TimelineValue
+from tileview.model.timeline import Timeline, TimelineValue, steps_read
 from tileview.present.counterparts import largest_bytes
 from tileview.present.explain import (
     alias_sentence,
@@ -335,7 +335,9 @@ def tile_details(timeline: Timeline, step: int, tile: int) -> tuple[Paragraphs, 
         lines.append(f"{counted(len(live), 'live allocation')} without a known size: these sums are lower bounds.")
     curve = timeline.tiles.tile_curve(tile).sum(axis=1)
     sections = [Paragraphs(f"Tile {tile} at step {step}", tuple(lines))]
-    if len(curve):
+    if steps_read(timeline) < len(curve):
+        sections.append(Paragraphs("Its own peak", ("The file's numbers per tile are still being read.",)))
+    elif len(curve):
         peak = int(curve.argmax())
         own = f"{size_text(int(curve[peak]))} at step {peak}, {timeline.steps[peak].kind}."
         sections.append(Paragraphs("Its own peak", (own,)))

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tileview.model.timeline import ByteArray, ClassBytes, Timeline
-from tileview.present.curves import Curves, live_spans
+from tileview.present.curves import Curves, live_spans, tile_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,8 @@ class StackSource:
         self.advance(self.count)
         count = len(self.timeline.steps)
         resident, name = _resident(self.timeline)
-        base, groups = self._allocations(shown, resident)
+        tiles = np.array([tile_at(self.timeline, shown, step) for step in range(count)], dtype=np.int64)
+        base, groups = self._allocations(tiles, resident)
         fullest = int(np.argmax(shown.total)) if count else 0
         ranked = sorted(
             groups, key=lambda group: (-int(groups[group][fullest]), -int(groups[group].max(initial=0)), group)
@@ -104,14 +105,14 @@ class StackSource:
             layers.append(Series(f"{REST} ({len(ranked) - top:,})", "rest", rest))
         scratch = np.zeros(count, dtype=np.int64)
         for step in self._steps:
-            scratch[step] = self._scratch[step][int(shown.tiles[step])]
+            scratch[step] = self._scratch[step][tiles[step]]
         layers.append(Series(SCRATCH, "scratch", scratch))
         missing = shown.total - _added(count, [layer.sizes for layer in layers])
         if bool(missing.any()):
             layers.append(Series(UNEXPLAINED, "other", missing))
         return tuple(layers)
 
-    def _allocations(self, shown: Curves, resident: frozenset[int]) -> tuple[ByteArray, dict[str, ByteArray]]:
+    def _allocations(self, tiles: ByteArray, resident: frozenset[int]) -> tuple[ByteArray, dict[str, ByteArray]]:
         """Bytes of the resident allocations, and of the others by group, on the tile of each step."""
         count = len(self.timeline.steps)
         base = np.zeros(count, dtype=np.int64)
@@ -122,7 +123,7 @@ class StackSource:
                 sizes = groups.setdefault(self.timeline.values[root].group, np.zeros(count, dtype=np.int64))
             on_tiles = self.timeline.tiles.allocation(root)
             for start, stop in spans:
-                sizes[start:stop] += on_tiles[shown.tiles[start:stop]]
+                sizes[start:stop] += on_tiles[tiles[start:stop]]
         return base, groups
 
 

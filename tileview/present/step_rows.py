@@ -122,6 +122,8 @@ class StepSpec(TableSpec[StepRow]):
             f"{exact_text(row.total)} on tile {row.tile}; largest standard {exact_text(row.standard)}, "
             f"largest interleaved {exact_text(row.interleaved)}"
         )
+        if row.tile < 0:
+            tip = f"{exact_text(row.total)} on the fullest tile; the file's numbers per tile are still being read"
         if row.unavailable:
             text = f"≥ {kib_cell(row.total).text}"
             return Cell(text, row.total, f"Known part only. {tip}", Tone.UNAVAILABLE)

@@ -54,6 +54,11 @@ class Document:
             self._made.append(timeline_from_file(self.source))
         return self._made[0]
 
+    def add_problems(self, found: tuple[Problem, ...]) -> None:
+        """Take in what a thorough check of the file has found: its timeline, made anew, lists it."""
+        timeline = self.file_timeline()
+        self._made[0] = replace(timeline, problems=(*timeline.problems, *found))
+
     @property
     def problems(self) -> tuple[Problem, ...]:
         """What the reader found wrong but could show."""

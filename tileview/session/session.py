@@ -220,6 +220,28 @@ class Session:
         self._take(result.estimate)
         return True
 
+    def renew(self) -> None:
+        """More is known of the open file than when its estimate was made: an estimate is wanted again.
+
+        States kept for comparison that show the file as it is take the new timeline at once.
+        """
+        document = self._document
+        if document is None or self._estimate is None:
+            return
+        self._cache.clear()
+        self._estimate_revision = -1
+        as_it_is = EstimateJob(0, document, EditState()).run().estimate if not document.is_recipe else None
+
+        def renewed(pin: Pin) -> Pin:
+            if as_it_is is None or pin.document is not document or pin.state != EditState():
+                return pin
+            return replace(pin, estimate=as_it_is)
+
+        self._baseline = None if self._baseline is None else renewed(self._baseline)
+        self._pins = tuple(renewed(pin) for pin in self._pins)
+        if as_it_is is not None and self.state == EditState():
+            self.publish(EstimateResult(self._revision, document, self.state, as_it_is))
+
     def _take(self, result: Estimate) -> None:
         self._estimate = result
         self._estimate_revision = self._revision
@@ -306,6 +328,14 @@ class Session:
 
     def remove_pin(self, index: int) -> None:
         self._pins = self._pins[:index] + self._pins[index + 1 :]
+        self._tell(Change.PINS)
+
+    def rename_pin(self, pin: Pin, name: str) -> None:
+        """Give a pinned state, the baseline included, another name."""
+        renamed = replace(pin, name=name)
+        self._pins = tuple(renamed if one is pin else one for one in self._pins)
+        if self._baseline is pin:
+            self._baseline = renamed
         self._tell(Change.PINS)
 
     # -- selection ------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ import numpy as np
 from tileview.core.memory.infer import element_size
 from tileview.core.memory.verdict import contiguous_bytes, contiguous_overflow
 from tileview.model.sizes import U64_MAX, UNAVAILABLE, Size, Unavailable, size_to_u64
+from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import ByteArray, ClassBytes, Peak, Problem, Timeline, Verdict
 from tileview.model.timeline_file import TimelineFile
 
@@ -99,7 +100,7 @@ def _check_copies(file: TimelineFile) -> list[Problem]:
             place = f"timeline.values.{index}.bytes"
             text = f"the file says {_text(value.bytes)}, {value.copies} copies of {_text(value.aligned_bytes)} do not"
             problems.append(Problem("warning", place, text, value=index))
-    return _shortened(problems, "values")
+    return shortened(problems, "values")
 
 
 def _check_coarse(file: TimelineFile, coarse: tuple[list[int], list[int]]) -> list[Problem]:
@@ -116,7 +117,7 @@ def _check_coarse(file: TimelineFile, coarse: tuple[list[int], list[int]]) -> li
             if not isinstance(size, Unavailable) and size != sums[index]:
                 place = f"timeline.steps.{index}.{field}.{name}"
                 problems.append(_differs(place, size, sums[index], "live allocations and scratch", index))
-    return _shortened(problems, "steps")
+    return shortened(problems, "steps")
 
 
 def _check_peaks(file: TimelineFile) -> list[Problem]:
@@ -156,32 +157,53 @@ def _check_peaks(file: TimelineFile) -> list[Problem]:
     return problems
 
 
-def _shortened(problems: list[Problem], what: str) -> list[Problem]:
-    """The first few, and how many more there are."""
-    if len(problems) <= _MOST_REPORTED:
-        return problems
-    rest = len(problems) - _MOST_REPORTED
-    last = Problem("warning", f"timeline.{what}", f"{rest} more disagree in the same way")
-    return [*problems[:_MOST_REPORTED], last]
+class LiveSums:
+    """What the live allocations of a step hold on every tile, carried on from step to step by what came and went.
+
+    Adding up thousands of allocations anew at each of thousands of steps would take minutes.
+    """
+
+    def __init__(self, timeline: Timeline) -> None:
+        self._timeline = timeline
+        self._live: frozenset[int] = frozenset()
+        self._listed: tuple[int, ...] = ()
+        self._sums = np.zeros((2, timeline.tile_count), dtype=np.int64)
+
+    def at(self, live: tuple[int, ...]) -> ByteArray:
+        """(2, tiles): standard and interleaved bytes of these roots; known part, to be copied before it is changed."""
+        if live is not self._listed:
+            now = frozenset(live)
+            for root in now - self._live:
+                self._row(root)[:] += self._timeline.tiles.allocation(root)
+            for root in self._live - now:
+                self._row(root)[:] -= self._timeline.tiles.allocation(root)
+            self._live, self._listed = now, live
+        return self._sums
+
+    def _row(self, root: int) -> ByteArray:
+        last = self._timeline.values[self._timeline.aliases[root][-1]]
+        row: ByteArray = self._sums[1 if last.memory_class is MemoryClass.INTERLEAVED else 0]
+        return row
 
 
-def check_step(file: TimelineFile, timeline: Timeline, step: int) -> list[Problem]:
-    """Whether a step's tiles hold the sum of live allocations and scratch, and its usage is that of the worst tile."""
+def check_step(file: TimelineFile, timeline: Timeline, step: int, sums: LiveSums | None = None) -> list[Problem]:
+    """Whether a step's tiles hold the sum of live allocations and scratch, and its usage is that of the worst tile.
+
+    ``sums`` carries the sums from one step to the next where several are checked.
+    """
     usage = file.tiles.tile_usage(step)
-    if usage is None or any(root in timeline.unavailable_roots for root in file.steps[step].live):
+    live = timeline.steps[step].live
+    if usage is None or not timeline.unavailable_roots.isdisjoint(live):
         return []
     problems = []
     scratch = timeline.tiles.scratch(step)
-    sums = scratch.T.copy()
-    for root in file.steps[step].live:
-        last = timeline.values[timeline.aliases[root][-1]]
-        sums[1 if last.memory_class.value == "Ipu21Interleaved" else 0] += timeline.tiles.allocation(root)
-    different = np.flatnonzero((usage != sums.T).any(axis=1))
+    found = ((sums or LiveSums(timeline)).at(live) + scratch.T).T
+    different = np.flatnonzero((usage != found).any(axis=1))
     if len(different):
         tile = int(different[0])
         text = (
             f"{len(different)} tiles disagree with live allocations and scratch, first tile {tile}: the file says "
-            f"{usage[tile].tolist()}, they give {sums.T[tile].tolist()}"
+            f"{usage[tile].tolist()}, they give {found[tile].tolist()}"
         )
         problems.append(Problem("warning", f"timeline.steps.{step}.tile_usage", text, step=step))
     problems += _check_stated(file, step, usage, scratch)
@@ -239,9 +261,24 @@ def check_value(file: TimelineFile, timeline: Timeline, value: int) -> list[Prob
     return problems
 
 
-def check_arrays(file: TimelineFile, timeline: Timeline) -> Iterator[Problem]:
-    """Every disagreement of per-tile arrays, values first; slow for large files, to be drawn from bit by bit."""
+def check_arrays(file: TimelineFile, timeline: Timeline) -> Iterator[Problem | None]:
+    """Every disagreement of per-tile arrays, values first; slow for large files, to be drawn from bit by bit.
+
+    Gives None after each value and step, so that whoever draws can stop or report how far it is.
+    """
     for value in range(len(file.values)):
         yield from check_value(file, timeline, value)
+        yield None
+    sums = LiveSums(timeline)
     for step in range(len(file.steps)):
-        yield from check_step(file, timeline, step)
+        yield from check_step(file, timeline, step, sums)
+        yield None
+
+
+def shortened(problems: list[Problem], what: str) -> list[Problem]:
+    """The first few problems of one kind, and how many more there are."""
+    if len(problems) <= _MOST_REPORTED:
+        return problems
+    rest = len(problems) - _MOST_REPORTED
+    last = Problem("warning", f"timeline.{what}", f"{rest:,} more disagree in the same way")
+    return [*problems[:_MOST_REPORTED], last]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -15,16 +16,29 @@ from tileview.model.timeline import ByteArray
 from tileview.model.timeline_file import TILE_UNAVAILABLE, TimelineFile
 
 _KEPT_STEPS = 64
-_KEPT_TABLE_NUMBERS = 1 << 24
-"""Entries of the table of all steps that is kept once it is read (64 MiB); larger ones are read again."""
+_STEPS_AT_ONCE = 64
+_KEPT_TABLE_NUMBERS = 3 << 24
+"""Entries of the table of all steps that is kept once it is read (192 MiB); larger ones are read again."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepsRead:
+    """Consecutive steps that have been read: ``worst`` (steps, 4) as :meth:`FileNumbers.worst` has it, and ``usage``
+    (steps, tiles, 2), None where it is too large to be kept.
+    """
+
+    first: int
+    worst: ByteArray
+    usage: npt.NDArray[np.int32] | None
 
 
 class FileNumbers:
     """Implements :class:`tileview.model.timeline.TileNumbers` over a file's arrays.
 
     What the file lacks, has malformed, or says is unavailable comes from ``placed`` (which knows no scratch): the sum
-    of the known allocations. :meth:`scan` reads the steps a few at a time, so that a window can spread the work;
-    :meth:`worst` and :meth:`tile_curve` finish it.
+    of the known allocations. :meth:`worst` and :meth:`tile_curve` need every step; they read what has not been read,
+    unless :meth:`defer` has promised that someone else does and hands it in with :meth:`take`. Until that is done,
+    they answer with what the file states, and :attr:`is_complete` is False.
     """
 
     def __init__(self, file: TimelineFile, placed: PlacedTiles) -> None:
@@ -34,6 +48,7 @@ class FileNumbers:
         self._steps = len(file.steps)
         self._worst = np.zeros((self._steps, 4), dtype=np.int64)
         self._scanned = 0
+        self._deferred = False
         self._table: npt.NDArray[np.int32] | None = None
         if self._steps * self._tiles * 2 <= _KEPT_TABLE_NUMBERS:
             self._table = np.zeros((self._steps if self._tiles else 0, self._tiles, 2), dtype=np.int32)
@@ -69,48 +84,99 @@ class FileNumbers:
         """(tiles,): bytes of one value on each tile."""
         return self._placed.value_bytes(value)
 
+    # -- all steps ------------------------------------------------------------------------------------------------
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every step has been read."""
+        return self._scanned == self._steps
+
     @property
     def scanned(self) -> int:
-        """Steps read so far by :meth:`scan`."""
+        """Steps read so far, from the first on."""
         return self._scanned
 
-    def scan(self, steps: int) -> bool:
-        """Read the next ``steps`` steps for :meth:`worst`; True when all are read."""
-        end = min(self._scanned + steps, self._steps)
-        for step in range(self._scanned, end):
-            usage = self._read_usage(step)
+    @property
+    def numbers(self) -> int:
+        """How many numbers all steps together have: what tells a file that is read at once from a large one."""
+        return self._steps * self._tiles * 2
+
+    def defer(self) -> None:
+        """From now on the steps are read elsewhere: until they are taken in, answer with what the file states."""
+        if self._deferred or self.is_complete:
+            return
+        self._deferred = True
+        for index in range(self._scanned, self._steps):
+            usage = self._file.steps[index].usage
+            known = [size if isinstance(size, int) else 0 for size in (usage.standard, usage.interleaved)]
+            known = [size if size <= LARGEST_COUNTED_BYTES else 0 for size in known]
+            self._worst[index] = (*known, sum(known), -1)
+
+    def start_at(self, step: int) -> None:
+        """Before anything is read: leave out the steps before ``step``, and keep no table, for a reader that only hands
+        parts on."""
+        self._scanned = min(step, self._steps)
+        self._table = None
+
+    def resume(self) -> None:
+        """Whoever promised to read the steps will not: they are read here, when they are asked for."""
+        self._deferred = False
+
+    def read(self, steps: int) -> StepsRead:
+        """Read the next ``steps`` steps and take them in."""
+        first, end = self._scanned, min(self._scanned + steps, self._steps)
+        worst = np.zeros((end - first, 4), dtype=np.int64)
+        usages = np.zeros((end - first, self._tiles, 2), dtype=np.int64)
+        for index in range(end - first):
+            usage = usages[index] = self._read_usage(first + index)
             total = usage[:, 0] + usage[:, 1]
             if len(total):
                 tile = int(np.flatnonzero(total == total.max())[-1])
-                self._worst[step] = (usage[:, 0].max(), usage[:, 1].max(), total[tile], tile)
-            self._keep(step, usage)
+                worst[index] = (usage[:, 0].max(), usage[:, 1].max(), total[tile], tile)
+        kept = self.numbers <= _KEPT_TABLE_NUMBERS and usages.max(initial=0) <= np.iinfo(np.int32).max
+        part = StepsRead(first, worst, usages.astype(np.int32) if kept else None)
+        self.take(part)
+        return part
+
+    def take(self, part: StepsRead) -> None:
+        """Take in steps that were read from the same file; parts that do not follow on what is there are ignored."""
+        end = part.first + len(part.worst)
+        if part.first != self._scanned or end > self._steps:
+            return
+        self._worst[part.first : end] = part.worst
+        if part.usage is None:
+            self._table = None
+        elif self._table is not None:
+            self._table[part.first : end] = part.usage
         self._scanned = end
-        return end == self._steps
+
+    def scan(self, steps: int) -> bool:
+        """Read the next ``steps`` steps; True when all are read."""
+        self.read(steps)
+        return self.is_complete
+
+    def _finish(self) -> None:
+        while not self._deferred and not self.is_complete:
+            self.read(_STEPS_AT_ONCE)
 
     def worst(self) -> ByteArray:
         """(steps, 4): largest standard, interleaved and total, and the last tile of the largest total."""
-        self.scan(self._steps)
+        self._finish()
         view = self._worst.view()
         view.flags.writeable = False
         return view
 
     def tile_curve(self, tile: int) -> ByteArray:
-        """(steps, 2): standard and interleaved bytes of one tile at every step."""
-        self.scan(self._steps)
+        """(steps, 2): standard and interleaved bytes of one tile at every step; 0 at those not read yet."""
+        self._finish()
         if self._table is not None:
             curve = self._table[:, tile].astype(np.int64)
         else:
-            curve = np.array([self._read_usage(step)[tile] for step in range(self._steps)], dtype=np.int64)
+            curve = np.zeros((self._steps, 2), dtype=np.int64)
+            for step in range(self._scanned):
+                curve[step] = self._read_usage(step)[tile]
         curve.flags.writeable = False
         return curve
-
-    def _keep(self, step: int, usage: ByteArray) -> None:
-        if self._table is None:
-            return
-        if usage.max(initial=0) > np.iinfo(np.int32).max:
-            self._table = None
-        else:
-            self._table[step] = usage
 
     def _read_usage(self, step: int) -> ByteArray:
         stored = self._file.tiles.tile_usage(step)

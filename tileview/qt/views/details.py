@@ -11,7 +11,7 @@ from PySide6.QtGui import QAction, QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QTabBar, QTextBrowser, QVBoxLayout, QWidget
 
 from tileview.model.program import DIRECT_OWNERS
-from tileview.model.timeline import Timeline
+from tileview.model.timeline import Timeline, fullest_tile
 from tileview.present.counterparts import Counterparts, linked_timeline
 from tileview.present.details import (
     Paragraphs,
@@ -183,7 +183,7 @@ class DetailsView(View):
         selection = self.session.selection
         if selection.tile is not None or not timeline.steps:
             return selection.tile
-        return int(timeline.tiles.worst()[selection.step or 0, 3])
+        return fullest_tile(timeline.tiles, selection.step or 0)
 
     def _show_operation(self) -> None:
         self.partition.show_picture(None, self.bridge.theme)

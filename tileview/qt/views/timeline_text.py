@@ -5,7 +5,7 @@ from __future__ import annotations
 from tileview.model.sizes import Unavailable, exact_text, kib_text, size_text
 from tileview.model.timeline import Timeline
 from tileview.present.csvtext import csv_text
-from tileview.present.curves import BoolArray, CurveMode, Curves, PeakMark, RepeatSpan
+from tileview.present.curves import BoolArray, CurveMode, Curves, PeakMark, RepeatSpan, tile_at
 from tileview.present.places import at_start, step_place
 from tileview.present.stacks import Series
 from tileview.present.tables import percent_text
@@ -25,7 +25,7 @@ def step_line(timeline: Timeline, shown: Curves, step: int) -> str:
     parts = [
         at_start(step_place(step, len(timeline.steps))),
         f"{source}{entry.kind}{often}",
-        f"tile L{int(shown.tiles[step])}",
+        f"tile L{tile_at(timeline, shown, step)}",
     ]
     total = int(shown.total[step])
     if shown.unavailable[step]:
@@ -58,10 +58,11 @@ def step_tip(
     for span in repeats:
         if span.start <= step < span.stop:
             lines.append(f"inside a Repeat of {span.count:,} runs, steps {span.start} … {span.stop - 1}")
+    tile = tile_at(timeline, shown, step)
     if shown.mode is CurveMode.LARGEST:
-        lines.append(f"largest of each class on any tile; the largest total is on tile L{int(shown.tiles[step])}")
+        lines.append(f"largest of each class on any tile; the largest total is on tile L{tile}")
     else:
-        lines.append(f"{'worst tile' if shown.mode is CurveMode.WORST else 'tile'} L{int(shown.tiles[step])}")
+        lines.append(f"{'worst tile' if shown.mode is CurveMode.WORST else 'tile'} L{tile}")
     known = "known part of " if shown.unavailable[step] else ""
     if known:
         lost = sum(1 for root in entry.live if root in timeline.unavailable_roots)
@@ -100,7 +101,7 @@ def steps_csv(timeline: Timeline, shown: Curves, over: BoolArray, layers: tuple[
     header += ["unavailable", "over", *(f"{series.name} bytes" for series in layers)]
     rows = []
     for index, step in enumerate(timeline.steps):
-        place = (step.index, step.source, step.kind, step.execution_count, int(shown.tiles[index]))
+        place = (step.index, step.source, step.kind, step.execution_count, tile_at(timeline, shown, index))
         sizes = (int(shown.standard[index]), int(shown.interleaved[index]), int(shown.total[index]))
         flags = ("yes" if shown.unavailable[index] else "no", "yes" if over[index] else "no")
         rows.append((*place, *sizes, *flags, *(int(series.sizes[index]) for series in layers)))

@@ -1,0 +1,59 @@
+"""What the worker process does with files: read one, and read a timeline's numbers per tile to their end."""
+
+from __future__ import annotations
+
+import gc
+import time
+from pathlib import Path
+
+from tileview.core.memory.file_tiles import StepsRead
+from tileview.core.memory.study import study as parts_of_study
+from tileview.formats import open_file
+from tileview.model.timeline import Problem
+from tileview.model.timeline_file import TimelineFile
+from tileview.qt.worker import Reporter
+
+TOLD_SECONDS = 0.1
+"""How often progress goes out, and how long a request to stop may wait."""
+
+
+def load(path: str, reporter: Reporter) -> object:
+    """Read a file into a document's source.
+
+    Nothing that a reader makes refers back to itself, so looking for such cycles among its objects would be in vain.
+    """
+
+    def told(fraction: float, text: str) -> None:
+        reporter.progress(int(fraction * 1000), 1000, text)
+
+    gc.disable()
+    try:
+        return open_file(Path(path), told)
+    finally:
+        gc.enable()
+
+
+def study(payload: tuple[TimelineFile, int], reporter: Reporter) -> tuple[Problem, ...]:
+    """Read the numbers per tile from a step on, and check all of them.
+
+    What was read goes out in parts (:class:`~tileview.core.memory.file_tiles.StepsRead`); the result is what the check
+    has found.
+    """
+    file, first = payload
+    steps, checks = len(file.steps), len(file.steps) + len(file.values)
+    done, told = 0, 0.0
+    problems: tuple[Problem, ...] = ()
+    for part in parts_of_study(file, first):
+        if isinstance(part, StepsRead):
+            reporter.part(part)
+            end = part.first + len(part.worst)
+            reporter.progress(end, steps, f"Reading step {end:,} of {steps:,}")
+        elif part is not None:
+            problems = part
+        else:
+            done += 1
+            if time.monotonic() - told > TOLD_SECONDS:
+                told = time.monotonic()
+                reporter.progress(done, checks, "Checking the numbers per tile")
+    file.tiles.close()
+    return problems

@@ -1,0 +1,98 @@
+"""What the worker process does with plans: evaluate alternatives, judge files, search fixes, take verdicts apart."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from tileview.analysis.alternatives import AlternativeResult
+from tileview.analysis.alternatives import evaluate as evaluate_one
+from tileview.analysis.diagnose import diagnose, verdict_place
+from tileview.analysis.diagnosis import Diagnosis
+from tileview.analysis.fix import FixResult, Mode, Progress, search, swaps_text
+from tileview.analysis.relief import Relief, makers, reliefs
+from tileview.analysis.trials import Evaluator
+from tileview.core.estimate import estimate
+from tileview.core.lowering.replanner import Replanner
+from tileview.formats import open_file
+from tileview.model.recipe import Overrides, Recipe
+from tileview.model.sizes import size_text
+from tileview.model.timeline import Cause
+from tileview.qt.worker import Reporter
+from tileview.session.document import Document
+from tileview.session.estimate import EstimateJob
+from tileview.session.state import EditState
+
+PART_SECONDS = 0.15
+"""How often results go out."""
+
+_PLANNED: dict[str, Any] = {}
+"""What the last evaluation lowered, kept for the next one of the same state."""
+
+
+def evaluate(payload: tuple[object, Recipe, Overrides, tuple[int, ...]], reporter: Reporter) -> None:
+    """Evaluate every alternative of some operations; results go out in parts, a few times a second."""
+    key, recipe, overrides, operations = payload
+    if _PLANNED.get("key") != key:
+        replanner = Replanner()
+        baseline = Evaluator(recipe, overrides, replanner).trial(())
+        _PLANNED.update(key=key, recipe=recipe, replanner=replanner, baseline=baseline)
+    recipe, replanner, baseline = _PLANNED["recipe"], _PLANNED["replanner"], _PLANNED["baseline"]
+    found: list[AlternativeResult] = []
+    sent = time.monotonic()
+    for operation in operations:
+        for index in range(len(recipe.alternatives.get(operation, ()))):
+            reporter.check()
+            found.append(evaluate_one(recipe, operation, index, replanner, overrides, baseline))
+            if time.monotonic() - sent > PART_SECONDS:
+                reporter.part(found)
+                found, sent = [], time.monotonic()
+    reporter.part(found)
+
+
+def verdict(path: str, reporter: Reporter) -> tuple[str, bool, str, str]:
+    """Kind, whether it fits, verdict and peak of a file, in words; for the list of a folder."""
+    document = Document(Path(path), open_file(Path(path)))
+    reporter.check()
+    result = EstimateJob(0, document, EditState()).run(Replanner()).estimate
+    peak = "unavailable" if result.timeline is None else size_text(result.timeline.peak.total)
+    return ("recipe" if document.is_recipe else "timeline"), result.verdict.fits, result.verdict.text, peak
+
+
+def fix(payload: tuple[Recipe, int, str, Overrides, int], reporter: Reporter) -> FixResult:
+    """Search swaps that make a recipe fit; a request to stop ends the search with the best that is known."""
+    recipe, most, mode, overrides, limit = payload
+
+    def told(state: Progress) -> None:
+        best = "" if state.best is None else f"; {swaps_text(state.best.swaps)} fits"
+        sets = "single swaps" if state.swaps == 1 else f"sets of {state.swaps} swaps"
+        text = f"{state.tried:,} re-plans, {sets}{best}"
+        if not reporter.stopped():
+            reporter.progress(state.tried, state.planned, text)
+
+    workers = min(max(1, os.cpu_count() or 1), 4)
+    return search(recipe, most, Mode(mode), overrides, workers, limit, told, reporter.stopped)
+
+
+_LIMITS = (Cause.TOTAL, Cause.INTERLEAVED, Cause.CONTIGUOUS)
+
+
+def make_diagnosis(
+    payload: tuple[Recipe, Overrides, Recipe | None, dict[tuple[int, int], AlternativeResult]], reporter: Reporter
+) -> Diagnosis:
+    """Take the verdict on a recipe apart: with growth against a baseline, and with what other plans would do."""
+    recipe, overrides, before, results = payload
+    replanner = Replanner()
+    result = estimate(recipe, overrides, replanner)
+    timeline, cause = result.timeline, result.verdict.cause
+    reporter.check()
+    baseline = None if before is None else estimate(before, overrides).timeline
+    found: tuple[Relief, ...] = ()
+    place = None if timeline is None else verdict_place(result.verdict, timeline)
+    if timeline is not None and place is not None and cause in _LIMITS:
+        reporter.check()
+        found = reliefs(recipe, timeline, cause, makers(timeline, place), overrides, replanner)
+    reporter.check()
+    return diagnose(result.verdict, timeline, recipe, baseline, results, found)
