@@ -45,6 +45,10 @@ _X11: Final = {
 }
 _WAYLAND: Final = {"libwayland-client.so.0": "libwayland-client0", "libwayland-cursor.so.0": "libwayland-cursor0"}
 
+_KEPT: Final[list[int]] = []
+"""The connection that a look at the X server made. It is kept to the end of the process: a virtual server starts anew
+when its last client goes, and would refuse Qt's connection meanwhile."""
+
 _NO_SCREEN: Final = ("offscreen", "minimal", "vnc", "linuxfb", "eglfs", "minimalegl", "vkkhrdisplay")
 
 
@@ -120,9 +124,11 @@ def _x_server_answers() -> bool:
     xcb.xcb_connection_has_error.argtypes = (ctypes.c_void_p,)
     xcb.xcb_disconnect.argtypes = (ctypes.c_void_p,)
     connection = xcb.xcb_connect(None, None)
-    failed = xcb.xcb_connection_has_error(connection)
-    xcb.xcb_disconnect(connection)
-    return not failed
+    if xcb.xcb_connection_has_error(connection):
+        xcb.xcb_disconnect(connection)
+        return False
+    _KEPT.append(connection)
+    return True
 
 
 def _wayland_socket() -> bool:
