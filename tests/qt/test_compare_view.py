@@ -45,13 +45,13 @@ def test_pins_stay_can_be_the_baseline_and_go(shown: Stage) -> None:
     shown.session.pin_current("smaller grid")
     shown.session.undo()
     assert names(shown) == ["as opened", "smaller grid"]
-    shown.view.cards[1].baseline_button.click()
+    shown.view.cards[1].baseline_action.trigger()
     assert names(shown)[0] == "smaller grid"
-    assert shown.view.cards[0].title.text() == "smaller grid (baseline)"
+    assert shown.view.cards[0].title.text() == "✗ smaller grid (baseline)"
     baseline = shown.session.baseline
     assert baseline is not None
     assert baseline.name == "smaller grid"
-    shown.view.cards[0].remove_button.click()
+    shown.view.cards[0].remove_action.trigger()
     assert shown.session.pins == ()
 
 

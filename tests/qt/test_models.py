@@ -13,7 +13,8 @@ from tileview.model.sizes import UNAVAILABLE
 from tileview.present.allocation_rows import AllocationFigures
 from tileview.present.allocation_table import AllocationSpec, flat_nodes, grouped_nodes
 from tileview.present.alternative_rows import AlternativeSpec, alternative_nodes, alternative_rows
-from tileview.present.compare_rows import CompareState, compare_nodes
+from tileview.present.compare_rows import compare_nodes
+from tileview.present.compare_states import CompareState
 from tileview.present.compare_table import CompareSpec
 from tileview.present.operation_rows import OperationSpec, owners_of_values, recipe_nodes, shares, step_spans
 from tileview.present.problem_rows import ProblemSpec, problem_nodes

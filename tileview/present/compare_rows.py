@@ -8,14 +8,13 @@ verdict and the peaks; each section says how many there are. Allocations are mat
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
 
-from tileview.analysis.loads import PeakPlace, TileLoad, item_keys, match_by, tile_load, total_peak_place
-from tileview.model.recipe import Recipe
+from tileview.analysis.loads import PeakPlace, total_peak_place
 from tileview.model.sizes import Size, Unavailable, exact_text, kib_text
 from tileview.model.tensor import Format
-from tileview.model.timeline import Timeline, Verdict
+from tileview.model.timeline import Timeline
+from tileview.present.compare_allocations import allocations_anywhere, allocations_at_peak
+from tileview.present.compare_states import MISSING, CompareEntry, CompareRow, CompareState, Section
 from tileview.present.places import step_place
 from tileview.present.tables import (
     Node,
@@ -30,56 +29,6 @@ from tileview.present.words import (
     precision_words,
 )
 
-MOST_STATES = 4
-MISSING = "–"
-"""What a state shows where it has not what another has."""
-
-
-@dataclass(frozen=True, slots=True)
-class CompareState:
-    """One state. ``recipe`` has its edits in force, None for a timeline; no ``timeline`` where it cannot be lowered."""
-
-    name: str
-    verdict: Verdict
-    timeline: Timeline | None
-    recipe: Recipe | None
-    source: str = ""
-    """The file, for the tip."""
-
-
-class Section(StrEnum):
-    SUMMARY = "Summary"
-    PLANS = "Plans"
-    HOMES = "Homes of inputs"
-    BOUNDARIES = "Boundaries"
-    ALLOCATIONS = "Allocations at the total peak"
-    UNMATCHED = "Unmatched"
-
-
-@dataclass(frozen=True, slots=True)
-class CompareEntry:
-    """One state's entry in a row. ``size`` is a figure in bytes, ``delta`` its difference from the first state's."""
-
-    text: str
-    size: Size | None = None
-    delta: int | None = None
-    tip: str = ""
-    tone: Tone = Tone.TEXT
-    base: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class CompareRow:
-    """A row: one entry a state, None where it has nothing there. ``operation`` and ``roots`` are for selecting."""
-
-    section: Section
-    label: str
-    entries: tuple[CompareEntry | None, ...]
-    tip: str = ""
-    operation: int | None = None
-    roots: tuple[int | None, ...] = ()
-    is_head: bool = False
-
 
 def compare_nodes(states: Sequence[CompareState]) -> tuple[Node[CompareRow], ...]:
     """The whole comparison as a tree: summary rows first, then a section for each kind of difference that occurs."""
@@ -90,7 +39,8 @@ def compare_nodes(states: Sequence[CompareState]) -> tuple[Node[CompareRow], ...
         (Section.PLANS, _plans(states)),
         (Section.HOMES, _homes(states)),
         (Section.BOUNDARIES, _boundaries(states)),
-        (Section.ALLOCATIONS, _allocations(states)),
+        (Section.ALLOCATIONS, allocations_at_peak(states)),
+        (Section.ANYWHERE, allocations_anywhere(states)),
         (Section.UNMATCHED, _unmatched(states)),
     ):
         if rows:
@@ -156,6 +106,7 @@ def _summary(states: Sequence[CompareState]) -> list[CompareRow]:
             tuple(_place(place, timeline) for place, timeline in zip(places, timelines, strict=True)),
         )
     )
+    rows.append(CompareRow(Section.SUMMARY, "Program", tuple(_program(timeline) for timeline in timelines)))
     return rows
 
 
@@ -179,6 +130,15 @@ def _place(place: PeakPlace | None, timeline: Timeline | None) -> CompareEntry |
     step = timeline.steps[place.step]
     source = f", operation {step.source}" if step.source is not None else ""
     return CompareEntry(f"{step_place(place.step, len(timeline.steps))}, tile {place.tile}", tip=f"{step.kind}{source}")
+
+
+def _program(timeline: Timeline | None) -> CompareEntry | None:
+    """How large the program is: differences here say that two files are of different programs or devices."""
+    if timeline is None:
+        return None
+    tiles, allocations = counted(timeline.tile_count, "tile"), counted(len(timeline.aliases), "allocation")
+    text = f"{counted(len(timeline.steps), 'step')}, {allocations}, {tiles}"
+    return CompareEntry(text, tip=f"{text}, {counted(len(timeline.values), 'value')}")
 
 
 def _sized(sizes: Sequence[Size | None]) -> tuple[CompareEntry | None, ...]:
@@ -264,84 +224,7 @@ def _boundaries(states: Sequence[CompareState]) -> list[CompareRow]:
     ]
 
 
-# -- allocations ----------------------------------------------------------------------------------------------------
-
-
-def peak_loads(states: Sequence[CompareState]) -> list[TileLoad | None]:
-    """What each state's fullest tile holds at its own total peak; None where there is no step."""
-    loads: list[TileLoad | None] = []
-    for state in states:
-        place = None if state.timeline is None else total_peak_place(state.timeline)
-        if state.timeline is None or place is None:
-            loads.append(None)
-        else:
-            loads.append(tile_load(state.timeline, place.step, place.tile))
-    return loads
-
-
-@dataclass(slots=True)
-class _Match:
-    """An allocation followed through the states."""
-
-    name: str
-    keys: tuple[Hashable, ...]
-    sizes: list[Size | None]
-    roots: list[int | None]
-
-
-def _matched(states: Sequence[CompareState]) -> list[_Match]:
-    matches: list[_Match] = []
-    for position, (state, load) in enumerate(zip(states, peak_loads(states), strict=True)):
-        if state.timeline is None or load is None:
-            for match in matches:
-                match.sizes.append(None)
-                match.roots.append(None)
-            continue
-        keys = [item_keys(state.timeline, item) for item in load.items]
-        pairs = match_by([match.keys for match in matches], keys)
-        found: list[_Match] = []
-        for left, right in pairs:
-            if left is not None:
-                match = matches[left]
-                match.sizes.append(None if right is None else load.items[right].bytes)
-                match.roots.append(None if right is None else load.items[right].root)
-            elif right is not None:
-                item = load.items[right]
-                before: list[None] = [None] * position
-                found.append(_Match(item.name, keys[right], [*before, item.bytes], [*before, item.root]))
-        matches.extend(found)
-    return matches
-
-
-def _allocations(states: Sequence[CompareState]) -> list[CompareRow]:
-    """Allocations whose bytes differ between the states, the largest difference first."""
-    if len(states) < 2:
-        return []
-    rows: list[tuple[int, CompareRow]] = []
-    for match in _matched(states):
-        if all(size == match.sizes[0] for size in match.sizes):
-            continue
-        numbers = [0 if size is None else size for size in match.sizes]
-        known = [number for number in numbers if isinstance(number, int)]
-        spread = max(known) - min(known) if known else 0
-        entries: list[CompareEntry | None] = []
-        for position, (size, state) in enumerate(zip(match.sizes, states, strict=True)):
-            if state.timeline is None:
-                entries.append(None)
-                continue
-            number = numbers[position]
-            if isinstance(number, Unavailable):
-                entries.append(CompareEntry("unavailable", number, tone=Tone.UNAVAILABLE))
-                continue
-            base = numbers[0]
-            delta = number - base if position and isinstance(base, int) else None
-            text = MISSING if size is None else kib_text(number)
-            tip = "not there at the peak" if size is None else exact_text(number)
-            entries.append(CompareEntry(text, size, delta, tip, base=_int(base)))
-        row = CompareRow(Section.ALLOCATIONS, match.name, tuple(entries), roots=tuple(match.roots))
-        rows.append((spread, row))
-    rows.sort(key=lambda pair: -pair[0])
-    return [row for _, row in rows]
+# -- what only some have ----------------------------------------------------------------------------------------------
 
 
 def _unmatched(states: Sequence[CompareState]) -> list[CompareRow]:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tileview.model.timeline import Timeline
-from tileview.present.compare_rows import MISSING, MOST_STATES, CompareRow, CompareState
+from tileview.present.compare_states import MISSING, MOST_STATES, CompareRow, CompareState, Section
 from tileview.present.csvtext import Field
 from tileview.present.tables import (
     EMPTY_CELL,
@@ -21,11 +21,12 @@ from tileview.present.tables import (
     signed_kib,
 )
 
+_WORDY = frozenset({Section.PLANS, Section.HOMES})
+"""Sections whose entries are long words: those read from the left."""
+
 
 class CompareSpec(TableSpec[CompareRow]):
     """What · one column a state; always four of those, so that pinning a state changes no column count."""
-
-    is_mixed = True
 
     def __init__(self, names: Sequence[str] = ()) -> None:
         self.set_names(names)
@@ -34,6 +35,9 @@ class CompareSpec(TableSpec[CompareRow]):
         """Take the states' names as titles."""
         titles = [*names[:MOST_STATES], *[""] * (MOST_STATES - len(names))]
         self.columns = (Column("What"), *(Column(title, True) for title in titles))
+
+    def is_right(self, row: CompareRow, column: int) -> bool:
+        return column > 0 and row.section not in _WORDY
 
     def cell(self, row: CompareRow, column: int) -> Cell:
         if column == 0:

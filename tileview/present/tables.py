@@ -67,11 +67,13 @@ class TableSpec(Generic[R]):
     """A kind of table: override :attr:`columns` and :meth:`cell`."""
 
     columns: Sequence[Column] = ()
-    is_mixed = False
-    """True where columns of numbers hold some texts too: those are then aligned to the left."""
 
     def cell(self, row: R, column: int) -> Cell:
         raise NotImplementedError
+
+    def is_right(self, row: R, column: int) -> bool:
+        """Whether a cell is aligned to the right: those of columns of numbers are."""
+        return self.columns[column].numeric
 
     def sort_value(self, row: R, column: int) -> Field:
         """What a column sorts a row by."""

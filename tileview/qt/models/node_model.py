@@ -272,10 +272,7 @@ class NodeModel(QAbstractItemModel):
         return self._bold if self.cell(item, column).bold else None
 
     def _side(self, item: _Item, column: int) -> int:
-        numeric = self.spec.columns[column].numeric
-        if numeric and self.spec.is_mixed:
-            numeric = not isinstance(self.cell(item, column).value, str)
-        return _RIGHT if numeric else _LEFT
+        return _RIGHT if self.spec.is_right(item.row, column) else _LEFT
 
     def _spoken(self, item: _Item, column: int) -> str:
         return f"{self.spec.columns[column].title}: {self.cell(item, column).text}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from tileview.present.alternative_rows import (
     AlternativeColumn,
@@ -18,6 +18,7 @@ from tileview.present.alternative_rows import (
 from tileview.present.details import find_operation
 from tileview.present.words import kind_words
 from tileview.qt.bridge import Bridge
+from tileview.qt.draw.tiles_flow import FlowLayout
 from tileview.qt.models.node_model import NodeModel
 from tileview.qt.views.base import View
 from tileview.qt.views.elided import WrappedLabel
@@ -56,10 +57,9 @@ class AlternativesView(View):
             "&File's plan", "Back to the plan that the file has in force", self.back_to_file
         )
         self.setFocusProxy(self.tree)
-        buttons = QHBoxLayout()
+        buttons = FlowLayout(spacing=4)
         for button in (self.swap_button, self.compare_button, self.evaluate_button, self.back_button):
             buttons.addWidget(button)
-        buttons.addStretch(1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(4, 4, 4, 4)
         layout.setSpacing(4)

@@ -135,12 +135,14 @@ class NodeView(QTreeView):
         ):
             return True
         self._quiet = True
+        self.setAutoScroll(scroll)
         try:
             flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
             selection.setCurrentIndex(index, flags)
             if scroll:
                 self.scrollTo(index)
         finally:
+            self.setAutoScroll(True)
             self._quiet = False
         return True
 

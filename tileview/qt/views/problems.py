@@ -24,9 +24,11 @@ from tileview.present.problem_rows import SEVERITIES, ProblemColumn, ProblemRow,
 from tileview.present.tables import Node, matches
 from tileview.present.words import counted
 from tileview.qt.bridge import Bridge
+from tileview.qt.draw.tiles_flow import FlowLayout
 from tileview.qt.models.node_model import NodeModel
 from tileview.qt.views.base import View
 from tileview.qt.views.elided import ElidedLabel, WrappedLabel
+from tileview.qt.views.going import go_where_live
 from tileview.qt.views.node_view import NodeView
 from tileview.session import edits
 
@@ -84,10 +86,9 @@ class ProblemsView(View):
         top.addWidget(self.headline, 1)
         top.addWidget(self.filter_box)
         self.filter_box.setMaximumWidth(160)
-        bottom = QHBoxLayout()
+        bottom = FlowLayout(spacing=4)
         bottom.addWidget(self.all_button)
         bottom.addWidget(self.one_button)
-        bottom.addStretch(1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(4, 4, 4, 4)
         layout.setSpacing(4)
@@ -261,17 +262,7 @@ class ProblemsView(View):
         self.session.select(selection)
         if row.root is not None:
             self.session.select_allocation(row.root)
-            self._go_where_live(row.root)
-
-    def _go_where_live(self, root: int) -> None:
-        """Turn to a step where an allocation is live, unless it is at the selected one."""
-        timeline, step = self.session.timeline, self.session.selection.step
-        if timeline is None or (step is not None and root in timeline.steps[step].live):
-            return
-        for entry in timeline.steps:
-            if root in entry.live:
-                self.session.select_step(entry.index)
-                return
+            go_where_live(self.session, row.root)
 
     def find_operation(self) -> None:
         """Take the keys to the filter: what the window's search does in this view."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QLocale, QSignalBlocker, Qt, QTimer
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QSlider, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSlider, QSpinBox, QVBoxLayout, QWidget
 
 from tileview.model.config import PLANNED_BYTES
 from tileview.model.recipe import Overrides
@@ -14,6 +14,7 @@ from tileview.model.sizes import exact_text, kib_text
 from tileview.model.timeline import Timeline
 from tileview.present.whatif import NEVER_EXPORTED, limits, sentences
 from tileview.qt.bridge import Bridge
+from tileview.qt.draw.tiles_flow import FlowLayout
 from tileview.qt.views.base import View
 
 _SETTLE_MS = 150
@@ -100,10 +101,9 @@ class WhatIfView(View):
             grid.addWidget(slider, line, 2)
             grid.addWidget(kib, line, 3)
         grid.setColumnStretch(2, 1)
-        buttons = QHBoxLayout()
+        buttons = FlowLayout(spacing=4)
         buttons.addWidget(self.smallest_button)
         buttons.addWidget(self.reset_button)
-        buttons.addStretch(1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(8, 8, 8, 8)
         layout.addLayout(grid)
