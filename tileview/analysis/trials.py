@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 
 from tileview.analysis.conflict import NOTHING_PROVEN, Conflict, ConflictFinder
-from tileview.core.estimate import Estimate, estimate
+from tileview.core.estimate import Estimate, estimate, judge
 from tileview.core.lowering.replanner import Replanner
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.timeline import Peak, Verdict
@@ -80,13 +80,15 @@ class Evaluator:
 
     def trial(self, swaps: Swaps, mark: int | None = None) -> Trial:
         """The outcome of a set of swaps; with its conflict with ``mark``, a total peak in bytes, where one is given."""
+        if mark is None:
+            outcome = judge(with_swaps(self.recipe, swaps), self.overrides, self._replanner)
+            verdict, refused = outcome.verdict, outcome.peak is None
+            return Trial(swaps, not refused, verdict.text if refused else None, outcome.peak, verdict.fits, verdict)
         result = self.estimate(swaps)
         timeline, verdict = result.timeline, result.verdict
-        conflict = NOTHING_PROVEN
-        if mark is not None:
-            if self._finder is None:
-                self._finder = ConflictFinder(self.recipe)
-            conflict = self._finder.find(with_swaps(self.recipe, swaps), result, mark)
+        if self._finder is None:
+            self._finder = ConflictFinder(self.recipe)
+        conflict = self._finder.find(with_swaps(self.recipe, swaps), result, mark)
         if timeline is None:
             return Trial(swaps, False, verdict.text, None, False, verdict, conflict)
         return Trial(swaps, True, None, timeline.peak, verdict.fits, verdict, conflict)

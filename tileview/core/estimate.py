@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from tileview.core.lowering.replanner import Replanner
-from tileview.core.memory.estimate import measure
+from tileview.core.memory.estimate import measure, measure_peaks
 from tileview.errors import PlanError
 from tileview.model.config import PipelineConfig
 from tileview.model.program import Program
 from tileview.model.recipe import Overrides, Recipe
 from tileview.model.sizes import UNAVAILABLE
 from tileview.model.tensor import Format
-from tileview.model.timeline import Cause, Timeline, Verdict
+from tileview.model.timeline import Cause, Peak, Timeline, Verdict
 
 GENERAL_NOTES = (
     "copies are composed; the compiler's later rewrites (cast motion, fusion of Add with Gelu or LayerNorm, packing in "
@@ -85,6 +85,27 @@ def estimate(
         return Estimate(None, None, error, _cannot_lower(error, config), notes, {})
     timeline = measure(program, config.tile_budget_bytes, config.reserve_bytes, scope, notes=notes)
     return Estimate(program, timeline, None, timeline.verdict, timeline.notes, input_homes(program))
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Peaks and verdict of a recipe; ``peak`` is None where it cannot be lowered (``error`` then says why)."""
+
+    peak: Peak | None
+    error: PlanError | None
+    verdict: Verdict
+
+
+def judge(recipe: Recipe, overrides: Overrides | None = None, replanner: Replanner | None = None) -> Outcome:
+    """What :func:`estimate` says of peaks and verdict, without program and timeline, in less time."""
+    config = configured(recipe.config, overrides)
+    worker = Replanner() if replanner is None else replanner
+    try:
+        program = worker.replan(recipe, config)
+    except PlanError as error:
+        return Outcome(None, error, _cannot_lower(error, config))
+    judged = measure_peaks(program, config.tile_budget_bytes, config.reserve_bytes)
+    return Outcome(judged.peak, None, judged.verdict)
 
 
 def configured(config: PipelineConfig, overrides: Overrides | None) -> PipelineConfig:

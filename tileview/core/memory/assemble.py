@@ -44,15 +44,22 @@ class Allocations:
 
 
 @dataclass(frozen=True, slots=True)
-class Assembled:
-    """Everything that follows from allocations, lifetimes and budgets."""
+class Judged:
+    """Peaks, the earliest steps that have them, and the verdict."""
 
-    steps: tuple[TimelineStep, ...]
     peak: Peak
     total_peak_step: int | None
     standard_peak_step: int | None
     interleaved_peak_step: int | None
     verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """Everything that follows from allocations, lifetimes and budgets."""
+
+    steps: tuple[TimelineStep, ...]
+    judged: Judged
 
 
 def assemble(
@@ -66,6 +73,25 @@ def assemble(
     at_least: bool = False,
     coarse_peaks: bool = False,
 ) -> Assembled:
+    """Sum, find the peaks, decide, and list the steps; for parameters see :func:`judge`."""
+    judged = judge(
+        facts, allocations, placed, budgets, exchange_rows, unsized, at_least=at_least, coarse_peaks=coarse_peaks
+    )
+    unknown = unavailable_steps(facts, allocations)
+    return Assembled(_steps(facts, allocations, unknown, placed.worst_of_all().columns), judged)
+
+
+def judge(
+    facts: Sequence[StepFacts],
+    allocations: Allocations,
+    placed: PlacedTiles,
+    budgets: Budgets,
+    exchange_rows: Size,
+    unsized: tuple[Unsized, ...],
+    *,
+    at_least: bool = False,
+    coarse_peaks: bool = False,
+) -> Judged:
     """Sum, find the peaks, decide.
 
     Parameters
@@ -81,7 +107,6 @@ def assemble(
     """
     unknown = unavailable_steps(facts, allocations)
     worst = placed.worst_of_all().columns
-    steps = _steps(facts, allocations, unknown, worst)
     known: list[list[int]] = worst[:, :3].T.tolist()
     if coarse_peaks:
         standard_sums, interleaved_sums = coarse_sums(facts, allocations)
@@ -107,7 +132,7 @@ def assemble(
         unsized=unsized,
         at_least=at_least,
     )
-    return Assembled(steps, peak, total_step, columns[0].step(), interleaved_step, verdict)
+    return Judged(peak, total_step, columns[0].step(), interleaved_step, verdict)
 
 
 class _Column(NamedTuple):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from tileview.core.memory.assemble import Allocations, StepFacts, assemble
+from tileview.core.memory.assemble import Allocations, Judged, StepFacts, assemble, judge
 from tileview.core.memory.exchange import step_exchange
 from tileview.core.memory.groups import group_values
 from tileview.core.memory.lifetimes import find_lifetimes
@@ -19,7 +19,7 @@ from tileview.core.memory.usage import PlacedTiles
 from tileview.core.memory.verdict import Budgets, Unsized
 from tileview.model.config import INTERLEAVED_BYTES, PLANNED_BYTES
 from tileview.model.program import Copy, FlatStep, Kernel, Opaque, Product, Program, Repeat, Step, Sum, Value
-from tileview.model.sizes import UNAVAILABLE, Unavailable, total
+from tileview.model.sizes import UNAVAILABLE, Size, Unavailable, total
 from tileview.model.tensor import Layout, MemoryClass
 from tileview.model.timeline import ByteArray, ClassBytes, Origin, Problem, Timeline, TimelineValue
 
@@ -59,15 +59,29 @@ def measure(
     return _Measurement(program).timeline(budgets, scope, model, notes)
 
 
-class _Measurement:
-    """The intermediate results of one measurement, in the order in which they depend on each other."""
+def measure_peaks(
+    program: Program, budget_bytes: int, reserve_bytes: int, interleaved_budget_bytes: int = INTERLEAVED_BYTES
+) -> Judged:
+    """Peaks and verdict alone: what :func:`measure` gives, without the lists of values and steps.
 
-    def __init__(self, program: Program) -> None:
+    For those who try many plans and look at few; takes about two thirds of the time.
+    """
+    budgets = Budgets(min(budget_bytes, PLANNED_BYTES), interleaved_budget_bytes, reserve_bytes)
+    return _Measurement(program, in_full=False).judged(budgets)
+
+
+class _Measurement:
+    """The intermediate results of one measurement, in the order in which they depend on each other.
+
+    ``in_full`` False leaves out the live sets and the words of each step, which only lists of steps need.
+    """
+
+    def __init__(self, program: Program, in_full: bool = True) -> None:
         self.program = program
         self.tiles = program.tile_count
         self.flat = program.flatten()
         self.groups = group_values(program, self.flat)
-        self.lifetimes = find_lifetimes(program, self.flat, self.groups.roots)
+        self.lifetimes = find_lifetimes(program, self.flat, self.groups.roots, every_set=in_full)
         self.footprints = [self._footprint(value) for value in program.values]
         self.interleaved = {
             root: program.values[members[-1]].layout.memory_class is MemoryClass.INTERLEAVED
@@ -77,7 +91,7 @@ class _Measurement:
             self.groups.roots[index] for index, size in enumerate(self.footprints) if size.error is not None
         )
         self.scratch_rows: dict[int, ByteArray] = {}
-        self.facts = [self._facts(entry) for entry in self.flat]
+        self.facts = list(map(self._facts if in_full else self._bare_facts, self.flat))
         spans = [(root, first, last) for root, (first, last) in self.lifetimes.spans.items()]
         self.placed = PlacedTiles(
             self.tiles,
@@ -123,6 +137,9 @@ class _Measurement:
             self._scratch(entry),
         )
 
+    def _bare_facts(self, entry: FlatStep) -> StepFacts:
+        return StepFacts(entry.step.source, "", "", entry.execution_count, (), self._scratch(entry))
+
     def _scratch(self, entry: FlatStep) -> ClassBytes:
         """A step's scratch; keeps its row: a whole number of shards of the result on every tile that owns one."""
         scratch = step_scratch(entry.step, self.program.values)
@@ -135,12 +152,29 @@ class _Measurement:
         self.scratch_rows[entry.index] = shards if scratch.factor == 1 else shards * scratch.factor
         return ClassBytes(size.shard * scratch.factor, 0)
 
+    def _exchange(self) -> Size:
+        return total(step_exchange(entry.step, self.program.values) for entry in self.flat)
+
+    def judged(self, budgets: Budgets) -> Judged:
+        """Peaks and verdict."""
+        at_least = bool(unknown_notes(self.program, self.flat))
+        return judge(
+            self.facts,
+            self.allocations,
+            self.placed,
+            budgets,
+            self._exchange(),
+            self._unsized(),
+            at_least=at_least,
+        )
+
     def timeline(self, budgets: Budgets, scope: str, model: str, notes: tuple[str, ...]) -> Timeline:
         """Put everything together."""
         unknown = unknown_notes(self.program, self.flat)
         unsized = self._unsized()
-        exchange = total(step_exchange(entry.step, self.program.values) for entry in self.flat)
-        made = assemble(self.facts, self.allocations, self.placed, budgets, exchange, unsized, at_least=bool(unknown))
+        made = assemble(
+            self.facts, self.allocations, self.placed, budgets, self._exchange(), unsized, at_least=bool(unknown)
+        )
         return Timeline(
             origin=Origin.ESTIMATE,
             version=3,
@@ -150,10 +184,10 @@ class _Measurement:
             budget_bytes=budgets.total,
             interleaved_budget_bytes=budgets.interleaved,
             reserve_bytes=budgets.reserve,
-            peak=made.peak,
-            total_peak_step=made.total_peak_step,
-            standard_peak_step=made.standard_peak_step,
-            interleaved_peak_step=made.interleaved_peak_step,
+            peak=made.judged.peak,
+            total_peak_step=made.judged.total_peak_step,
+            standard_peak_step=made.judged.standard_peak_step,
+            interleaved_peak_step=made.judged.interleaved_peak_step,
             values=tuple(map(self._value, self.program.values, self.footprints)),
             steps=made.steps,
             tiles=self.placed,
@@ -161,7 +195,7 @@ class _Measurement:
             aliases=self.groups.members,
             tails=self.groups.tails,
             aligned_roots=self.groups.aligned,
-            verdict=made.verdict,
+            verdict=made.judged.verdict,
             notes=(*notes, *unknown),
             problems=tuple(
                 Problem("error", value.name, f"no size: {value.reason}", value=value.value) for value in unsized

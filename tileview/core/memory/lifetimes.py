@@ -8,8 +8,9 @@ live to the end; an input that nothing uses is dropped after step 0.
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import overload
 
 from tileview.model.graph import InputKind
 from tileview.model.program import FlatStep, Program, Repeat, Step
@@ -23,9 +24,32 @@ class Lifetimes:
     """
 
     initial: tuple[int, ...]
-    live: tuple[tuple[int, ...], ...]
+    live: Sequence[tuple[int, ...]]
     spans: dict[int, tuple[int, int]]
     parameters: frozenset[int]
+
+
+class LiveSets(Sequence[tuple[int, ...]]):
+    """The live roots of each step, ascending, put together when one is looked at: for those who look at few."""
+
+    def __init__(self, spans: Mapping[int, tuple[int, int]], steps: int) -> None:
+        self._spans = spans
+        self._steps = steps
+
+    def __len__(self) -> int:
+        return self._steps
+
+    @overload
+    def __getitem__(self, step: int) -> tuple[int, ...]: ...
+
+    @overload
+    def __getitem__(self, step: slice) -> tuple[tuple[int, ...], ...]: ...
+
+    def __getitem__(self, step: int | slice) -> tuple[int, ...] | tuple[tuple[int, ...], ...]:
+        if isinstance(step, slice):
+            return tuple(self[index] for index in range(*step.indices(self._steps)))
+        place = range(self._steps)[step]
+        return tuple(sorted(root for root, (first, last) in self._spans.items() if first <= place < last))
 
 
 def mentions(step: Step) -> Iterable[int]:
@@ -36,36 +60,48 @@ def mentions(step: Step) -> Iterable[int]:
     return (*step.inputs, *step.results)
 
 
-def find_lifetimes(program: Program, flat: Sequence[FlatStep], roots: Sequence[int]) -> Lifetimes:
-    """The lifetimes of a program's allocations, named by their roots."""
+def find_lifetimes(
+    program: Program, flat: Sequence[FlatStep], roots: Sequence[int], *, every_set: bool = True
+) -> Lifetimes:
+    """The lifetimes of a program's allocations, named by their roots.
+
+    ``every_set`` False leaves the live sets to be put together one by one when they are looked at.
+    """
     end = len(flat)
-    used = [{roots[value] for value in mentions(entry.step)} for entry in flat]
     first: dict[int, int] = {}
     last: dict[int, int] = {}
     parameters = frozenset(roots[i.value] for i in program.inputs if i.kind is InputKind.PARAMETER)
-    initial = sorted({roots[entry.value] for entry in program.inputs})
+    initial = tuple(sorted({roots[entry.value] for entry in program.inputs}))
     for root in initial:
         first[root] = 0
         last[root] = 0
-    for index, step_roots in enumerate(used):
-        for root in step_roots:
-            first.setdefault(root, index)
+    for index, entry in enumerate(flat):
+        for value in mentions(entry.step):
+            root = roots[value]
+            if root not in first:
+                first[root] = index
             last[root] = index
     for root in parameters | {roots[output] for output in program.outputs}:
         last[root] = end
-    dropped: dict[int, list[int]] = {}
-    for root, index in last.items():
-        dropped.setdefault(index, []).append(root)
-    current = list(initial)
-    present = set(initial)
-    live: list[tuple[int, ...]] = []
-    for index, step_roots in enumerate(used):
-        for root in step_roots - present:
-            insort(current, root)
-            present.add(root)
-        live.append(tuple(current))
-        for root in dropped.get(index, ()):
-            present.remove(root)
-            del current[bisect_left(current, root)]
     spans = {root: (start, min(last[root] + 1, end)) for root, start in first.items()}
-    return Lifetimes(tuple(initial), tuple(live), spans, parameters)
+    live = _live_sets(spans, end) if every_set else LiveSets(spans, end)
+    return Lifetimes(initial, live, spans, parameters)
+
+
+def _live_sets(spans: Mapping[int, tuple[int, int]], end: int) -> tuple[tuple[int, ...], ...]:
+    """The live roots of every step, one after the other from the set before."""
+    born: list[list[int]] = [[] for _ in range(end + 1)]
+    gone: list[list[int]] = [[] for _ in range(end + 1)]
+    for root, (start, stop) in spans.items():
+        if start < stop:
+            born[start].append(root)
+            gone[stop].append(root)
+    current: list[int] = []
+    live: list[tuple[int, ...]] = []
+    for index in range(end):
+        for root in gone[index]:
+            del current[bisect_left(current, root)]
+        for root in born[index]:
+            insort(current, root)
+        live.append(tuple(current))
+    return tuple(live)
