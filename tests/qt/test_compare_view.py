@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QInputDialog
 
 from tests.helpers.opened import document, opened
 from tests.helpers.views import Stage, stage
+from tileview.present.colours import Ramp, ramp_table
+from tileview.present.compare_states import Section
 from tileview.qt.theme import load_theme
 from tileview.qt.views.compare import CompareView
 from tileview.session.session import Pin
@@ -107,6 +112,192 @@ def test_selecting_a_row_selects_its_operation_or_allocation(shown: Stage) -> No
     here = next(i for i in rows if shown.view.model.row(i).roots[1] is not None)
     shown.click(here)
     assert shown.session.selection.allocation == shown.view.model.row(here).roots[1]
+
+
+def test_a_row_of_an_allocation_goes_to_a_step_where_it_lives(shown: Stage) -> None:
+    shown.session.swap(21, 0)
+    shown.estimate()
+    timeline = shown.session.timeline
+    assert timeline is not None
+    heads = [shown.view.model.index(row, 0) for row in range(shown.view.model.rowCount())]
+    head = next(i for i in heads if shown.view.model.data(i).startswith("Allocations of the whole program"))
+    for row in range(shown.view.model.rowCount(head)):
+        index = shown.view.model.index(row, 0, head)
+        root = shown.view.model.row(index).roots[1]
+        if root is not None:
+            shown.click(index)
+            assert shown.session.selection.allocation == root
+            assert root in timeline.steps[shown.session.selection.step or 0].live
+
+
+def test_what_is_selected_elsewhere_is_marked_here(shown: Stage) -> None:
+    shown.session.swap(21, 0)
+    shown.estimate()
+    shown.session.select_operation(21)
+    assert shown.view.tree.current_row().label == "Operation 21"
+    root = next(row.roots[1] for row in map(shown.view.model.row, shown.view.model.indexes()) if any(row.roots[1:]))
+    shown.session.select_allocation(root)
+    assert shown.view.tree.current_row().roots[1] == root
+    shown.session.select_operation(2)
+    shown.session.select_allocation(None)
+    assert shown.view.tree.current_row() is None
+
+
+def test_the_whole_programs_are_compared_allocation_by_allocation(shown: Stage) -> None:
+    before = shown.session.timeline
+    shown.session.swap(21, 0)
+    shown.estimate()
+    after = shown.session.timeline
+    assert before is not None
+    assert after is not None
+    told = 0
+    for row in map(shown.view.model.row, shown.view.model.indexes()):
+        if row.section is not Section.ANYWHERE or row.is_head:
+            continue
+        told += 1
+        for timeline, entry, root in zip((before, after), row.entries, row.roots, strict=True):
+            largest = None if root is None else int(timeline.tiles.allocation(root).max())
+            assert entry.size == largest
+        assert row.entries[1].delta == (row.entries[1].size or 0) - (row.entries[0].size or 0)
+    assert told
+
+
+def test_maps_show_what_each_tile_differs_by_on_one_scale(shown: Stage) -> None:
+    session = shown.session
+    before = session.timeline
+    for alternative in (0, 3):
+        session.swap(21, alternative)
+        shown.estimate()
+        session.pin_current(f"alternative {alternative}")
+    first, second, third, _ = shown.view.cards
+    assert not first.map.isVisible()
+    assert second.map.isVisible()
+    assert third.map.isVisible()
+    assert second.map.shown.end == third.map.shown.end
+    assert before is not None
+    for card, state in zip((second, third), shown.view.states()[1:], strict=True):
+        field = card.map.shown.field
+        assert field.baseline_step == before.total_peak_step
+        here, there = state.timeline.tiles.usage(field.step), before.tiles.usage(field.baseline_step)
+        assert field.values.tolist() == (here.sum(axis=1) - there.sum(axis=1)).tolist()
+        assert f"{int((field.values < 0).sum()):,} less" in card.map.accessibleDescription()
+    image = second.map.grab().toImage()
+    target = second.map.target()
+    unit = target.width() / 64
+    where = np.asarray(second.map.shown.grid.tile)
+    for tile in (0, 700, 1471):
+        row, column = np.argwhere(where == tile)[0].tolist()
+        colour = image.pixelColor(int(1 + (column + 0.5) * unit), int(1 + (row + 0.5) * unit))
+        level = int(second.map.shown.slots[row, column])
+        assert (colour.red(), colour.green(), colour.blue()) == tuple(ramp_table(Ramp.DIFFERENCE)[level].tolist())
+        difference = int(second.map.shown.field.values[tile])
+        if abs(difference) > second.map.shown.end // 20:
+            assert (difference < 0) == (colour.blue() > colour.red())
+
+
+def test_states_of_other_devices_have_no_map_but_say_why(shown: Stage) -> None:
+    other = opened("vit3-64tiles.recipe.json")
+    assert other.estimate is not None
+    shown.session.add_pin(Pin("other", document("vit3-64tiles.recipe.json"), other.state, other.estimate))
+    shown_map = shown.view.cards[1].map
+    assert shown_map.shown.field.missing
+    assert "the baseline has 1,472 tiles, this program 64" in shown_map.accessibleDescription()
+    assert not shown_map.grab().isNull()
+    program = shown.view.model.find(("Summary", "Program"))
+    assert shown.view.model.data(program.siblingAtColumn(1)).endswith("1,472 tiles")
+    assert shown.view.model.data(program.siblingAtColumn(2)).endswith("64 tiles")
+
+
+def test_pins_are_renamed_the_baseline_too(shown: Stage, monkeypatch) -> None:
+    asked = []
+
+    def answer(_parent, _title, _label, _mode, text):
+        asked.append(text)
+        return " by hand ", True
+
+    monkeypatch.setattr(QInputDialog, "getText", answer)
+    shown.session.swap(21, 0)
+    shown.estimate()
+    shown.session.pin_current("smaller grid")
+    shown.view.cards[1].rename_action.trigger()
+    shown.view.cards[0].rename_action.trigger()
+    assert asked == ["smaller grid", "as opened"]
+    assert names(shown) == ["by hand", "by hand"]
+    assert shown.session.baseline is not None
+    assert shown.session.baseline.name == "by hand"
+    header = shown.view.model.headerData(2, Qt.Orientation.Horizontal)
+    assert header == "by hand"
+    monkeypatch.setattr(QInputDialog, "getText", lambda *_: ("", False))
+    shown.view.cards[1].rename_action.trigger()
+    assert names(shown) == ["by hand", "by hand"]
+
+
+def test_a_pinned_state_in_force_stands_there_once(shown: Stage) -> None:
+    shown.session.swap(21, 0)
+    shown.estimate()
+    shown.session.pin_current("smaller grid")
+    assert names(shown) == ["as opened", "smaller grid"]
+    assert shown.view.cards[1].title.text() == "✗ smaller grid (in force)"
+    shown.session.swap(21, 3)
+    shown.estimate()
+    assert names(shown) == ["as opened", "in force", "smaller grid"]
+
+
+def test_the_state_in_force_can_be_the_baseline(shown: Stage) -> None:
+    shown.session.swap(21, 0)
+    shown.estimate()
+    shown.view.cards[1].baseline_action.trigger()
+    assert names(shown) == ["Swap operation 21 to alternative 0"]
+    shown.session.undo()
+    assert names(shown) == ["Swap operation 21 to alternative 0", "in force"]
+    row = shown.view.model.find(("Summary", "Total peak"))
+    assert shown.view.model.data(row.siblingAtColumn(2)) == "555.0 KiB  (+15.4 KiB, +2.8 %)"
+
+
+def test_the_link_is_stated_the_other_way_round(qtbot) -> None:
+    shown = stage(CompareView, qtbot, "vit3-64tiles.v3.timeline.json")
+    recipe = document("vit3-64tiles.recipe.json")
+    shown.session.link(recipe)
+    assert "no timeline on both sides" in shown.view.link_label.text()
+    other = opened("vit3-64tiles.recipe.json")
+    assert other.estimate is not None
+    shown.session.add_pin(Pin("recipe", recipe, other.state, other.estimate))
+    text = shown.view.link_label.text()
+    assert "268 of the timeline's 268 values matched by origin and name." in text
+    assert "All matched values have the same shape, precision, layout and size." in text
+
+
+def test_keys_reach_what_a_card_offers(shown: Stage) -> None:
+    card = shown.view.cards[0]
+    assert card.button.focusPolicy() & Qt.FocusPolicy.TabFocus
+    assert card.button.accessibleName() == "What can be done with as opened"
+    assert [action.text().replace("&", "") for action in card.menu.actions()] == [
+        "Make this the baseline",
+        "Rename…",
+        "Remove",
+    ]
+    assert card.title.accessibleName() == "as opened (baseline, in force): does not fit"
+
+
+def test_a_recipe_and_its_timeline_beside_each_other_in_the_window(driver, vit3, samples, monkeypatch) -> None:
+    driver.open(vit3)
+    timeline = samples / "vit3-64tiles.v3.timeline.json"
+    driver.window.files.compare_with(timeline)
+    driver.qtbot.waitUntil(lambda: len(driver.session.pins) == 1, timeout=30_000)
+    view = driver.window.docks.views["compare"]
+    driver.qtbot.waitUntil(lambda: not view.visibleRegion().isEmpty(), timeout=5000)
+    assert [state.name for state in view.states()] == ["as opened", timeline.name]
+    assert "268 of the timeline's 268 values matched" in view.link_label.text()
+    driver.session.swap(35, 0)
+    driver.settle()
+    assert [state.name for state in view.states()] == ["as opened", "in force", timeline.name]
+    assert "matched values differ" in view.link_label.text()
+    monkeypatch.setattr(QInputDialog, "getText", lambda *_: ("online attention", True))
+    view.pin_button.click()
+    assert [pin.name for pin in driver.session.pins] == [timeline.name, "online attention"]
+    assert "online attention" in view.table_csv().split("\r\n")[0]
+    driver.session.undo()
+    driver.settle()
 
 
 def test_what_it_asks_of_the_window(shown: Stage) -> None:

@@ -52,9 +52,10 @@ def allocations_anywhere(states: Sequence[CompareState]) -> list[CompareRow]:
 
 
 def _all_items(timeline: Timeline) -> tuple[LoadItem, ...]:
-    """Every allocation of a program with what it takes on its largest tile."""
+    """Every allocation that is ever live with what it takes on its largest tile; others hold no memory."""
+    live = set().union(*(step.live for step in timeline.steps))
     items = []
-    for root in sorted(timeline.aliases):
+    for root in sorted(live):
         last = allocation_value(timeline, root)
         items.append(LoadItem(root, last.name, last.memory_class, largest_bytes(timeline, root)))
     return tuple(items)

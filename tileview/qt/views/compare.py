@@ -187,8 +187,8 @@ class CompareView(View):
         recipe = document.recipe if document.is_recipe else linked.recipe
         own = self.session.timeline
         estimated, file = (own, other) if document.is_recipe else (other, own)
-        if recipe is None or file is None:
-            return [f"{linked.name} is linked, but there is no timeline to match with a recipe."]
+        if recipe is None or file is None or estimated is None:
+            return [f"{linked.name} is linked, but there is no timeline on both sides to match."]
         linkage = link_timelines(recipe.graph, recipe.config.tile_count, estimated, file)
         head = f"Linked: {document.name} and {linked.name}"
         return [head, *statement(linkage, link_values(estimated), link_values(file))]

@@ -50,7 +50,7 @@ class CurveStrip(QWidget):
         self._theme = theme
         self._state: CompareState | None = None
         self._top = 0
-        self.setMinimumSize(QSize(60, 46))
+        self.setMinimumSize(QSize(60, 48))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def show_state(self, state: CompareState, top: int, theme: Theme) -> None:
@@ -60,7 +60,7 @@ class CurveStrip(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        return QSize(160, 46)
+        return QSize(160, 48)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)

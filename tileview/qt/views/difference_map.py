@@ -20,11 +20,11 @@ class DifferenceMapWidget(QWidget):
         self._theme = theme
         self._map: DifferenceMap | None = None
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self.setMinimumSize(QSize(64, 46))
+        self.setMinimumSize(QSize(66, 48))
         self.hide()
 
     def sizeHint(self) -> QSize:
-        return QSize(128, 46)
+        return QSize(130, 48)
 
     @property
     def shown(self) -> DifferenceMap | None:
@@ -46,9 +46,9 @@ class DifferenceMapWidget(QWidget):
         if shown is None:
             return QRectF()
         rows, columns = shown.slots.shape
-        unit = min(self.width() / max(columns, 1), self.height() / max(rows, 1))
-        unit = float(int(unit)) if unit >= 1 else unit
-        return QRectF(0, 0, unit * columns, unit * rows)
+        unit = min((self.width() - 2) / max(columns, 1), (self.height() - 2) / max(rows, 1))
+        unit = float(int(unit)) if unit >= 1 else max(unit, 0.0)
+        return QRectF(1, 1, unit * columns, unit * rows)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -78,4 +78,4 @@ class DifferenceMapWidget(QWidget):
         if shown.field.missing:
             painter.fillRect(target, QBrush(theme.color("unavailable"), Qt.BrushStyle.DiagCrossPattern))
         painter.setPen(QPen(theme.color("border"), 1))
-        painter.drawRect(target.adjusted(0.5, 0.5, -0.5, -0.5))
+        painter.drawRect(target.adjusted(-0.5, -0.5, 0.5, 0.5))
