@@ -24,7 +24,8 @@ from PySide6.QtWidgets import QApplication
 from tests.helpers.graphs import generated, graph, operation, repeat
 from tileview.graphlayout import Picture, Structure, find_neighbours, layout_graph, read_structure
 from tileview.model.graph import Graph, Operation
-from tileview.present.graph_style import ColourMode, graph_style, no_figures
+from tileview.present.graph_figures import no_figures
+from tileview.present.graph_style import ColourMode, graph_style
 from tileview.present.graph_words import node_words
 from tileview.qt.draw.graph_canvas import GraphCanvas
 from tileview.qt.draw.graph_scene import GraphScene
@@ -74,7 +75,7 @@ def measure(name: str, model: Graph) -> None:
     assert isinstance(picture, Picture)
     words, saying = timed(lambda: node_words(structure, model, {}))
     figures = no_figures(structure)
-    style, colouring = timed(lambda: graph_style(structure, figures, ColourMode.SHARE, False))
+    style, colouring = timed(lambda: graph_style(structure, figures, ColourMode.SHARE))
     theme = load_theme("light")
     scene = GraphScene(structure, picture, words, style, theme, QApplication.font())  # type: ignore[arg-type]
     print(

@@ -20,6 +20,7 @@ from tileview.model.graph import Graph
 from tileview.present.graph_style import ColourMode
 from tileview.qt.bridge import Bridge
 from tileview.qt.draw import graph_layouts
+from tileview.qt.draw.graph_shapes import Detail, bar_area
 from tileview.qt.theme import load_theme
 from tileview.qt.views.graph import GraphView
 from tileview.session.document import Document
@@ -130,12 +131,15 @@ class TestContent:
         timeline, step = sample.session.timeline, sample.session.selection.step
         figures = sample.view.look.figures(sample.view.result.structure)
         worst = int(timeline.tiles.worst()[step, 2])
-        own = sum(
+        held = sum(
             int(figures.bytes[node.index])
             for node in sample.view.result.structure.nodes
             if node.kind is NodeKind.OPERATION
         )
-        assert own + figures.outside == worst == 79_872
+        assert held + figures.outside == worst == 79_872
+        assert figures.outside == 0
+        top = [node.index for node in sample.view.result.structure.nodes if node.region == 0]
+        assert int(figures.bytes[top].sum()) == worst
         assert "79,872 B on tile 0 at step 106" in sample.view.legend.text()
 
     def test_step_and_tile_change_the_figures(self, sample) -> None:
@@ -440,22 +444,67 @@ class TestNeighbourhood:
 
 
 class TestColours:
-    def probe(self, pane, number: int) -> QColor:
-        """The fill of a box, at its lower left inside."""
+    def probe(self, pane, number: int, dx: float = 0.02, dy: float = 0.5) -> QColor:
+        """The colour at a place of a box, at its left edge by default."""
         image = pane.image()
         ratio = image.devicePixelRatio()
-        at = pane.point(number, 0.02, 0.85)
+        at = pane.point(number, dx, dy)
         return QColor(image.pixel(int(at.x() * ratio), int(at.y() * ratio)))
 
+    def bar_colours(self, pane, number: int, part: int) -> list[str]:
+        """The colours along the middle of the plain (0) or striped (1) part of a box's bar."""
+        image, scene = pane.image(), pane.canvas.scene
+        bar = pane.canvas.transform().mapRect(scene.bar(pane.node(number), Detail.ALL)[part])
+        y = int(bar.center().y())
+        return [QColor(image.pixel(x, y)).name() for x in range(int(bar.left()) + 2, int(bar.right()) - 2)]
+
     @pytest.mark.parametrize("theme", ["light", "dark"])
-    def test_the_fill_is_the_shade_of_the_share(self, make_pane, theme) -> None:
+    def test_the_bar_has_the_shade_and_the_length_of_the_share(self, make_pane, theme) -> None:
         pane = make_pane(theme=theme)
         pane.open(RECIPE)
         pane.canvas.centre(pane.node(35), 1.0)
+        style, scene = pane.view.shown_style, pane.canvas.scene
+        # The largest box is as bright as the tile map's largest, in both themes, and its bar reaches to the end.
+        assert set(self.bar_colours(pane, 35, 0)) == {QColor(*style.shades[-1].tolist()).name()}
+        plain, striped = scene.bar(pane.node(35), Detail.ALL)
+        assert striped.width() == 0
+        assert plain.width() == pytest.approx(bar_area(scene.rect(pane.node(35)), Detail.ALL).width())
+        assert self.probe(pane, 35) == self.probe(pane, 36) == pane.bridge.theme.color("raised")
+
+    @pytest.mark.parametrize("theme", ["light", "dark"])
+    def test_parameters_are_striped_so_that_they_differ_without_colour(self, make_pane, theme) -> None:
+        pane = make_pane(theme=theme)
+        pane.open(SAMPLES / "so400m-over.recipe.json")
+        node = pane.node(21)
         style = pane.view.shown_style
-        red, green, blue = style.shades[-1].tolist()
-        assert self.probe(pane, 35) == QColor(red, green, blue)
-        assert self.probe(pane, 36) == pane.bridge.theme.color("raised")
+        assert style.share_texts[node] == ""
+        assert style.read_texts[node] == "param 17.0 %"
+        assert pytest.approx(0.170, abs=0.0005) == 27 * 3584 / 568_312
+        pane.canvas.centre(node, 1.0)
+        grey = [QColor(name).lightnessF() for name in self.bar_colours(pane, 21, 1)]
+        assert max(grey) - min(grey) > 0.2
+        pane.canvas.centre(pane.node(20), 1.0)
+        assert len(set(self.bar_colours(pane, 20, 0))) == 1
+        assert "parameters and inputs it reads" in pane.view.legend.text()
+        assert "no box" not in pane.view.legend.text()
+        tip = "\n".join(pane.canvas.tip(node))
+        assert "The parameters and inputs it reads hold 94.5 KiB (96,768 B) there, 17.0 % of 568,312 B" in tip
+        # The Repeat around adds up its body: 42.6 % made, 53.5 % parameters.
+        repeat_node = pane.node(24)
+        assert (style.share_texts[repeat_node], style.read_texts[repeat_node]) == ("42.6 %", "params 53.5 %")
+
+    @pytest.mark.parametrize("scale", [0.05, 0.3, 0.5, 1.0])
+    def test_bars_are_seen_at_every_zoom(self, sample, scale) -> None:
+        sample.canvas.centre(sample.node(35), scale)
+        image = sample.image()
+        most = QColor(*sample.view.shown_style.shades[-1].tolist())
+        rect = sample.canvas.transform().mapRect(sample.canvas.scene.rect(sample.node(35))).toRect()
+        found = [
+            QColor(image.pixel(x, y)) == most
+            for x in range(rect.left(), rect.right() + 1)
+            for y in range(rect.top(), rect.bottom() + 1)
+        ]
+        assert any(found)
 
     def test_by_step(self, sample) -> None:
         sample.view.bar.colours.setCurrentIndex(1)
@@ -503,7 +552,6 @@ class TestColours:
         sample.bridge.set_theme(load_theme("dark"))
         image = sample.image()
         assert QColor(image.pixel(3, image.height() - 3)).lightness() < 60
-        assert sample.view.shown_style.shades[0].max() < 128
 
 
 class TestOddGraphs:

@@ -33,21 +33,12 @@ from tileview.model.plan import (
 from tileview.model.tensor import F16, ROW_MAJOR, Axis, AxisBase, Format, Layout, Tiling
 from tileview.model.timeline import Timeline
 from tileview.present.allocation_rows import AllocationFigures
-from tileview.present.colours import contrast, relative_luminance
-from tileview.present.graph_style import (
-    SHADES,
-    ColourMode,
-    NodeFigures,
-    StepState,
-    graph_style,
-    no_figures,
-    node_figures,
-    shade_table,
-    shades_of,
-    step_spans,
-)
+from tileview.present.colours import Ramp, contrast, ramp_table, relative_luminance
+from tileview.present.graph_figures import NodeFigures, StepState, no_figures, node_figures
+from tileview.present.graph_style import SHADES, ColourMode, graph_style, shade_table, shades_of
 from tileview.present.graph_words import node_words, short_plan
-from tileview.present.operation_rows import owners_of_values, shares
+from tileview.present.holdings import holdings, input_readers
+from tileview.present.operation_rows import owners_of_values, step_spans
 from tileview.present.step_rows import StepColumn, StepSpec, step_nodes
 
 KIB = 1024
@@ -133,15 +124,21 @@ def figures_at(step: int, tile: int | None = 0) -> tuple[object, NodeFigures]:
     owners = owners_of_values(model)  # type: ignore[arg-type]
     table = AllocationFigures(timeline).table(step, tile)
     assert table.tile is not None
-    return structure, node_figures(structure, shares(table, timeline, owners), timeline, step, table.tile, owners)
+    held = holdings(table, timeline, owners, input_readers(model))  # type: ignore[arg-type]
+    return structure, node_figures(structure, held, timeline, step, table.tile, owners)
 
 
 class TestFigures:
     def test_bytes_add_up_to_the_usage(self) -> None:
         structure, figures = figures_at(1)
-        by = {node.operation: figures.bytes[node.index] for node in structure.nodes if not node.is_port}  # type: ignore[attr-defined]
-        assert by == {0: 40 * KIB, 1: (16 + 4 + 12) * KIB, 2: 0}
-        assert figures.outside == 8 * KIB
+        nodes = [node for node in structure.nodes if not node.is_port]  # type: ignore[attr-defined]
+        assert {node.operation: figures.own[node.index] for node in nodes} == {
+            0: 40 * KIB,
+            1: (16 + 4 + 12) * KIB,
+            2: 0,
+        }
+        assert {node.operation: figures.read[node.index] for node in nodes} == {0: 8 * KIB, 1: 0, 2: 0}
+        assert figures.outside == 0
         assert figures.usage == 80 * KIB
         assert figures.bytes.sum() + figures.outside == figures.usage
 
@@ -165,10 +162,14 @@ class TestFigures:
         timeline = dataclasses.replace(timeline, values=values)
         owners = owners_of_values(model)
         table = AllocationFigures(timeline).table(5, 0)
-        figures = node_figures(structure, shares(table, timeline, owners), timeline, 5, 0, owners)
-        own = [figures.bytes[structure.by_operation[number]] for number in (1, 2, 3, 4, 5)]
+        held = holdings(table, timeline, owners, input_readers(model))
+        figures = node_figures(structure, held, timeline, 5, 0, owners)
+        own = [figures.own[structure.by_operation[number]] for number in (1, 2, 3, 4, 5)]
         assert own == [0, 0, 100 * KIB, 8 * KIB, 0]
-        assert figures.bytes[structure.by_operation[6]] == 108 * KIB
+        assert figures.own[structure.by_operation[6]] == 108 * KIB
+        # The parameter is read by operation 0, outside the body.
+        assert figures.read[structure.by_operation[6]] == 0
+        assert figures.read[structure.by_operation[0]] == int(timeline.tiles.allocation(0)[0])
         assert StepState(figures.states[structure.by_operation[6]]) is StepState.RUNS
 
     def test_first_and_last_steps(self) -> None:
@@ -178,19 +179,38 @@ class TestFigures:
 class TestStyle:
     def test_shares_and_legend_say_the_same(self) -> None:
         structure, figures = figures_at(1)
-        style = graph_style(structure, figures, ColourMode.SHARE, False)  # type: ignore[arg-type]
+        style = graph_style(structure, figures, ColourMode.SHARE)  # type: ignore[arg-type]
         node = structure.by_operation  # type: ignore[attr-defined]
         assert style.share_texts[node[0]] == "50.0 %"
         assert style.share_texts[node[1]] == "40.0 %"
         assert style.share_texts[node[2]] == ""
-        assert style.figure_tips[node[0]] == "Holds 40.0 KiB (40,960 B) on tile 0 at step 1, 50.0 % of 81,920 B"
-        assert style.figure_tips[node[2]] == "Holds nothing on tile 0 at step 1"
+        assert style.read_texts[node[0]] == "input 10.0 %"
+        assert style.read_texts[node[1]] == ""
+        assert style.figure_tips[node[0]] == (
+            "Holds 40.0 KiB (40,960 B) on tile 0 at step 1, 50.0 % of 81,920 B",
+            "The parameters and inputs it reads hold 8.0 KiB (8,192 B) there, 10.0 % of 81,920 B",
+        )
+        assert style.figure_tips[node[2]] == ("Holds nothing on tile 0 at step 1",)
+        # Bars reach as far as the shares, in parts of the largest box: 48 KiB.
+        assert style.bars[node[0]].tolist() == [40 / 48, 1.0]
+        assert style.bars[node[1]].tolist() == [32 / 48, 32 / 48]
+        assert style.bars[node[2]].tolist() == [0.0, 0.0]
         assert style.shade[node[0]] == SHADES - 1
         assert style.shade[node[2]] == -1
         assert style.legend.title == "Share of 81,920 B on tile 0 at step 1"
-        assert style.legend.ramp == ("0", "50.0 % (40,960 B)")
-        assert style.legend.notes == ("Inputs, parameters and their copies hold 10.0 % (8,192 B): in no box.",)
+        assert style.legend.ramp == ("0", "60.0 % (49,152 B)")
+        assert [entry.mark for entry in style.legend.entries] == ["stripes"]
+        assert style.legend.notes == ()
         assert style.running == node[1]
+
+    def test_what_belongs_to_no_box_and_what_several_read_is_said(self) -> None:
+        structure, figures = figures_at(1)
+        figures = dataclasses.replace(figures, outside=4096, shared=8192)
+        style = graph_style(structure, figures, ColourMode.SHARE)  # type: ignore[arg-type]
+        assert style.legend.notes == (
+            "5.0 % (4,096 B) belong to no box.",
+            "10.0 % (8,192 B) are read by several operations: counted for the first.",
+        )
 
     def test_the_ramp_ends_at_what_is_in_view(self) -> None:
         structure, figures = figures_at(1)
@@ -199,7 +219,6 @@ class TestStyle:
             structure,
             figures,
             ColourMode.SHARE,
-            True,
             shown=picture.nodes,
             expanded=picture.expanded,  # type: ignore[arg-type]
         )
@@ -214,42 +233,41 @@ class TestStyle:
         timeline = dataclasses.replace(timeline, values=values)
         structure, owners = read_structure(model), owners_of_values(model)
         table = AllocationFigures(timeline).table(0, 0)
-        figures = node_figures(structure, shares(table, timeline, owners), timeline, 0, 0, owners)
-        style = graph_style(structure, figures, ColourMode.SHARE, False)
+        held = holdings(table, timeline, owners, input_readers(model))
+        figures = node_figures(structure, held, timeline, 0, 0, owners)
+        style = graph_style(structure, figures, ColourMode.SHARE)
         assert style.share_texts[structure.by_operation[1]] == "n/a"
-        assert "1 allocation unavailable" in style.figure_tips[structure.by_operation[1]]
+        assert "1 allocation unavailable" in style.figure_tips[structure.by_operation[1]][0]
         assert style.legend.title.startswith("Share of at least 4,096 B")
         assert any(entry.mark == "hatch" for entry in style.legend.entries)
 
     def test_by_step(self) -> None:
         structure, figures = figures_at(1)
-        style = graph_style(structure, figures, ColourMode.STEP, False, state_colours=STATES)  # type: ignore[arg-type]
+        style = graph_style(structure, figures, ColourMode.STEP, state_colours=STATES)  # type: ignore[arg-type]
         assert style.shade[structure.by_operation[1]] == StepState.RUNS  # type: ignore[attr-defined]
         assert style.legend.title == "Step 1: Product"
         assert [entry.text for entry in style.legend.entries][-1] == "makes no step of its own"
         structure, figures = figures_at(2)
-        style = graph_style(structure, figures, ColourMode.STEP, False, state_colours=STATES)  # type: ignore[arg-type]
+        style = graph_style(structure, figures, ColourMode.STEP, state_colours=STATES)  # type: ignore[arg-type]
         assert style.legend.notes == ("This step belongs to no operation of the graph.",)
 
     def test_without_an_estimate(self) -> None:
         structure = read_structure(transformer())
-        style = graph_style(structure, no_figures(structure), ColourMode.SHARE, False)
+        style = graph_style(structure, no_figures(structure), ColourMode.SHARE)
         assert set(style.share_texts) == {""}
         assert style.legend.ramp is None
 
-    @pytest.mark.parametrize(("is_dark", "neutral"), [(False, (233, 235, 239)), (True, (40, 45, 52))])
-    def test_text_can_be_read_on_every_shade_and_grey_keeps_the_order(
-        self, is_dark: bool, neutral: tuple[int, int, int]
-    ) -> None:
+    def test_marks_can_be_seen_on_every_shade_and_grey_keeps_the_order(self) -> None:
         structure, figures = figures_at(1)
-        style = graph_style(structure, figures, ColourMode.SHARE, is_dark, neutral)  # type: ignore[arg-type]
+        style = graph_style(structure, figures, ColourMode.SHARE)  # type: ignore[arg-type]
         for shade, ink in zip(style.shades.tolist(), style.inks.tolist(), strict=True):
             assert contrast(tuple(shade), tuple(ink)) >= 4.5
-        light = [relative_luminance(tuple(shade)) for shade in shade_table(is_dark, neutral).tolist()]
-        assert light[0] < light[-1] if is_dark else light[0] > light[-1]
-        rising = light if is_dark else light[::-1]
-        # Rounding to whole colours may take a step back by a hair, never more.
-        assert all(after >= before - 0.004 for before, after in itertools.pairwise(rising))
+        light = [relative_luminance(tuple(shade)) for shade in shade_table().tolist()]
+        assert all(after >= before for before, after in itertools.pairwise(light))
+        assert light[-1] > 0.7 > 0.1 > light[0]
+
+    def test_the_ramp_is_that_of_the_tile_map(self) -> None:
+        assert shade_table().tolist() == ramp_table(Ramp.VIRIDIS, SHADES).tolist()
 
     def test_shades_are_exact_for_large_counts(self) -> None:
         most = 2**60

@@ -1,31 +1,31 @@
 """How the boxes of the graph are coloured, the figures on them, and a legend that says what the colours mean.
 
 Two ways to colour: by the share of the usage of one tile at one step (the selected peak, as a rule), or by what each
-operation is doing at that step. The figures are those of the operation tree: an allocation is counted under the
-operation whose result its values stem from, scratch under the operation of the step. Colour is never alone: the share
-is written on the box, the step's operation carries a mark, what is unknown is dashed.
+operation is doing at that step. A share is a bar in the box, as long as it is large, plain for what the operation made
+and striped for the parameters and inputs it reads; its colour runs from dark to bright as in the tile map, in both
+themes. Colour is never alone: the share is also written on the box, the step's operation carries a mark, what is
+unknown is dashed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
 
-from tileview.graphlayout import Structure
+from tileview.graphlayout import Node, Structure
 from tileview.model.sizes import exact_text, size_text
-from tileview.model.timeline import Timeline
 from tileview.present.colours import Ramp, ink_on, ramp_table
-from tileview.present.operation_rows import Shares
+from tileview.present.graph_figures import STATE_WORDS, Ints, NodeFigures, StepState
 from tileview.present.tables import percent_text
 from tileview.present.words import counted
 
-Ints = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
 Bools = npt.NDArray[np.bool_]
+Parts = npt.NDArray[np.float64]
 
 SHADES = 64
 """Colours of the ramp; few enough that boxes of one colour can be drawn together."""
@@ -34,160 +34,6 @@ SHADES = 64
 class ColourMode(StrEnum):
     SHARE = "share"
     STEP = "step"
-
-
-class StepState(IntEnum):
-    """What an operation is doing at a step; IDLE makes no step at all."""
-
-    IDLE = 0
-    COMING = 1
-    DONE = 2
-    HOLDS = 3
-    RUNS = 4
-
-
-STATE_WORDS = {
-    StepState.RUNS: "runs at this step",
-    StepState.HOLDS: "holds memory then",
-    StepState.DONE: "done, holds nothing",
-    StepState.COMING: "still to come",
-    StepState.IDLE: "makes no step of its own",
-}
-STATE_SHORT = {
-    StepState.RUNS: "runs",
-    StepState.HOLDS: "holds",
-    StepState.DONE: "done",
-    StepState.COMING: "to come",
-    StepState.IDLE: "no step",
-}
-"""The same in one word, for the boxes: the colours of some states lie close together."""
-
-
-# -- figures --------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class NodeFigures:
-    """Bytes a node at one step on one tile, the bodies of Repeats included; ports have none.
-
-    ``bytes`` (n,) int64; ``unavailable`` (n,) counts allocations without a size; ``usage`` is what the tile holds,
-    ``outside`` the part of it that stems from the graph's inputs and so belongs to no box. ``states`` (n,) holds a
-    :class:`StepState`, ``runs`` the node of the step itself (−1: none).
-    """
-
-    bytes: Ints
-    unavailable: Ints
-    usage: int
-    outside: int
-    step: int | None
-    tile: int | None
-    step_text: str
-    states: npt.NDArray[np.int8]
-    runs: int = -1
-    has_idle: bool = False
-    """Whether some operation makes no step."""
-
-
-def no_figures(structure: Structure) -> NodeFigures:
-    """Figures before there is an estimate."""
-    zeros = np.zeros(len(structure.nodes), dtype=np.int64)
-    states = np.zeros(len(structure.nodes), dtype=np.int8)
-    return NodeFigures(zeros, zeros, 0, 0, None, None, "", states)
-
-
-def node_figures(
-    structure: Structure,
-    shares: Shares,
-    timeline: Timeline,
-    step: int,
-    tile: int,
-    owners: Mapping[int, int],
-    spans: Mapping[int, tuple[int, int]] | None = None,
-) -> NodeFigures:
-    """The figures at a step on a tile.
-
-    Parameters
-    ----------
-    shares : Shares
-        From :func:`tileview.present.operation_rows.shares`, at that step and tile.
-    owners : mapping
-        Graph value → operation, from :func:`tileview.present.operation_rows.owners_of_values`.
-    spans : mapping
-        From :func:`step_spans`; computed where missing.
-    """
-    count = len(structure.nodes)
-    bytes_of, missing = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
-    outside = 0
-    for source, into in ((shares.bytes, bytes_of), (shares.unavailable, missing)):
-        for operation, number in source.items():
-            node = None if operation is None else structure.by_operation.get(operation)
-            if node is not None:
-                into[node] += number
-            elif source is shares.bytes:
-                outside += number
-    states = _states(structure, timeline, step, owners, step_spans(timeline) if spans is None else spans)
-    _add_bodies(structure, bytes_of)
-    _add_bodies(structure, missing)
-    shown = timeline.steps[step]
-    runs = -1 if shown.source is None else structure.by_operation.get(shown.source, -1)
-    text = f"step {step}: {shown.kind}"
-    idle = any(states[node.index] == StepState.IDLE and not node.is_port for node in structure.nodes)
-    return NodeFigures(bytes_of, missing, shares.usage, outside, step, tile, text, states, runs, idle)
-
-
-def step_spans(timeline: Timeline) -> dict[int, tuple[int, int]]:
-    """Operation → first and last step that it makes."""
-    found: dict[int, tuple[int, int]] = {}
-    for step in timeline.steps:
-        if step.source is not None:
-            first, _ = found.get(step.source, (step.index, step.index))
-            found[step.source] = (first, step.index)
-    return found
-
-
-def _states(
-    structure: Structure,
-    timeline: Timeline,
-    step: int,
-    owners: Mapping[int, int],
-    spans: Mapping[int, tuple[int, int]],
-) -> npt.NDArray[np.int8]:
-    states = np.zeros(len(structure.nodes), dtype=np.int8)
-    for operation, (first, _) in spans.items():
-        node = structure.by_operation.get(operation)
-        if node is not None:
-            states[node] = StepState.COMING if first > step else StepState.DONE
-    for root in timeline.steps[step].live:
-        origin = timeline.values[root].origin
-        node = None if origin is None else structure.by_operation.get(owners.get(origin, -1))
-        if node is not None:
-            states[node] = StepState.HOLDS
-    source = timeline.steps[step].source
-    node = None if source is None else structure.by_operation.get(source)
-    if node is not None:
-        states[node] = StepState.RUNS
-    for region in reversed(structure.regions):
-        if region.owner is not None and region.nodes:
-            inner = states[list(region.nodes)]
-            states[region.owner] = max(int(states[region.owner]), _body_state(inner))
-    return states
-
-
-def _body_state(inner: npt.NDArray[np.int8]) -> int:
-    """The state of a body: its most active operation's; HOLDS where some are done and some to come."""
-    most = int(inner.max(initial=0))
-    if most == StepState.DONE and bool((inner == StepState.COMING).any()):
-        return StepState.HOLDS
-    return most
-
-
-def _add_bodies(structure: Structure, numbers: Ints) -> None:
-    for region in reversed(structure.regions):
-        if region.owner is not None and region.nodes:
-            numbers[region.owner] += numbers[list(region.nodes)].sum()
-
-
-# -- colours --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,33 +59,28 @@ class Legend:
 class GraphStyle:
     """How nodes look. ``shade`` (n,): index into ``shades``, −1 for a box without a shade (ports, nothing held).
 
-    ``shades`` (k, 3) colours, ``inks`` (k, 3) black or white for text on them. ``share_texts`` are what stands in the
-    box's corner (empty for none); ``figure_tips`` the exact figures for tooltips.
+    ``shades`` (k, 3) colours, ``inks`` (k, 3) black or white for marks on them. In mode SHARE a shade colours a bar,
+    ``bars`` (n, 2): how far its plain and its striped part reach, as parts of the box's width; in mode STEP it fills
+    the box and ``bars`` is empty. ``share_texts`` stand in the box's upper corner and ``read_texts`` in its lower one
+    (empty for none); ``figure_tips`` are the exact figures for tooltips, lines of text.
     """
 
     mode: ColourMode
     shade: Ints
     shades: Bytes
     inks: Bytes
+    bars: Parts
     share_texts: tuple[str, ...]
-    figure_tips: tuple[str, ...]
+    read_texts: tuple[str, ...]
+    figure_tips: tuple[tuple[str, ...], ...]
     legend: Legend
     running: int = -1
     states: npt.NDArray[np.int8] = field(default_factory=lambda: np.zeros(0, dtype=np.int8))
 
 
-def shade_table(is_dark: bool, neutral: tuple[int, int, int]) -> Bytes:
-    """(SHADES, 3): Viridis, its low end mixed with the colour of a box that holds nothing.
-
-    On a light background it is turned round: more always stands out more, and a hundredth of the peak looks nearly
-    like nothing. Lightness still changes in one direction only, so the ramp can be read in grey.
-    """
-    table = ramp_table(Ramp.VIRIDIS, SHADES).astype(np.float64)
-    if not is_dark:
-        table = table[::-1]
-    weight = np.minimum(1.0, 0.25 + 1.5 * np.linspace(0.0, 1.0, SHADES))[:, np.newaxis]
-    mixed: Bytes = np.rint(weight * table + (1.0 - weight) * np.array(neutral)).astype(np.uint8)
-    return mixed
+def shade_table() -> Bytes:
+    """(SHADES, 3): Viridis, dark for little and bright for much, as in the tile map."""
+    return ramp_table(Ramp.VIRIDIS, SHADES)
 
 
 def shades_of(amounts: Ints, most: int) -> Ints:
@@ -258,8 +99,6 @@ def graph_style(
     structure: Structure,
     figures: NodeFigures,
     mode: ColourMode,
-    is_dark: bool,
-    neutral: tuple[int, int, int] = (233, 235, 239),
     shown: Ints | None = None,
     expanded: Bools | None = None,
     state_colours: Sequence[tuple[int, int, int]] = (),
@@ -268,65 +107,98 @@ def graph_style(
 
     Parameters
     ----------
-    neutral
-        The colour of a box that holds nothing.
     shown, expanded
         Nodes in view, and which of them are Repeats drawn around their body: the ramp ends at the largest share of a
-        box that is filled, so that the legend's end is a figure one can see.
+        box that has a bar, so that the legend's end is a figure one can see.
     state_colours
         A colour for each :class:`StepState`, for mode STEP.
     """
     shown = np.arange(len(structure.nodes)) if shown is None else shown
     filled = shown if expanded is None else shown[~expanded]
-    texts, tips = _figure_texts(structure, figures)
+    shares, reads, tips = _figure_texts(structure, figures)
+    bars: Parts = np.zeros((0, 2))
     if mode is ColourMode.SHARE:
         most = int(figures.bytes[filled].max(initial=0))
-        shades = shade_table(is_dark, neutral)
+        shades = shade_table()
         shade = shades_of(figures.bytes, most)
-        legend = _share_legend(figures, most)
+        # Expanded Repeats may hold more than any bar; they have none.
+        bars = np.minimum(np.stack([figures.own, figures.bytes], axis=1) / max(most, 1), 1.0)
+        legend = _share_legend(figures, most, bool(figures.read[filled].any()))
     else:
         shades = np.array(state_colours, dtype=np.uint8).reshape(-1, 3)
         shade = figures.states.astype(np.int64)
         shade[[node.index for node in structure.nodes if node.is_port]] = -1
         legend = _step_legend(figures)
     inks = np.array([ink_on((int(r), int(g), int(b))) for r, g, b in shades], dtype=np.uint8).reshape(-1, 3)
-    running = figures.runs
-    return GraphStyle(mode, shade, shades, inks, texts, tips, legend, running, figures.states)
+    return GraphStyle(mode, shade, shades, inks, bars, shares, reads, tips, legend, figures.runs, figures.states)
 
 
-def _figure_texts(structure: Structure, figures: NodeFigures) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    texts, tips = [], []
-    where = "" if figures.tile is None else f" on tile {figures.tile} at step {figures.step}"
-    for node, size, missing in zip(structure.nodes, figures.bytes.tolist(), figures.unavailable.tolist(), strict=True):
-        text = tip = ""
-        if not node.is_port and figures.step is not None:
-            share = percent_text(size, figures.usage) if figures.usage else "0 %"
-            if missing:
-                text = f"≥ {share}" if size else "n/a"
-                tip = f"Holds at least {size_text(size)}{where}: {counted(missing, 'allocation')} unavailable"
-            elif size:
-                text = share
-                tip = f"Holds {size_text(size)}{where}, {share} of {exact_text(figures.usage)}"
-            else:
-                tip = f"Holds nothing{where}"
-        texts.append(text)
-        tips.append(tip)
-    return tuple(texts), tuple(tips)
+# -- words ----------------------------------------------------------------------------------------------------------
 
 
-def _share_legend(figures: NodeFigures, most: int) -> Legend:
+def _figure_texts(
+    structure: Structure, figures: NodeFigures
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    shares: list[str] = []
+    reads: list[str] = []
+    tips: list[tuple[str, ...]] = []
+    numbers = zip(figures.own.tolist(), figures.read.tolist(), figures.unavailable.tolist(), strict=True)
+    for node, (own, read, missing) in zip(structure.nodes, numbers, strict=True):
+        if node.is_port or figures.step is None:
+            shares.append("")
+            reads.append("")
+            tips.append(())
+            continue
+        share = percent_text(own, figures.usage) if figures.usage else "0 %"
+        if missing:
+            shares.append(f"≥ {share}" if own else "n/a")
+        else:
+            shares.append(share if own else "")
+        reads.append(f"{_read_word(node)} {percent_text(read, figures.usage)}" if read else "")
+        tips.append(_tip(figures, own, read, missing, share))
+    return tuple(shares), tuple(reads), tuple(tips)
+
+
+def _read_word(node: Node) -> str:
+    """What the striped part is, in a word: a Repeat's and most operations' are parameters."""
+    names = set(node.parameters)
+    if node.body is not None:
+        return "params"
+    return "input" if not names else "param" if len(names) == 1 else "params"
+
+
+def _tip(figures: NodeFigures, own: int, read: int, missing: int, share: str) -> tuple[str, ...]:
+    where = f" on tile {figures.tile} at step {figures.step}"
+    whole = exact_text(figures.usage)
+    lines = []
+    if missing:
+        lines.append(f"Holds at least {size_text(own)}{where}: {counted(missing, 'allocation')} unavailable")
+    elif own:
+        lines.append(f"Holds {size_text(own)}{where}, {share} of {whole}")
+    else:
+        lines.append(f"Holds nothing{where}")
+    if read:
+        part = percent_text(read, figures.usage)
+        lines.append(f"The parameters and inputs it reads hold {size_text(read)} there, {part} of {whole}")
+    return tuple(lines)
+
+
+def _share_legend(figures: NodeFigures, most: int, has_stripes: bool) -> Legend:
     if figures.step is None:
         return Legend("No figures: this state has no estimate", None, ())
     least = "at least " if figures.unavailable.any() else ""
     title = f"Share of {least}{exact_text(figures.usage)} on tile {figures.tile} at step {figures.step}"
     ramp = ("0", f"{percent_text(most, figures.usage)} ({exact_text(most)})") if most and figures.usage else None
-    entries = [LegendEntry("raised", "holds nothing then")]
+    entries = [LegendEntry(f"shade:{SHADES * 3 // 4}", "parameters and inputs it reads", "stripes")] * has_stripes
     if figures.unavailable.any():
         entries.append(LegendEntry("unavailable", "size unavailable", "hatch"))
     notes = []
     if figures.outside and figures.usage:
         share = percent_text(figures.outside, figures.usage)
-        notes.append(f"Inputs, parameters and their copies hold {share} ({exact_text(figures.outside)}): in no box.")
+        notes.append(f"{share} ({exact_text(figures.outside)}) belong to no box.")
+    if figures.shared and figures.usage:
+        share = percent_text(figures.shared, figures.usage)
+        notes.append(f"{share} ({exact_text(figures.shared)}) are read by several operations: counted for the first.")
     return Legend(title, ramp, tuple(entries), tuple(notes))
 
 

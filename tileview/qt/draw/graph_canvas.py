@@ -134,8 +134,7 @@ class GraphCanvas(QWidget):
         """What the tooltip of a node says, line by line."""
         if self._scene is None:
             return ()
-        figures = self._scene.style.figure_tips[node]
-        return (*self._scene.words[node].tip, *((figures,) if figures else ()))
+        return (*self._scene.words[node].tip, *self._scene.style.figure_tips[node])
 
     # -- zoom and pan ---------------------------------------------------------------------------------------------
 

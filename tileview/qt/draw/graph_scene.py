@@ -14,13 +14,16 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPen, QPolygonF
 
 from tileview.graphlayout import NodeKind, Picture, Structure
-from tileview.present.graph_style import STATE_SHORT, ColourMode, GraphStyle, StepState
+from tileview.present.graph_figures import STATE_SHORT, StepState
+from tileview.present.graph_style import ColourMode, GraphStyle
 from tileview.present.graph_words import NodeWords
 from tileview.qt.draw.graph_edges import EdgeLayer
 from tileview.qt.draw.graph_shapes import (
     Detail,
     Pens,
+    bar_area,
     detail_at,
+    draw_stripes,
     draw_toggle,
     draw_warning,
     elided,
@@ -182,43 +185,85 @@ class GraphScene:
             draw_toggle(painter, head, self.header_height(), True, ink)
             font = sized(self._pens.bold, text_size(self._pens.bold, scale, head.height() - 4))
             inner = head.adjusted(self.header_height() - 2, 0, -8, 0)
-            two_texts(painter, inner, font, self.words[node].title, self.style.share_texts[node], ink, ink)
+            share = " + ".join(filter(None, (self.style.share_texts[node], self.style.read_texts[node])))
+            two_texts(painter, inner, font, self.words[node].title, share, ink, ink)
 
     # -- boxes ----------------------------------------------------------------------------------------------------
 
-    def fill(self, node: int) -> QColor:
-        """The colour of a box."""
+    def shade(self, node: int) -> QColor | None:
+        """The colour of a node's share or state; None where it has none."""
         shade = int(self.style.shade[node])
-        if shade < 0:
-            return self.theme.color("background" if self.structure.nodes[node].is_port else "raised")
-        red, green, blue = self.style.shades[shade].tolist()
-        return QColor(red, green, blue)
+        return None if shade < 0 else QColor(*self.style.shades[shade].tolist())
+
+    def fill(self, node: int) -> QColor:
+        """The colour of a box: its state's, else neutral (a share colours its bar)."""
+        shade = self.shade(node) if self.style.mode is ColourMode.STEP else None
+        if shade is not None:
+            return shade
+        return self.theme.color("background" if self.structure.nodes[node].is_port else "raised")
 
     def ink(self, node: int) -> QColor:
         """The colour of text on a box."""
-        shade = int(self.style.shade[node])
-        if shade < 0:
-            return self.theme.color("text")
-        red, green, blue = self.style.inks[shade].tolist()
-        return QColor(red, green, blue)
+        if self.style.mode is ColourMode.STEP and int(self.style.shade[node]) >= 0:
+            return QColor(*self.style.inks[int(self.style.shade[node])].tolist())
+        return self.theme.color("text")
+
+    def bar(self, node: int, detail: Detail) -> tuple[QRectF, QRectF]:
+        """The plain and the striped part of a box's bar; empty where it has none."""
+        rect = self.rect(node)
+        if rect is None or not len(self.style.bars):
+            return QRectF(), QRectF()
+        area = bar_area(rect, detail)
+        plain, whole = (float(part) * area.width() for part in self.style.bars[node])
+        return (
+            QRectF(area.left(), area.top(), plain, area.height()),
+            QRectF(area.left() + plain, area.top(), whole - plain, area.height()),
+        )
 
     def _paint_blocks(self, painter: QPainter, places: np.ndarray, marks: Highlight) -> None:
+        """Boxes without words, those of one colour together: filled by state, or as far as their share reaches."""
         nodes = self.picture.nodes[places]
         shades = self.style.shade[nodes]
-        for shade in np.unique(shades).tolist():
-            group = places[shades == shade].tolist()
-            color = self.fill(int(self.picture.nodes[group[0]]))
-            border = self.theme.color("border") if shade < 0 else color.darker(130)
-            painter.setPen(QPen(border, 0))
-            painter.setBrush(color)
-            if marks.found is None:
-                painter.drawRects([self._rects[place] for place in group])
-                continue
-            for bright in (False, True):
-                some = [p for p in group if (int(self.picture.nodes[p]) in marks.found) is bright]
+        filled = self.style.mode is ColourMode.STEP
+        border = self.theme.color("border")
+        for bright in (True,) if marks.found is None else (False, True):
+            some = np.ones(len(places), dtype=np.bool_)
+            if marks.found is not None:
+                some = np.fromiter(((node in marks.found) is bright for node in nodes.tolist()), np.bool_, len(nodes))
                 painter.setOpacity(1.0 if bright else 0.25)
-                painter.drawRects([self._rects[place] for place in some])
-            painter.setOpacity(1.0)
+            if not filled:
+                painter.setPen(QPen(border, 0))
+                painter.setBrush(self.theme.color("raised"))
+                painter.drawRects([self._rects[place] for place in places[some].tolist()])
+            for shade in np.unique(shades[some]).tolist():
+                group = nodes[some & (shades == shade)].tolist()
+                color = self.shade(group[0]) or self.theme.color("raised")
+                if filled:
+                    painter.setPen(QPen(border if shade < 0 else color.darker(130), 0))
+                    painter.setBrush(color)
+                    painter.drawRects([self._rects[self.place[node]] for node in group])
+                elif shade >= 0:
+                    bars = [self.bar(node, Detail.BLOCKS) for node in group]
+                    painter.setPen(Qt.PenStyle.NoPen)
+                    painter.setBrush(color)
+                    painter.drawRects([plain.united(striped) for plain, striped in bars])
+        painter.setOpacity(1.0)
+
+    def _paint_bar(self, painter: QPainter, node: int, detail: Detail) -> None:
+        """The share as a bar: plain what the operation holds, striped the parameters and inputs it reads."""
+        shade = int(self.style.shade[node])
+        if shade < 0 or not len(self.style.bars):
+            return
+        plain, striped = self.bar(node, detail)
+        color, ink = QColor(*self.style.shades[shade].tolist()), QColor(*self.style.inks[shade].tolist())
+        painter.setPen(Qt.PenStyle.NoPen)
+        for part in (plain, striped):
+            if part.width() > 0:
+                painter.fillRect(part, color)
+        draw_stripes(painter, striped, ink)
+        painter.setPen(QPen(self.theme.color("muted"), 0))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRect(plain.united(striped))
 
     def _paint_node(self, painter: QPainter, place: int, scale: float, detail: Detail, marks: Highlight) -> None:
         node = int(self.picture.nodes[place])
@@ -237,6 +282,8 @@ class GraphScene:
         if entry.kind is NodeKind.REPEAT:
             painter.drawRoundedRect(rect.adjusted(3, 3, -3, -3), 3, 3)
         ink = self.theme.color("muted") if is_dim else self.ink(node)
+        if not is_dim:
+            self._paint_bar(painter, node, detail)
         if self.style.share_texts[node][:1] in ("≥", "n"):
             self._hatch(painter, rect)
         if entry.is_port:
@@ -270,6 +317,8 @@ class GraphScene:
         entry = self.structure.nodes[node]
         words, share = self.words[node], self.style.share_texts[node]
         inner = rect.adjusted(8, 2, -8, -2)
+        if self.style.mode is ColourMode.SHARE:
+            inner.setBottom(bar_area(rect, detail).top())
         if entry.kind is NodeKind.REPEAT:
             strip = QRectF(rect.left(), rect.top(), self.header_height(), rect.height())
             draw_toggle(painter, strip, self.header_height(), False, ink)
@@ -295,6 +344,8 @@ class GraphScene:
         """The lower right text of a box: the parameters it reads, or its state where the colours say that."""
         if self.style.mode is ColourMode.STEP and len(self.style.states):
             return STATE_SHORT[StepState(int(self.style.states[node]))]
+        if self.style.read_texts[node]:
+            return self.style.read_texts[node]
         count = len(set(self.structure.nodes[node].parameters))
         return "" if not count else "1 param" if count == 1 else f"{count} params"
 

@@ -8,7 +8,9 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QLinearGradient, QPainter, QPaintEvent, QPen, QPolygonF, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from tileview.present.colours import ink_on
 from tileview.present.graph_style import GraphStyle, Legend
+from tileview.qt.draw.graph_shapes import draw_stripes
 from tileview.qt.theme import Theme
 
 _SPACE = 14.0
@@ -159,6 +161,9 @@ class LegendStrip(QWidget):
         if item.mark == "dash":
             painter.setPen(QPen(self._theme.color("warning"), 1.8, Qt.PenStyle.DashLine))
         painter.drawRect(box)
+        if item.mark == "stripes" and item.color is not None:
+            rgb = (item.color.red(), item.color.green(), item.color.blue())
+            draw_stripes(painter, box, QColor(*ink_on(rgb)))
         if item.mark == "hatch":
             painter.fillRect(box.adjusted(1, 1, -1, -1), self._theme.color("background"))
             painter.fillRect(

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from PySide6.QtGui import QColor, QFont, QFontMetricsF
+from PySide6.QtGui import QFont, QFontMetricsF
 
 from tileview.graphlayout import Sizes, Spacing, Structure
 from tileview.model.graph import Graph
 from tileview.model.recipe import Recipe
 from tileview.model.timeline import Timeline
 from tileview.present.allocation_rows import AllocationFigures
-from tileview.present.graph_style import (
-    ColourMode,
-    GraphStyle,
-    NodeFigures,
-    graph_style,
-    no_figures,
-    node_figures,
-    step_spans,
-)
+from tileview.present.graph_figures import NodeFigures, no_figures, node_figures
+from tileview.present.graph_style import ColourMode, GraphStyle, graph_style
 from tileview.present.graph_words import NodeWords, node_words
-from tileview.present.operation_rows import owners_of_values, shares
+from tileview.present.holdings import holdings, input_readers
+from tileview.present.operation_rows import owners_of_values, step_spans
 from tileview.qt.draw.graph_layouts import LayoutResult
+from tileview.qt.draw.graph_shapes import BAR
 from tileview.qt.theme import Theme
 from tileview.session.session import Session
 
@@ -34,7 +29,7 @@ def box_sizes(font: QFont) -> Sizes:
     height = metrics.height()
     wide = metrics.horizontalAdvance("16 × 46 × 12, F16, swapped")
     return Sizes(
-        node=(round(wide + metrics.horizontalAdvance("12 params") + 28), round(2 * height + 14)),
+        node=(round(wide + metrics.horizontalAdvance("params 9.9 %") + 28), round(2 * height + 14 + BAR)),
         port=(round(wide), round(height + 6)),
         header=round(height + 10),
         padding=16.0,
@@ -51,6 +46,7 @@ class GraphLook:
         self._session = session
         self._figures: AllocationFigures | None = None
         self._owners: dict[int, int] = {}
+        self._readers: dict[int, tuple[int, ...]] = {}
         self._spans: dict[int, tuple[int, int]] = {}
 
     def recipe(self) -> Recipe | None:
@@ -63,6 +59,7 @@ class GraphLook:
     def take_graph(self, graph: Graph | None) -> None:
         """Another graph."""
         self._owners = {} if graph is None else owners_of_values(graph)
+        self._readers = {} if graph is None else input_readers(graph)
 
     def take_timeline(self, timeline: Timeline | None) -> None:
         """Another estimate."""
@@ -85,21 +82,14 @@ class GraphLook:
         table = self._figures.table(step, selection.tile)
         if table.tile is None:
             return no_figures(structure)
-        share = shares(table, timeline, self._owners)
-        return node_figures(structure, share, timeline, step, table.tile, self._owners, self._spans)
+        held = holdings(table, timeline, self._owners, self._readers)
+        return node_figures(structure, held, timeline, step, table.tile, self._owners, self._spans)
 
     def style(self, result: LayoutResult, theme: Theme) -> GraphStyle:
         """Colours and figures for the boxes of a layout."""
-        colors = [QColor(getattr(theme, token)) for token in ("raised", *_STATE_TOKENS)]
-        neutral, *states = [(color.red(), color.green(), color.blue()) for color in colors]
+        colors = [theme.color(token) for token in _STATE_TOKENS]
+        states = [(color.red(), color.green(), color.blue()) for color in colors]
         picture = result.picture
         return graph_style(
-            result.structure,
-            self.figures(result.structure),
-            self.mode,
-            theme.is_dark,
-            neutral,
-            picture.nodes,
-            picture.expanded,
-            states,
+            result.structure, self.figures(result.structure), self.mode, picture.nodes, picture.expanded, states
         )

@@ -1,0 +1,177 @@
+"""What the boxes of the graph hold at a step, and what each operation is doing then.
+
+An allocation is counted under the operation whose result its values stem from, scratch under the operation of the step,
+parameters and inputs under the operation that reads them (:mod:`tileview.present.holdings`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from tileview.graphlayout import Structure
+from tileview.model.timeline import Timeline
+from tileview.present.holdings import Holdings
+from tileview.present.operation_rows import step_spans
+
+Ints = npt.NDArray[np.int64]
+
+
+class StepState(IntEnum):
+    """What an operation is doing at a step; IDLE makes no step at all."""
+
+    IDLE = 0
+    COMING = 1
+    DONE = 2
+    HOLDS = 3
+    RUNS = 4
+
+
+STATE_WORDS = {
+    StepState.RUNS: "runs at this step",
+    StepState.HOLDS: "holds memory then",
+    StepState.DONE: "done, holds nothing",
+    StepState.COMING: "still to come",
+    StepState.IDLE: "makes no step of its own",
+}
+STATE_SHORT = {
+    StepState.RUNS: "runs",
+    StepState.HOLDS: "holds",
+    StepState.DONE: "done",
+    StepState.COMING: "to come",
+    StepState.IDLE: "no step",
+}
+"""The same in one word, for the boxes: the colours of some states lie close together."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeFigures:
+    """Bytes a node at one step on one tile, the bodies of Repeats included; ports have none.
+
+    ``own`` (n,) int64: what its operations made, with scratch; ``read`` (n,) int64: the parameters and inputs that they
+    read; ``unavailable`` (n,) counts allocations without a size. ``usage`` is what the tile holds, ``outside`` the part
+    that belongs to no box, ``shared`` the part of ``read`` that several operations read and the first has.
+    ``states`` (n,) holds a :class:`StepState`, ``runs`` the node of the step itself (−1: none).
+    """
+
+    own: Ints
+    read: Ints
+    unavailable: Ints
+    usage: int
+    outside: int
+    shared: int
+    step: int | None
+    tile: int | None
+    step_text: str
+    states: npt.NDArray[np.int8]
+    runs: int = -1
+    has_idle: bool = False
+    """Whether some operation makes no step."""
+
+    @property
+    def bytes(self) -> Ints:
+        """(n,) int64: both together."""
+        return self.own + self.read
+
+
+def no_figures(structure: Structure) -> NodeFigures:
+    """Figures before there is an estimate."""
+    zeros = np.zeros(len(structure.nodes), dtype=np.int64)
+    states = np.zeros(len(structure.nodes), dtype=np.int8)
+    return NodeFigures(zeros, zeros, zeros, 0, 0, 0, None, None, "", states)
+
+
+def node_figures(
+    structure: Structure,
+    held: Holdings,
+    timeline: Timeline,
+    step: int,
+    tile: int,
+    owners: Mapping[int, int],
+    spans: Mapping[int, tuple[int, int]] | None = None,
+) -> NodeFigures:
+    """The figures at a step on a tile.
+
+    Parameters
+    ----------
+    held : Holdings
+        From :func:`tileview.present.holdings.holdings`, at that step and tile.
+    owners : mapping
+        Graph value → operation, from :func:`tileview.present.operation_rows.owners_of_values`.
+    spans : mapping
+        From :func:`tileview.present.operation_rows.step_spans`; computed where missing.
+    """
+    own, lost_own = _by_node(structure, held.own)
+    read, lost_read = _by_node(structure, held.read)
+    missing, _ = _by_node(structure, held.unavailable)
+    states = _states(structure, timeline, step, owners, step_spans(timeline) if spans is None else spans)
+    shown = timeline.steps[step]
+    return NodeFigures(
+        own,
+        read,
+        missing,
+        held.usage,
+        held.outside + lost_own + lost_read,
+        held.shared,
+        step,
+        tile,
+        f"step {step}: {shown.kind}",
+        states,
+        -1 if shown.source is None else structure.by_operation.get(shown.source, -1),
+        any(states[node.index] == StepState.IDLE and not node.is_port for node in structure.nodes),
+    )
+
+
+def _by_node(structure: Structure, numbers: Mapping[int, int]) -> tuple[Ints, int]:
+    """Numbers by operation as (n,) by node, bodies added to their Repeats; and the sum of those without a node."""
+    found, lost = np.zeros(len(structure.nodes), dtype=np.int64), 0
+    for operation, number in numbers.items():
+        node = structure.by_operation.get(operation)
+        if node is None:
+            lost += number
+        else:
+            found[node] += number
+    for region in reversed(structure.regions):
+        if region.owner is not None and region.nodes:
+            found[region.owner] += found[list(region.nodes)].sum()
+    return found, lost
+
+
+def _states(
+    structure: Structure,
+    timeline: Timeline,
+    step: int,
+    owners: Mapping[int, int],
+    spans: Mapping[int, tuple[int, int]],
+) -> npt.NDArray[np.int8]:
+    states = np.zeros(len(structure.nodes), dtype=np.int8)
+    for operation, (first, _) in spans.items():
+        node = structure.by_operation.get(operation)
+        if node is not None:
+            states[node] = StepState.COMING if first > step else StepState.DONE
+    for root in timeline.steps[step].live:
+        origin = timeline.values[root].origin
+        node = None if origin is None else structure.by_operation.get(owners.get(origin, -1))
+        if node is not None:
+            states[node] = StepState.HOLDS
+    source = timeline.steps[step].source
+    node = None if source is None else structure.by_operation.get(source)
+    if node is not None:
+        states[node] = StepState.RUNS
+    for region in reversed(structure.regions):
+        if region.owner is not None and region.nodes:
+            inner = states[list(region.nodes)]
+            states[region.owner] = max(int(states[region.owner]), _body_state(inner))
+    return states
+
+
+def _body_state(inner: npt.NDArray[np.int8]) -> int:
+    """The state of a body: its most active operation's; HOLDS where some are done and some to come."""
+    most = int(inner.max(initial=0))
+    if most == StepState.DONE and bool((inner == StepState.COMING).any()):
+        return StepState.HOLDS
+    return most

@@ -1,0 +1,140 @@
+"""Whose bytes the usage of a tile is: what each operation made, and the parameters and inputs it reads.
+
+At the peak of a large model most bytes are parameters. Counted under nobody they would hide more than half of it; so an
+allocation that stems from an input of the graph is counted under the operation that reads it, apart from what that
+operation made. Each allocation is counted once, so that all parts add up to the usage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from tileview.model.graph import Graph, Operation, RepeatKind
+from tileview.model.sizes import Unavailable
+from tileview.model.timeline import Timeline
+from tileview.present.allocation_rows import AllocationTable, RowKind
+
+
+def input_readers(graph: Graph) -> dict[int, tuple[int, ...]]:
+    """Value → the operations that read it, in graph order: for inputs, and for what stands for them in bodies.
+
+    A Repeat hands inputs to its body: an invariant argument stands for the operand, an iterated one for all members of
+    its sequence. So a parameter of a body's operation leads to that operation, not to the Repeat; and the argument
+    itself (a copy of it may be an allocation) leads there too. A carried argument is an activation, whatever it starts
+    with: that start is read by the Repeat. An argument that no operation of the body reads is read by the Repeat.
+    """
+    readers: dict[int, list[int]] = {entry.value: [] for entry in graph.inputs}
+    for sequence in graph.sequences:
+        for value in sequence.values:
+            readers.setdefault(value, [])
+    members = {sequence.id: sequence.values for sequence in graph.sequences}
+    _visit(graph.operations, {value: (value,) for value in readers}, members, readers)
+    return {value: tuple(found) for value, found in readers.items()}
+
+
+_Stands = Mapping[int, tuple[int, ...]]
+"""Value of a region → itself and the inputs that it stands for."""
+
+
+def _visit(
+    operations: Iterable[Operation],
+    stands: _Stands,
+    members: Mapping[int, tuple[int, ...]],
+    readers: dict[int, list[int]],
+) -> None:
+    for operation in operations:
+        kind = operation.kind
+        if not isinstance(kind, RepeatKind):
+            _note(operation, operation.inputs, stands, readers)
+            continue
+        _note(operation, operation.inputs[: kind.carried_inputs], stands, readers)
+        handed = _handed(operation, kind, stands, members)
+        for argument in handed:
+            readers.setdefault(argument, [])
+        _visit(kind.body.operations, {**stands, **handed}, members, readers)
+        for argument, values in handed.items():
+            if not readers[argument]:
+                _note(operation, (argument,), {argument: values}, readers)
+
+
+def _handed(
+    repeat: Operation, kind: RepeatKind, stands: _Stands, members: Mapping[int, tuple[int, ...]]
+) -> dict[int, tuple[int, ...]]:
+    """The arguments of a body that stand for inputs."""
+    found: dict[int, tuple[int, ...]] = {}
+    for slot, argument in enumerate(kind.body.arguments):
+        iterated = slot - kind.carried_inputs - kind.invariant_inputs
+        if iterated >= 0:
+            known = iterated < len(kind.iterated_inputs)
+            values = members.get(kind.iterated_inputs[iterated], ()) if known else ()
+        elif slot >= kind.carried_inputs and slot < len(repeat.inputs):
+            values = stands.get(repeat.inputs[slot], ())
+        else:
+            continue
+        if values:
+            found[argument] = (argument, *values)
+    return found
+
+
+def _note(operation: Operation, values: Iterable[int], stands: _Stands, readers: dict[int, list[int]]) -> None:
+    for value in values:
+        for stood in stands.get(value, ()):
+            found = readers[stood]
+            if operation.id not in found:
+                found.append(operation.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Holdings:
+    """Known bytes at one step on one tile; ``own``, ``read`` and ``outside`` add up to ``usage``.
+
+    ``own``: by operation, allocations that stem from its results, and scratch. ``read``: by operation, those that stem
+    from inputs and parameters; one that several operations read counts for the first, and in ``shared``.
+    ``unavailable`` counts allocations without a size, ``outside`` is what belongs to no operation.
+    """
+
+    own: Mapping[int, int]
+    read: Mapping[int, int]
+    shared: int
+    unavailable: Mapping[int, int]
+    outside: int
+    usage: int
+
+
+def holdings(
+    table: AllocationTable, timeline: Timeline, owners: Mapping[int, int], readers: Mapping[int, tuple[int, ...]]
+) -> Holdings:
+    """Share out a table of allocations.
+
+    Parameters
+    ----------
+    owners : mapping
+        Graph value → operation, from :func:`tileview.present.operation_rows.owners_of_values`.
+    readers : mapping
+        From :func:`input_readers`.
+    """
+    own: dict[int, int] = {}
+    read: dict[int, int] = {}
+    unavailable: dict[int, int] = {}
+    shared = outside = 0
+    source = timeline.steps[table.step].source if timeline.steps else None
+    for row in table.rows:
+        origin = timeline.values[row.root].origin if row.root is not None else None
+        found = () if origin is None else readers.get(origin, ())
+        into = read if found else own
+        if row.kind is RowKind.SCRATCH:
+            operation = source
+        elif found:
+            operation = found[0]
+        else:
+            operation = None if origin is None else owners.get(origin)
+        if isinstance(row.bytes, Unavailable):
+            if operation is not None:
+                unavailable[operation] = unavailable.get(operation, 0) + 1
+        elif operation is None:
+            outside += row.bytes
+        else:
+            into[operation] = into.get(operation, 0) + row.bytes
+            shared += row.bytes if len(found) > 1 else 0
+    return Holdings(own, read, shared, unavailable, outside, table.totals.total)
