@@ -11,12 +11,14 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+import numpy as np
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QApplication
@@ -74,7 +76,8 @@ def measure(name: str, model: Graph) -> None:
     picture, layout = timed(lambda: layout_graph(structure))
     assert isinstance(picture, Picture)
     words, saying = timed(lambda: node_words(structure, model, {}))
-    figures = no_figures(structure)
+    sizes = np.random.default_rng(1).integers(0, 1 << 16, (2, len(structure.nodes)))
+    figures = replace(no_figures(structure), own=sizes[0], read=sizes[1], usage=int(sizes.sum()), step=0, tile=0)
     style, colouring = timed(lambda: graph_style(structure, figures, ColourMode.SHARE))
     theme = load_theme("light")
     scene = GraphScene(structure, picture, words, style, theme, QApplication.font())  # type: ignore[arg-type]

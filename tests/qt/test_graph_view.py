@@ -477,8 +477,8 @@ class TestColours:
         pane.open(SAMPLES / "so400m-over.recipe.json")
         node = pane.node(21)
         style = pane.view.shown_style
-        assert style.share_texts[node] == ""
-        assert style.read_texts[node] == "param 17.0 %"
+        assert style.share_text(node) == ""
+        assert style.read_text(node) == "param 17.0 %"
         assert pytest.approx(0.170, abs=0.0005) == 27 * 3584 / 568_312
         pane.canvas.centre(node, 1.0)
         grey = [QColor(name).lightnessF() for name in self.bar_colours(pane, 21, 1)]
@@ -491,7 +491,7 @@ class TestColours:
         assert "The parameters and inputs it reads hold 94.5 KiB (96,768 B) there, 17.0 % of 568,312 B" in tip
         # The Repeat around adds up its body: 42.6 % made, 53.5 % parameters.
         repeat_node = pane.node(24)
-        assert (style.share_texts[repeat_node], style.read_texts[repeat_node]) == ("42.6 %", "params 53.5 %")
+        assert (style.share_text(repeat_node), style.read_text(repeat_node)) == ("42.6 %", "params 53.5 %")
 
     @pytest.mark.parametrize("scale", [0.05, 0.3, 0.5, 1.0])
     def test_bars_are_seen_at_every_zoom(self, sample, scale) -> None:

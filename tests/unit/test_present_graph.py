@@ -181,16 +181,16 @@ class TestStyle:
         structure, figures = figures_at(1)
         style = graph_style(structure, figures, ColourMode.SHARE)  # type: ignore[arg-type]
         node = structure.by_operation  # type: ignore[attr-defined]
-        assert style.share_texts[node[0]] == "50.0 %"
-        assert style.share_texts[node[1]] == "40.0 %"
-        assert style.share_texts[node[2]] == ""
-        assert style.read_texts[node[0]] == "input 10.0 %"
-        assert style.read_texts[node[1]] == ""
-        assert style.figure_tips[node[0]] == (
+        assert style.share_text(node[0]) == "50.0 %"
+        assert style.share_text(node[1]) == "40.0 %"
+        assert style.share_text(node[2]) == ""
+        assert style.read_text(node[0]) == "input 10.0 %"
+        assert style.read_text(node[1]) == ""
+        assert style.figure_tip(node[0]) == (
             "Holds 40.0 KiB (40,960 B) on tile 0 at step 1, 50.0 % of 81,920 B",
             "The parameters and inputs it reads hold 8.0 KiB (8,192 B) there, 10.0 % of 81,920 B",
         )
-        assert style.figure_tips[node[2]] == ("Holds nothing on tile 0 at step 1",)
+        assert style.figure_tip(node[2]) == ("Holds nothing on tile 0 at step 1",)
         # Bars reach as far as the shares, in parts of the largest box: 48 KiB.
         assert style.bars[node[0]].tolist() == [40 / 48, 1.0]
         assert style.bars[node[1]].tolist() == [32 / 48, 32 / 48]
@@ -236,8 +236,8 @@ class TestStyle:
         held = holdings(table, timeline, owners, input_readers(model))
         figures = node_figures(structure, held, timeline, 0, 0, owners)
         style = graph_style(structure, figures, ColourMode.SHARE)
-        assert style.share_texts[structure.by_operation[1]] == "n/a"
-        assert "1 allocation unavailable" in style.figure_tips[structure.by_operation[1]][0]
+        assert style.share_text(structure.by_operation[1]) == "n/a"
+        assert "1 allocation unavailable" in style.figure_tip(structure.by_operation[1])[0]
         assert style.legend.title.startswith("Share of at least 4,096 B")
         assert any(entry.mark == "hatch" for entry in style.legend.entries)
 
@@ -254,7 +254,7 @@ class TestStyle:
     def test_without_an_estimate(self) -> None:
         structure = read_structure(transformer())
         style = graph_style(structure, no_figures(structure), ColourMode.SHARE)
-        assert set(style.share_texts) == {""}
+        assert {style.share_text(node.index) for node in structure.nodes} == {""}
         assert style.legend.ramp is None
 
     def test_marks_can_be_seen_on_every_shade_and_grey_keeps_the_order(self) -> None:

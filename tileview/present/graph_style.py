@@ -10,13 +10,13 @@ unknown is dashed.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
 
-from tileview.graphlayout import Node, Structure
+from tileview.graphlayout import Structure
 from tileview.model.sizes import exact_text, size_text
 from tileview.present.colours import Ramp, ink_on, ramp_table
 from tileview.present.graph_figures import STATE_WORDS, Ints, NodeFigures, StepState
@@ -61,8 +61,7 @@ class GraphStyle:
 
     ``shades`` (k, 3) colours, ``inks`` (k, 3) black or white for marks on them. In mode SHARE a shade colours a bar,
     ``bars`` (n, 2): how far its plain and its striped part reach, as parts of the box's width; in mode STEP it fills
-    the box and ``bars`` is empty. ``share_texts`` stand in the box's upper corner and ``read_texts`` in its lower one
-    (empty for none); ``figure_tips`` are the exact figures for tooltips, lines of text.
+    the box and ``bars`` is empty. Texts are made when they are asked for: of thousands of boxes few are read.
     """
 
     mode: ColourMode
@@ -70,12 +69,65 @@ class GraphStyle:
     shades: Bytes
     inks: Bytes
     bars: Parts
-    share_texts: tuple[str, ...]
-    read_texts: tuple[str, ...]
-    figure_tips: tuple[tuple[str, ...], ...]
     legend: Legend
-    running: int = -1
-    states: npt.NDArray[np.int8] = field(default_factory=lambda: np.zeros(0, dtype=np.int8))
+    structure: Structure
+    figures: NodeFigures
+
+    @property
+    def running(self) -> int:
+        """The node of the step itself, −1 where none is."""
+        return self.figures.runs
+
+    @property
+    def states(self) -> npt.NDArray[np.int8]:
+        """(n,): a :class:`StepState` for each node."""
+        return self.figures.states
+
+    def _says(self, node: int) -> bool:
+        return self.figures.step is not None and not self.structure.nodes[node].is_port
+
+    def share_text(self, node: int) -> str:
+        """What the operation holds, for the upper corner of its box: ``42.4 %``, empty for nothing."""
+        if not self._says(node):
+            return ""
+        own = int(self.figures.own[node])
+        share = percent_text(own, self.figures.usage) if self.figures.usage else "0 %"
+        if self.is_partly_unknown(node):
+            return f"≥ {share}" if own else "n/a"
+        return share if own else ""
+
+    def is_partly_unknown(self, node: int) -> bool:
+        """Whether an allocation of the node has no size."""
+        return bool(self.figures.unavailable[node])
+
+    def read_text(self, node: int) -> str:
+        """What the parameters and inputs it reads hold, for the lower corner: ``params 17.0 %``, empty for nothing."""
+        read = int(self.figures.read[node]) if self._says(node) else 0
+        if not read:
+            return ""
+        entry = self.structure.nodes[node]
+        names = len(set(entry.parameters))
+        word = "params" if names > 1 or entry.body is not None else "param" if names else "input"
+        return f"{word} {percent_text(read, self.figures.usage)}"
+
+    def figure_tip(self, node: int) -> tuple[str, ...]:
+        """The exact figures of a node, lines for its tooltip."""
+        figures = self.figures
+        if not self._says(node):
+            return ()
+        own, read, missing = int(figures.own[node]), int(figures.read[node]), int(figures.unavailable[node])
+        where = f" on tile {figures.tile} at step {figures.step}"
+        whole = exact_text(figures.usage)
+        if missing:
+            lines = [f"Holds at least {size_text(own)}{where}: {counted(missing, 'allocation')} unavailable"]
+        elif own:
+            lines = [f"Holds {size_text(own)}{where}, {percent_text(own, figures.usage)} of {whole}"]
+        else:
+            lines = [f"Holds nothing{where}"]
+        if read:
+            part = percent_text(read, figures.usage)
+            lines.append(f"The parameters and inputs it reads hold {size_text(read)} there, {part} of {whole}")
+        return tuple(lines)
 
 
 def shade_table() -> Bytes:
@@ -115,7 +167,6 @@ def graph_style(
     """
     shown = np.arange(len(structure.nodes)) if shown is None else shown
     filled = shown if expanded is None else shown[~expanded]
-    shares, reads, tips = _figure_texts(structure, figures)
     bars: Parts = np.zeros((0, 2))
     if mode is ColourMode.SHARE:
         most = int(figures.bytes[filled].max(initial=0))
@@ -130,57 +181,10 @@ def graph_style(
         shade[[node.index for node in structure.nodes if node.is_port]] = -1
         legend = _step_legend(figures)
     inks = np.array([ink_on((int(r), int(g), int(b))) for r, g, b in shades], dtype=np.uint8).reshape(-1, 3)
-    return GraphStyle(mode, shade, shades, inks, bars, shares, reads, tips, legend, figures.runs, figures.states)
+    return GraphStyle(mode, shade, shades, inks, bars, legend, structure, figures)
 
 
-# -- words ----------------------------------------------------------------------------------------------------------
-
-
-def _figure_texts(
-    structure: Structure, figures: NodeFigures
-) -> tuple[tuple[str, ...], tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    shares: list[str] = []
-    reads: list[str] = []
-    tips: list[tuple[str, ...]] = []
-    numbers = zip(figures.own.tolist(), figures.read.tolist(), figures.unavailable.tolist(), strict=True)
-    for node, (own, read, missing) in zip(structure.nodes, numbers, strict=True):
-        if node.is_port or figures.step is None:
-            shares.append("")
-            reads.append("")
-            tips.append(())
-            continue
-        share = percent_text(own, figures.usage) if figures.usage else "0 %"
-        if missing:
-            shares.append(f"≥ {share}" if own else "n/a")
-        else:
-            shares.append(share if own else "")
-        reads.append(f"{_read_word(node)} {percent_text(read, figures.usage)}" if read else "")
-        tips.append(_tip(figures, own, read, missing, share))
-    return tuple(shares), tuple(reads), tuple(tips)
-
-
-def _read_word(node: Node) -> str:
-    """What the striped part is, in a word: a Repeat's and most operations' are parameters."""
-    names = set(node.parameters)
-    if node.body is not None:
-        return "params"
-    return "input" if not names else "param" if len(names) == 1 else "params"
-
-
-def _tip(figures: NodeFigures, own: int, read: int, missing: int, share: str) -> tuple[str, ...]:
-    where = f" on tile {figures.tile} at step {figures.step}"
-    whole = exact_text(figures.usage)
-    lines = []
-    if missing:
-        lines.append(f"Holds at least {size_text(own)}{where}: {counted(missing, 'allocation')} unavailable")
-    elif own:
-        lines.append(f"Holds {size_text(own)}{where}, {share} of {whole}")
-    else:
-        lines.append(f"Holds nothing{where}")
-    if read:
-        part = percent_text(read, figures.usage)
-        lines.append(f"The parameters and inputs it reads hold {size_text(read)} there, {part} of {whole}")
-    return tuple(lines)
+# -- legend ---------------------------------------------------------------------------------------------------------
 
 
 def _share_legend(figures: NodeFigures, most: int, has_stripes: bool) -> Legend:

@@ -134,7 +134,7 @@ class GraphCanvas(QWidget):
         """What the tooltip of a node says, line by line."""
         if self._scene is None:
             return ()
-        return (*self._scene.words[node].tip, *self._scene.style.figure_tips[node])
+        return (*self._scene.words[node].tip, *self._scene.style.figure_tip(node))
 
     # -- zoom and pan ---------------------------------------------------------------------------------------------
 

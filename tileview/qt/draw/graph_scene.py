@@ -70,6 +70,7 @@ class GraphScene:
         self._bottom = self._top + picture.rects[:, 3]
         self._rects = [QRectF(*rect) for rect in picture.rects.tolist()]
         self.edges = EdgeLayer(picture)
+        self._kept_blocks: tuple[GraphStyle | None, list[QRectF]] = (None, [])
         self.set_theme(theme, font)
 
     def set_theme(self, theme: Theme, font: QFont) -> None:
@@ -185,7 +186,7 @@ class GraphScene:
             draw_toggle(painter, head, self.header_height(), True, ink)
             font = sized(self._pens.bold, text_size(self._pens.bold, scale, head.height() - 4))
             inner = head.adjusted(self.header_height() - 2, 0, -8, 0)
-            share = " + ".join(filter(None, (self.style.share_texts[node], self.style.read_texts[node])))
+            share = " + ".join(filter(None, (self.style.share_text(node), self.style.read_text(node))))
             two_texts(painter, inner, font, self.words[node].title, share, ink, ink)
 
     # -- boxes ----------------------------------------------------------------------------------------------------
@@ -243,11 +244,21 @@ class GraphScene:
                     painter.setBrush(color)
                     painter.drawRects([self._rects[self.place[node]] for node in group])
                 elif shade >= 0:
-                    bars = [self.bar(node, Detail.BLOCKS) for node in group]
+                    blocks = self._blocks()
                     painter.setPen(Qt.PenStyle.NoPen)
                     painter.setBrush(color)
-                    painter.drawRects([plain.united(striped) for plain, striped in bars])
+                    painter.drawRects([blocks[self.place[node]] for node in group])
         painter.setOpacity(1.0)
+
+    def _blocks(self) -> list[QRectF]:
+        """By place: the part of a box that its share fills, where boxes have no words; made once for each style."""
+        style, kept = self._kept_blocks
+        if style is not self.style:
+            rects = self.picture.rects.copy()
+            rects[:, 2] *= self.style.bars[self.picture.nodes, 1]
+            kept = [QRectF(*rect) for rect in rects.tolist()]
+            self._kept_blocks = (self.style, kept)
+        return kept
 
     def _paint_bar(self, painter: QPainter, node: int, detail: Detail) -> None:
         """The share as a bar: plain what the operation holds, striped the parameters and inputs it reads."""
@@ -255,15 +266,11 @@ class GraphScene:
         if shade < 0 or not len(self.style.bars):
             return
         plain, striped = self.bar(node, detail)
-        color, ink = QColor(*self.style.shades[shade].tolist()), QColor(*self.style.inks[shade].tolist())
-        painter.setPen(Qt.PenStyle.NoPen)
-        for part in (plain, striped):
-            if part.width() > 0:
-                painter.fillRect(part, color)
-        draw_stripes(painter, striped, ink)
         painter.setPen(QPen(self.theme.color("muted"), 0))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setBrush(QColor(*self.style.shades[shade].tolist()))
         painter.drawRect(plain.united(striped))
+        if detail >= Detail.TITLES:
+            draw_stripes(painter, striped, QColor(*self.style.inks[shade].tolist()))
 
     def _paint_node(self, painter: QPainter, place: int, scale: float, detail: Detail, marks: Highlight) -> None:
         node = int(self.picture.nodes[place])
@@ -284,7 +291,7 @@ class GraphScene:
         ink = self.theme.color("muted") if is_dim else self.ink(node)
         if not is_dim:
             self._paint_bar(painter, node, detail)
-        if self.style.share_texts[node][:1] in ("≥", "n"):
+        if self.style.is_partly_unknown(node):
             self._hatch(painter, rect)
         if entry.is_port:
             self._paint_port(painter, rect, words, ink, scale, detail)
@@ -315,7 +322,7 @@ class GraphScene:
         self, painter: QPainter, rect: QRectF, node: int, ink: QColor, scale: float, detail: Detail
     ) -> None:
         entry = self.structure.nodes[node]
-        words, share = self.words[node], self.style.share_texts[node]
+        words, share = self.words[node], self.style.share_text(node)
         inner = rect.adjusted(8, 2, -8, -2)
         if self.style.mode is ColourMode.SHARE:
             inner.setBottom(bar_area(rect, detail).top())
@@ -344,8 +351,8 @@ class GraphScene:
         """The lower right text of a box: the parameters it reads, or its state where the colours say that."""
         if self.style.mode is ColourMode.STEP and len(self.style.states):
             return STATE_SHORT[StepState(int(self.style.states[node]))]
-        if self.style.read_texts[node]:
-            return self.style.read_texts[node]
+        if self.style.read_text(node):
+            return self.style.read_text(node)
         count = len(set(self.structure.nodes[node].parameters))
         return "" if not count else "1 param" if count == 1 else f"{count} params"
 
