@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 
 from tests.helpers.opened import document, opened
 from tests.helpers.views import Stage, stage
@@ -182,6 +184,38 @@ def test_with_nothing_selected_it_says_what_to_do(qtbot) -> None:
     shown.view.tabs.setCurrentIndex(Subject.TILE)
     assert shown.view.plain == "No timeline."
     shown.bridge.set_theme(load_theme("dark"))
+
+
+@pytest.mark.parametrize("size", [(340, 110), (340, 600), (800, 240)])
+def test_text_and_picture_are_whole_in_a_dock_of_any_size(qtbot, size) -> None:
+    shown = stage(DetailsView, qtbot, "so400m-over.recipe.json", size=size)
+    timeline = shown.session.timeline
+    assert timeline is not None
+    shown.session.select_allocation(timeline.steps[69].live[-1])
+    qtbot.wait(20)
+    view = shown.view
+    assert view.text.height() >= int(view.text.document().size().height())
+    assert view.partition.height() >= view.partition.minimumHeight()
+    assert not view.text.geometry().intersects(view.partition.geometry())
+    beside = view.partition.x() > view.text.x()
+    above = view.partition.y() < view.text.y()
+    assert (beside, above) == (size[0] == 800, size[1] == 600)
+    view.area.ensureWidgetVisible(view.partition)
+    spot = view.partition.mapTo(view.area, view.partition.rect().center())
+    assert view.area.rect().contains(spot)
+
+
+def test_the_text_is_read_by_key_to_its_end(qtbot) -> None:
+    shown = stage(DetailsView, qtbot, "so400m-over.recipe.json", size=(340, 110))
+    shown.session.select_operation(21)
+    shown.view.activateWindow()
+    shown.view.text.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.waitUntil(shown.view.text.hasFocus, timeout=2000)
+    QTest.keyClick(shown.view.text, Qt.Key.Key_End, Qt.KeyboardModifier.ControlModifier)
+    bar = shown.view.area.verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.value() > 0, timeout=2000)
+    spot = shown.view.text.mapTo(shown.view.area, shown.view.text.cursorRect().center())
+    assert shown.view.area.rect().contains(spot)
 
 
 def test_copying(shown: Stage, qapp) -> None:

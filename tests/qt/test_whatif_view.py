@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from PySide6.QtCore import Qt
 
 from tests.helpers.views import Stage, stage
 from tileview.model.recipe import Overrides
@@ -95,3 +96,30 @@ def test_with_nothing_open_it_is_off(qtbot) -> None:
     shown.view.apply()
     shown.view.set_smallest()
     shown.view.shut_down()
+
+
+def test_what_the_figures_leave_out_is_said_beside_them(shown: Stage) -> None:
+    timeline = shown.session.timeline
+    assert timeline is not None
+    told = shown.view.notes.text()
+    assert told.startswith("What these figures leave out:")
+    for note in timeline.notes:
+        assert note[1:] in told
+
+
+@pytest.mark.parametrize("size", [(340, 110), (260, 200), (700, 500)])
+def test_in_a_small_dock_nothing_is_squeezed_and_everything_is_reached_by_key(qtbot, size) -> None:
+    shown = stage(WhatIfView, qtbot, "so400m-over.recipe.json", size=size)
+    view = shown.view
+    qtbot.wait(20)
+    for label in (view.verdict, view.text, view.hint, view.notes):
+        assert label.height() >= label.heightForWidth(label.width())
+    for widget in (view.budget_box, view.budget_slider, view.smallest_button, view.reset_button):
+        assert widget.height() >= widget.minimumSizeHint().height()
+    view.activateWindow()
+    area = view.budget_box.parentWidget().parentWidget()
+    view.reset_button.setEnabled(True)
+    view.reset_button.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.waitUntil(view.reset_button.hasFocus, timeout=2000)
+    spot = view.reset_button.mapTo(area, view.reset_button.rect().center())
+    assert area.rect().contains(spot)

@@ -83,3 +83,10 @@ def sentences(timeline: Timeline | None, overrides: Overrides) -> list[str]:
     if overrides != Overrides():
         lines.append("What-if values are in force.")
     return lines
+
+
+def not_modelled(timeline: Timeline | None) -> list[str]:
+    """What the peaks leave out, so that nobody takes a budget that just fits for a promise; a line each."""
+    if timeline is None or not timeline.notes:
+        return []
+    return ["What these figures leave out:", *(f"• {note[:1].upper()}{note[1:]}." for note in timeline.notes)]

@@ -57,8 +57,8 @@ class AllocationsView(View):
         self.model = NodeModel(AllocationSpec(), bridge.theme, self)
         self.tree = NodeView(self.model, "Allocations on a tile", self)
         self.tree.set_samples(
-            "vit.encoder…mlp.up", "interleaved", "586,960 B", "16,384 B", "16 B", "1", "586,960 B",
-            "100.0 %", "573.2 KiB",
+            "vit.encoder…mlp.up", "interleaved", "586,960 B", "16,384 B", "16 B", "1", "1,586,960 B",
+            "100.0 %", "1,573.2 KiB",
         )  # fmt: skip
         self.tree.set_flexible(AllocationColumn.NAME)
         self.tree.set_optional(AllocationColumn.KIB)

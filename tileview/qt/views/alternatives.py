@@ -41,7 +41,7 @@ class AlternativesView(View):
         self.tree = NodeView(self.model, "Alternatives of the selected operation", self)
         self.tree.set_samples(
             "▶ 22", "grid 8 × 36 ×", "−15.4 KiB", "✗ 29.8 KiB over", "1,555.0 KiB",
-            "inner block 96 → 144; result parts 1 × 1 → 2 × 1", "22", "total peak 568,312 B + reserve 49,152 B is over",
+            "inner block 96 → 144; one", "22", "total peak 568,312 B + reserve",
         )  # fmt: skip
         self.tree.set_flexible(AlternativeColumn.PLAN, AlternativeColumn.DIFFERS, AlternativeColumn.WHY)
         self.tree.activated_key.connect(self._swap_key)

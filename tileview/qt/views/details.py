@@ -7,8 +7,8 @@ from enum import IntEnum
 from html import escape
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction, QGuiApplication, QShowEvent
-from PySide6.QtWidgets import QTabBar, QTextBrowser, QVBoxLayout, QWidget
+from PySide6.QtGui import QAction, QGuiApplication, QPalette, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QBoxLayout, QTabBar, QVBoxLayout, QWidget
 
 from tileview.model.program import DIRECT_OWNERS
 from tileview.model.timeline import Timeline, fullest_tile
@@ -29,6 +29,7 @@ from tileview.qt.bridge import Bridge
 from tileview.qt.views.base import View
 from tileview.qt.views.operation_edits import OperationEdits
 from tileview.qt.views.partition_widget import PartitionWidget
+from tileview.qt.views.scrolled import GrowingText, Scrolled
 from tileview.session.selection import Selection
 
 
@@ -42,6 +43,9 @@ class Subject(IntEnum):
 
 _MOST_STEPS = 40
 """Steps of an operation that are listed."""
+_WIDE = 560
+_HIGH = 360
+"""Pixels from which on the picture stands beside the text, or above it."""
 
 
 class DetailsView(View):
@@ -66,23 +70,27 @@ class DetailsView(View):
         for title in ("Allocation", "Operation", "Tile"):
             self.tabs.addTab(title)
         self.tabs.currentChanged.connect(self._refill)
+        self.area = Scrolled(self)
         self.partition = PartitionWidget(bridge.theme, self)
         self.edits = OperationEdits(bridge, self)
-        self.text = QTextBrowser()
+        self.text = GrowingText(self.area)
         self.text.setAccessibleName("Details")
-        self.text.setOpenLinks(False)
-        self.text.setFrameShape(QTextBrowser.Shape.NoFrame)
-        self.text.setTextInteractionFlags(
-            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
-        )
         self.setFocusProxy(self.text)
+        self.area.page.setBackgroundRole(QPalette.ColorRole.Base)
+        column = self.area.column
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(4)
+        self.body = QBoxLayout(QBoxLayout.Direction.TopToBottom)
+        self.body.addWidget(self.text, 3)
+        self.body.addWidget(self.partition, 2, Qt.AlignmentFlag.AlignTop)
+        column.addWidget(self.edits)
+        column.addLayout(self.body)
+        column.addStretch(1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(4, 4, 4, 4)
         layout.setSpacing(4)
         layout.addWidget(self.tabs)
-        layout.addWidget(self.partition)
-        layout.addWidget(self.edits)
-        layout.addWidget(self.text, 1)
+        layout.addWidget(self.area, 1)
         self._copy_action = QAction("Copy details as text", self)
         self._copy_action.triggered.connect(self.copy_text)
         self._refill()
@@ -128,6 +136,17 @@ class DetailsView(View):
         super().showEvent(event)
         if self._stale:
             self._refill()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put the picture beside the text where there is the width, above where there is the height, else below."""
+        super().resizeEvent(event)
+        direction = QBoxLayout.Direction.TopToBottom
+        if self.width() >= _WIDE:
+            direction = QBoxLayout.Direction.LeftToRight
+        elif self.height() >= _HIGH:
+            direction = QBoxLayout.Direction.BottomToTop
+        if self.body.direction() is not direction:
+            self.body.setDirection(direction)
 
     def _refill(self) -> None:
         """Compute the text; while the view is hidden, only remember that this is to be done."""
@@ -261,7 +280,7 @@ class DetailsView(View):
         text = plain_text(title, tuple(sections))
         if text == self._text and showing == self._showing:
             return
-        bar = self.text.verticalScrollBar()
+        bar = self.area.verticalScrollBar()
         position = bar.value() if showing == self._showing else 0
         self._text, self._showing = text, showing
         muted = self.bridge.theme.muted

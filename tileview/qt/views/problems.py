@@ -59,7 +59,7 @@ class ProblemsView(View):
         self.model = NodeModel(ProblemSpec(), bridge.theme, self)
         self.tree = NodeView(self.model, "Problems", self, tree=True)
         self.tree.setIndentation(12)
-        self.tree.set_samples("✗ error", "43 invalid layouts", "1472 owners asked of 288", "At most 288 owners")
+        self.tree.set_samples("✗ error", "43 invalid layouts", "1472 owners asked of 288 grains", "At most 288 owners")
         self.tree.set_flexible(ProblemColumn.PLACE, ProblemColumn.TEXT, ProblemColumn.HINT)
         self.tree.picked.connect(self._pick)
         self.tree.selectionModel().currentRowChanged.connect(self._refresh_repairs)

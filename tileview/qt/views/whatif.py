@@ -12,10 +12,12 @@ from tileview.model.config import PLANNED_BYTES
 from tileview.model.recipe import Overrides
 from tileview.model.sizes import exact_text, kib_text
 from tileview.model.timeline import Timeline
-from tileview.present.whatif import NEVER_EXPORTED, limits, sentences
+from tileview.present.whatif import NEVER_EXPORTED, limits, not_modelled, sentences
 from tileview.qt.bridge import Bridge
 from tileview.qt.draw.tiles_flow import FlowLayout
 from tileview.qt.views.base import View
+from tileview.qt.views.elided import WrappedLabel
+from tileview.qt.views.scrolled import Scrolled
 
 _SETTLE_MS = 150
 """A slider that moves is taken up after this rest, so that dragging makes one edit and not a hundred."""
@@ -37,6 +39,7 @@ class WhatIfView(View):
         self.text = self._label()
         self.hint = self._label()
         self.hint.setText(NEVER_EXPORTED)
+        self.notes = self._label()
         self.smallest_button = self._button(
             "Set the s&mallest budget that fits", "Total peak + reserve as the budget", self.set_smallest
         )
@@ -74,11 +77,7 @@ class WhatIfView(View):
         return box, slider, kib
 
     def _label(self) -> QLabel:
-        label = QLabel()
-        label.setTextFormat(Qt.TextFormat.PlainText)
-        label.setWordWrap(True)
-        label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        return label
+        return WrappedLabel()
 
     def _button(self, text: str, tip: str, slot: Callable[[], None]) -> QPushButton:
         button = QPushButton(text)
@@ -104,14 +103,22 @@ class WhatIfView(View):
         buttons = FlowLayout(spacing=4)
         buttons.addWidget(self.smallest_button)
         buttons.addWidget(self.reset_button)
+        area = Scrolled(self)
+        for widget in (self.budget_box, self.budget_slider, self.reserve_box, self.reserve_slider):
+            area.follow(widget)
+        area.follow(self.smallest_button, self.reset_button)
+        column = area.column
+        column.setContentsMargins(4, 4, 4, 4)
+        column.addLayout(grid)
+        column.addWidget(self.verdict)
+        column.addWidget(self.text)
+        column.addLayout(buttons)
+        column.addWidget(self.hint)
+        column.addWidget(self.notes)
+        column.addStretch(1)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 8, 8, 8)
-        layout.addLayout(grid)
-        layout.addWidget(self.verdict)
-        layout.addWidget(self.text)
-        layout.addLayout(buttons)
-        layout.addWidget(self.hint)
-        layout.addStretch(1)
+        layout.setContentsMargins(4, 4, 4, 4)
+        layout.addWidget(area)
 
     # -- session --------------------------------------------------------------------------------------------------
 
@@ -158,6 +165,7 @@ class WhatIfView(View):
             can_fit = not found.obstacle and isinstance(found.smallest_budget, int)
         self.smallest_button.setEnabled(can_fit)
         self._show_verdict(timeline)
+        self.notes.setText("\n".join(not_modelled(timeline)))
 
     def _show_verdict(self, timeline: Timeline | None) -> None:
         verdict = self.session.verdict if timeline is not None else None
