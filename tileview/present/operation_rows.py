@@ -9,7 +9,7 @@ there the operations named by its steps stand, each with its steps.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from tileview.model.graph import Graph, Operation, RepeatKind, UnknownKind
@@ -84,15 +84,21 @@ def owners_of_values(graph: Graph) -> dict[int, int]:
     return owners
 
 
-def shares(table: AllocationTable, timeline: Timeline, owners: Mapping[int, int] | None) -> Shares:
+def shares(
+    table: AllocationTable,
+    timeline: Timeline,
+    owners: Mapping[int, int] | None,
+    firsts: Mapping[int, int | None] | None = None,
+) -> Shares:
     """What each operation holds in a table of allocations.
 
     ``owners`` is None for a timeline without a graph: then an allocation belongs to the operation of the step where
-    it is first live, if the timeline does not start with it.
+    it is first live, if the timeline does not start with it (``firsts``, where that is known already).
     """
     bytes_of: dict[int | None, int] = {}
     unavailable: dict[int | None, int] = {}
-    firsts = _first_sources(timeline) if owners is None else {}
+    if firsts is None:
+        firsts = _first_sources(timeline) if owners is None else {}
     source = timeline.steps[table.step].source if timeline.steps else None
     for row in table.rows:
         if row.kind is RowKind.SCRATCH:
@@ -229,34 +235,73 @@ def _matches(row: OperationRow, query: str) -> bool:
     return matches(query, f"op {row.operation}", str(row.operation), row.kind, row.plan)
 
 
-def timeline_nodes(timeline: Timeline, share: Shares, query: str = "") -> tuple[Node[OperationRow], ...]:
-    """The operations that a timeline's steps name, in order of their first step, with those steps as children."""
-    grouped: dict[int | None, list[int]] = {}
-    for step in timeline.steps:
-        grouped.setdefault(step.source, []).append(step.index)
-    nodes = []
-    for source, indices in grouped.items():
-        children = tuple(Node(("step", index), _step_row(timeline, index)) for index in indices)
-        kinds = list(dict.fromkeys(timeline.steps[index].kind for index in indices))
+class StepOperations:
+    """The operations that a timeline's steps name, grouped once, for tables that are made anew at every step.
+
+    Rows of operations that hold nothing, and those of steps, are the same objects whatever the step.
+    """
+
+    def __init__(self, timeline: Timeline) -> None:
+        self._timeline = timeline
+        self._grouped: dict[int | None, list[int]] = {}
+        for step in timeline.steps:
+            self._grouped.setdefault(step.source, []).append(step.index)
+        self._empty: dict[int | None, Node[OperationRow]] = {}
+        self._firsts: dict[int, int | None] | None = None
+
+    @property
+    def firsts(self) -> dict[int, int | None]:
+        """Root → operation of the step at which it is first live; None for what the timeline starts with."""
+        if self._firsts is None:
+            self._firsts = _first_sources(self._timeline)
+        return self._firsts
+
+    def nodes(self, share: Shares, query: str = "") -> tuple[Node[OperationRow], ...]:
+        """The operations in order of their first step, with those steps as children."""
+        nodes = []
+        for source in self._grouped:
+            node = self._node(source, share)
+            if not query or _matches(node.row, query):
+                nodes.append(node)
+            else:
+                kept = tuple(one for one in node.children if matches(query, one.row.kind, one.row.plan))
+                if kept:
+                    nodes.append(Node(node.key, node.row, kept))
+        return tuple(nodes)
+
+    def _node(self, source: int | None, share: Shares) -> Node[OperationRow]:
+        empty = self._empty.get(source)
+        if empty is None:
+            empty = self._empty[source] = self._empty_node(source)
+        held, unavailable = share.bytes.get(source, 0), share.unavailable.get(source, 0)
+        if not held and not unavailable:
+            return empty
+        return Node(
+            empty.key, replace(empty.row, bytes=held, usage=share.usage, unavailable=unavailable), empty.children
+        )
+
+    def _empty_node(self, source: int | None) -> Node[OperationRow]:
+        indices = self._grouped[source]
+        children = tuple(Node(("step", index), _step_row(self._timeline, index)) for index in indices)
+        kinds = list(dict.fromkeys(self._timeline.steps[index].kind for index in indices))
         row = OperationRow(
             source,
             None if source is not None else indices[0],
             ", ".join(kinds) if source is not None else "No operation",
             counted(len(indices), "step"),
             None,
-            share.bytes.get(source, 0),
-            share.usage,
-            share.unavailable.get(source, 0),
+            0,
+            0,
+            0,
             indices[0],
             last_step=indices[-1],
         )
-        if _matches(row, query):
-            nodes.append(Node(("source", source), row, children))
-        else:
-            kept = tuple(node for node in children if matches(query, node.row.kind, node.row.plan))
-            if kept:
-                nodes.append(Node(("source", source), row, kept))
-    return tuple(nodes)
+        return Node(("source", source), row, children)
+
+
+def timeline_nodes(timeline: Timeline, share: Shares, query: str = "") -> tuple[Node[OperationRow], ...]:
+    """The operations that a timeline's steps name; see :class:`StepOperations`."""
+    return StepOperations(timeline).nodes(share, query)
 
 
 def _step_row(timeline: Timeline, index: int) -> OperationRow:

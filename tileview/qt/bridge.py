@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Signal
 
 from tileview.qt.theme import Theme, load_theme
+from tileview.qt.turns import Turns
 from tileview.session.session import Change, Session
 
 
@@ -13,7 +14,8 @@ class Bridge(QObject):
 
     The signals carry nothing: a view that is told reads the session. ``hovered`` is transient (an operation id, a
     root, a tile; any may be None) and never changes a table. ``message`` goes to the status bar. ``requested`` asks
-    the main window to run a command by name (see ``actions.py``), with an argument.
+    the main window to run a command by name (see ``actions.py``), with an argument. ``turns`` is where views wait to
+    show a large file.
     """
 
     document_changed = Signal()
@@ -31,6 +33,7 @@ class Bridge(QObject):
         super().__init__(parent)
         self.session = session
         self._theme = load_theme("light") if theme is None else theme
+        self.turns = Turns(self)
         self._unsubscribe = session.subscribe(self._on_change)
 
     def _on_change(self, change: Change) -> None:
@@ -54,4 +57,5 @@ class Bridge(QObject):
 
     def close(self) -> None:
         """Stop listening to the session."""
+        self.turns.close()
         self._unsubscribe()

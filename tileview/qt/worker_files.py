@@ -41,19 +41,21 @@ def study(payload: tuple[TimelineFile, int], reporter: Reporter) -> tuple[Proble
     """
     file, first = payload
     steps, checks = len(file.steps), len(file.steps) + len(file.values)
-    done, told = 0, 0.0
+    done, total, text, told = 0, 0, "", 0.0
     problems: tuple[Problem, ...] = ()
     for part in parts_of_study(file, first):
         if isinstance(part, StepsRead):
             reporter.part(part)
-            end = part.first + len(part.worst)
-            reporter.progress(end, steps, f"Reading step {end:,} of {steps:,}")
+            done = part.first + len(part.worst)
+            total, text = steps, f"Reading step {done:,} of {steps:,}"
+            done = 0 if done == steps else done
         elif part is not None:
             problems = part
         else:
             done += 1
-            if time.monotonic() - told > TOLD_SECONDS:
-                told = time.monotonic()
-                reporter.progress(done, checks, "Checking the numbers per tile")
+            total, text = checks, "Checking the numbers per tile"
+        if time.monotonic() - told > TOLD_SECONDS:
+            told = time.monotonic()
+            reporter.progress(done, total, text)
     file.tiles.close()
     return problems

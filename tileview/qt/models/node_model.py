@@ -30,7 +30,7 @@ _MOST_RUNS = 256
 class _Item:
     """A row that is shown: its node, its place among its siblings, the ids of its children."""
 
-    __slots__ = ("cells", "children", "key", "parent", "position", "row")
+    __slots__ = ("cells", "children", "given", "key", "parent", "position", "row")
 
     def __init__(self, key: Hashable, row: Any, parent: int) -> None:
         self.key = key
@@ -38,6 +38,7 @@ class _Item:
         self.parent = parent
         self.position = 0
         self.children: list[int] = []
+        self.given: Sequence[Node[Any]] = ()
         self.cells: dict[int, Cell] = {}
 
 
@@ -51,6 +52,7 @@ class NodeModel(QAbstractItemModel):
         self._bold = QFont()
         self._bold.setBold(True)
         self._items: dict[int, _Item] = {0: _Item(None, None, -1)}
+        self._places: dict[Hashable, int] | None = None
         self._next_id = 1
         self._nodes: tuple[Node[Any], ...] = ()
         self._column = -1
@@ -76,6 +78,7 @@ class NodeModel(QAbstractItemModel):
         """Forget all rows: another document."""
         self.beginResetModel()
         self._items = {0: _Item(None, None, -1)}
+        self._places = None
         self._nodes = ()
         self._unsorted = ()
         self.endResetModel()
@@ -94,10 +97,13 @@ class NodeModel(QAbstractItemModel):
 
     def find(self, key: Hashable, column: int = 0) -> QModelIndex:
         """The first row with a key, in any depth; an invalid index where there is none."""
-        for item_id, item in self._items.items():
-            if item_id and item.key == key:
-                return self.createIndex(item.position, column, item_id)
-        return QModelIndex()
+        if self._places is None:
+            self._places = {}
+            for item_id, item in self._items.items():
+                if item_id:
+                    self._places.setdefault(item.key, item_id)
+        found = self._places.get(key)
+        return QModelIndex() if found is None else self.createIndex(self._items[found].position, column, found)
 
     def indexes(self, parent: int = 0) -> Iterator[QModelIndex]:
         """Every row's first index, in the order shown, children after their parent."""
@@ -138,6 +144,7 @@ class NodeModel(QAbstractItemModel):
         self.endRemoveRows()
 
     def _forget(self, item_id: int) -> None:
+        self._places = None
         for child in self._items.pop(item_id).children:
             self._forget(child)
 
@@ -149,11 +156,13 @@ class NodeModel(QAbstractItemModel):
         self.endInsertRows()
 
     def _make(self, parent: int, node: Node[Any]) -> int:
+        self._places = None
         item_id = self._next_id
         self._next_id += 1
         item = _Item(node.key, node.row, parent)
         self._items[item_id] = item
         item.children = [self._make(item_id, child) for child in node.children]
+        item.given = node.children
         self._number(item_id, 0)
         return item_id
 
@@ -183,12 +192,14 @@ class NodeModel(QAbstractItemModel):
         first, last = -1, -1
         for position, (child, node) in enumerate(zip(tuple(item.children), nodes, strict=True)):
             shown = self._items[child]
-            if shown.row is not node.row and shown.row != node.row:
-                first = position if first < 0 else first
-                last = position
-            shown.row = node.row
-            shown.cells.clear()
-            if shown.children or node.children:
+            if shown.row is not node.row:
+                if shown.row != node.row:
+                    first = position if first < 0 else first
+                    last = position
+                shown.row = node.row
+                shown.cells.clear()
+            if shown.given is not node.children:
+                shown.given = node.children
                 self._update(child, node.children)
         if first >= 0:
             columns = len(self.spec.columns) - 1

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from PySide6.QtCore import Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QWidget
 
 from tileview.qt.bridge import Bridge
+from tileview.qt.turns import is_large
 from tileview.session.session import Session
 
 
@@ -27,17 +29,66 @@ class View(QWidget):
         self.bridge = bridge
         self.setObjectName(self.name)
         self.setAccessibleName(self.title)
-        bridge.document_changed.connect(self.on_document)
-        bridge.state_changed.connect(self.on_state)
-        bridge.estimate_changed.connect(self.on_estimate)
-        bridge.selection_changed.connect(self.on_selection)
-        bridge.alternatives_changed.connect(self.on_alternatives)
-        bridge.pins_changed.connect(self.on_pins)
-        bridge.theme_changed.connect(self.on_theme)
+        self._waits = False
+        bridge.document_changed.connect(self._take_document)
+        bridge.state_changed.connect(self._take_state)
+        bridge.estimate_changed.connect(self._take_estimate)
+        bridge.selection_changed.connect(self._take_selection)
+        bridge.alternatives_changed.connect(self._take_alternatives)
+        bridge.pins_changed.connect(self._take_pins)
+        bridge.theme_changed.connect(self._take_theme)
 
     @property
     def session(self) -> Session:
         return self.bridge.session
+
+    # The estimate of a large file is shown by one view at a time; whatever comes before a view's turn makes it take it.
+
+    @Slot()
+    def _take_document(self) -> None:
+        self._waits = False
+        self.on_document()
+
+    @Slot()
+    def _take_estimate(self) -> None:
+        if not is_large(self.session.timeline):
+            self._waits = False
+            self.on_estimate()
+        elif not self._waits:
+            self._waits = True
+            self.bridge.turns.add(self.catch_up)
+
+    def catch_up(self) -> None:
+        """Show the estimate in force, where that has been put off."""
+        if self._waits:
+            self._waits = False
+            self.on_estimate()
+            self.on_selection()
+
+    @Slot()
+    def _take_selection(self) -> None:
+        if not self._waits:
+            self.on_selection()
+
+    @Slot()
+    def _take_state(self) -> None:
+        self.catch_up()
+        self.on_state()
+
+    @Slot()
+    def _take_alternatives(self) -> None:
+        self.catch_up()
+        self.on_alternatives()
+
+    @Slot()
+    def _take_pins(self) -> None:
+        self.catch_up()
+        self.on_pins()
+
+    @Slot()
+    def _take_theme(self) -> None:
+        self.catch_up()
+        self.on_theme()
 
     def on_document(self) -> None:
         """Another file is open, or none: show its state from scratch."""

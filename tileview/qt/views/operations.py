@@ -16,11 +16,11 @@ from tileview.present.operation_rows import (
     OperationRow,
     OperationSpec,
     Shares,
+    StepOperations,
     owners_of_values,
     recipe_nodes,
     shares,
     step_spans,
-    timeline_nodes,
 )
 from tileview.present.tables import Node
 from tileview.qt.bridge import Bridge
@@ -29,6 +29,9 @@ from tileview.qt.views.base import View
 from tileview.qt.views.elided import WrappedLabel
 from tileview.qt.views.node_view import NodeView
 from tileview.qt.views.pace import Pace
+
+_MOST_EXPANDED = 300
+"""Operations of a timeline whose steps are all shown at first; where there are more, each opens its own."""
 
 
 class OperationsView(View):
@@ -41,6 +44,7 @@ class OperationsView(View):
         super().__init__(bridge, parent)
         self._figures: AllocationFigures | None = None
         self._owners: dict[int, int] | None = None
+        self._steps: StepOperations | None = None
         self._spans: dict[int, tuple[int, int]] = {}
         self._stale = False
         self._pace = Pace(self._follow, self)
@@ -96,6 +100,7 @@ class OperationsView(View):
         timeline = self.session.timeline
         graph = self.session.graph
         self._owners = None if graph is None else owners_of_values(graph)
+        self._steps = StepOperations(timeline) if graph is None and timeline is not None else None
         self._spans = step_spans(timeline)
         self._figures = None if timeline is None else AllocationFigures(timeline)
         self._refill()
@@ -119,7 +124,7 @@ class OperationsView(View):
         timeline = self.session.timeline
         was_empty = self.model.rowCount() == 0
         self.model.set_nodes(self._nodes(timeline))
-        if was_empty or self.filter_box.text():
+        if (was_empty or self.filter_box.text()) and self.model.rowCount() <= _MOST_EXPANDED:
             self.tree.expandToDepth(0)
         self.note.setText(self._words(timeline))
 
@@ -133,14 +138,14 @@ class OperationsView(View):
             unknown = {} if program is None else dict(program.unknown)
             edited = self.session.state.swaps.keys()
             return recipe_nodes(recipe, share, self._spans, edited=edited, unknown=unknown, query=query)
-        return () if timeline is None else timeline_nodes(timeline, share, query)
+        return () if self._steps is None else self._steps.nodes(share, query)
 
     def _shares(self, timeline: Timeline | None) -> Shares:
         if timeline is None or self._figures is None or not timeline.steps:
             return NO_SHARES
         selection = self.session.selection
         table = self._figures.table(selection.step or 0, selection.tile)
-        return shares(table, timeline, self._owners)
+        return shares(table, timeline, self._owners, None if self._steps is None else self._steps.firsts)
 
     def _words(self, timeline: Timeline | None) -> str:
         if self.session.document is None:

@@ -7,7 +7,7 @@ from time import perf_counter
 
 from PySide6.QtCore import QObject, QTimer
 
-_QUICK_SECONDS = 0.05
+_QUICK_SECONDS = 0.12
 """Requests closer together than this come from a held key or a drag."""
 _STREAK = 3
 _COSTLY_SECONDS = 0.004

@@ -1,0 +1,60 @@
+"""Work of many views spread over turns of the event loop, so that none keeps the window from its user for long."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, QTimer, Slot
+
+from tileview.model.timeline import Origin, Timeline
+
+_LARGE = 2000
+"""Steps and values of a file together from which on the views take turns."""
+
+
+def is_large(timeline: Timeline | None) -> bool:
+    """Whether showing a timeline in all views at once would be felt.
+
+    Only for files, where an edit changes no number of steps: a view that has not had its turn yet shows what was there
+    before, and that must still be a place that exists.
+    """
+    return (
+        timeline is not None and timeline.origin is Origin.FILE and len(timeline.steps) + len(timeline.values) > _LARGE
+    )
+
+
+class Turns(QObject):
+    """Calls that wait, one made in each turn of the event loop, in the order in which they came."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._waiting: list[Callable[[], None]] = []
+        self._timer = QTimer(self)
+        self._timer.setInterval(0)
+        self._timer.timeout.connect(self._next)
+
+    @property
+    def is_done(self) -> bool:
+        return not self._waiting
+
+    def add(self, call: Callable[[], None]) -> None:
+        self._waiting.append(call)
+        self._timer.start()
+
+    @Slot()
+    def _next(self) -> None:
+        call = self._waiting.pop(0) if self._waiting else None
+        if not self._waiting:
+            self._timer.stop()
+        if call is not None:
+            call()
+
+    def finish(self) -> None:
+        """Make all of them now."""
+        while self._waiting:
+            self._next()
+
+    def close(self) -> None:
+        """Forget them."""
+        self._waiting.clear()
+        self._timer.stop()
