@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -10,6 +11,7 @@ import textwrap
 import pytest
 
 from tileview.qt import startup
+from tileview.qt.recovery import left_behind
 
 RUN = """
 import sys
@@ -154,3 +156,48 @@ def test_screenshot_of_what_is_not_there_is_refused(samples, tmp_path, qapp, wan
     with pytest.raises(TileViewError, match=text):
         screenshot(samples / "vit3-64tiles.recipe.json", tmp_path / "x.png", **wanted)
     assert not (tmp_path / "x.png").exists()
+
+
+SWAP_AND_WAIT = """
+import sys
+from pathlib import Path
+from PySide6.QtCore import QTimer
+from tileview.qt import program
+from tileview.qt.app import run
+
+opened = program.Windows.open
+
+def open_and_edit(self, paths):
+    window = opened(self, paths)
+
+    def edit():
+        if window.session.document is None:
+            return
+        if window.session.history.is_clean:
+            window.session.swap(0, 2)
+        elif window.files.recovery.file.exists():
+            print("ready", flush=True)
+            timer.stop()
+
+    timer = QTimer(window)
+    timer.timeout.connect(edit)
+    timer.start(50)
+    return window
+
+program.Windows.open = open_and_edit
+sys.exit(run([Path(name) for name in sys.argv[1:]]))
+"""
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)])
+def test_edits_survive_when_the_process_is_ended_from_outside(pair, number, code, state_folder):
+    process = subprocess.Popen(
+        [sys.executable, "-c", SWAP_AND_WAIT, str(pair)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == code, errors
+    kept = left_behind()
+    assert [dict(one.state.swaps) for one in kept] == [{0: 2}]
+    assert kept[0].document == pair

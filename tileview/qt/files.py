@@ -331,11 +331,11 @@ class Files(QObject):
 
     # -- ends -----------------------------------------------------------------------------------------------------
 
-    def close(self) -> None:
-        """End loading and watching; recovery files go, since the window closes in order."""
+    def close(self, keep_edits: bool = False) -> None:
+        """End loading and watching. The recovery file goes, unless edits are to be offered at the next start."""
         self.loader.close()
         self.watch.close()
-        self.recovery.close()
+        self.recovery.close(keep_edits)
 
 
 def samples() -> list[Path]:

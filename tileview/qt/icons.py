@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 
 from PySide6.QtCore import QByteArray, QRectF, Qt
-from PySide6.QtGui import QIcon, QPainter, QPixmap
+from PySide6.QtGui import QIcon, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
+from tileview.qt.draw.painting import painting
 from tileview.qt.theme import Theme
 from tileview.resources import resource
 
@@ -25,9 +26,8 @@ def _pixmap(name: str, color: str, size: int) -> QPixmap:
     renderer = QSvgRenderer(QByteArray(text.encode("utf-8")))
     pixmap = QPixmap(size, size)
     pixmap.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(pixmap)
-    renderer.render(painter, QRectF(0, 0, size, size))
-    painter.end()
+    with painting(pixmap) as painter:
+        renderer.render(painter, QRectF(0, 0, size, size))
     return pixmap
 
 

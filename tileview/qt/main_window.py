@@ -336,13 +336,16 @@ class MainWindow(QMainWindow):
             self.shut_down()
         super().closeEvent(event)
 
-    def shut_down(self) -> None:
-        """End every thread, process and timer of this window."""
+    def shut_down(self, keep_edits: bool = False) -> None:
+        """End every thread, process and timer of this window.
+
+        ``keep_edits``: there was no asking about edits that are not exported, so they are offered at the next start.
+        """
         self.closed = True
         self.hide()
         self.keyguard.release()
         self.tools.close()
-        self.files.close()
+        self.files.close(keep_edits)
         self.exporter.close()
         self.estimates.close()
         self.docks.shut_down()

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import signal
+import socket
 import sys
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QTimer, Slot
+from PySide6.QtCore import QObject, QSocketNotifier, QTimer, Slot
 from PySide6.QtWidgets import QApplication
 
 from tileview.qt.faults import FaultHandler
+from tileview.qt.garbage import Collector
 from tileview.qt.icons import clear_cache
 from tileview.qt.main_window import MainWindow
 
@@ -47,16 +50,60 @@ class Windows(QObject):
     def close(self) -> None:
         """End the work of windows that are still there: the program is going, whatever they would like to ask."""
         for window in tuple(self._windows):
-            window.shut_down()
+            window.shut_down(keep_edits=True)
 
     @Slot(object)
     def _on_gone(self, window: MainWindow) -> None:
         self._windows.remove(window)
 
 
+class Interrupts(QObject):
+    """Ends the program on Ctrl+C and on a request to terminate: at once, without questions, edits kept for next time.
+
+    Python runs its handlers only when Python code runs, which may be never while a window is idle; so the signal's
+    number is written to a socket that the event loop watches.
+    """
+
+    SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._read, self._write = socket.socketpair()
+        self._read.setblocking(False)
+        self._write.setblocking(False)
+        self._before = [(number, signal.signal(number, self._ignore)) for number in self.SIGNALS]
+        self._wakeup = signal.set_wakeup_fd(self._write.fileno(), warn_on_full_buffer=False)
+        self._notifier = QSocketNotifier(self._read.fileno(), QSocketNotifier.Type.Read, self)
+        self._notifier.activated.connect(self._on_signal)
+
+    @staticmethod
+    def _ignore(_number: int, _frame: object) -> None:
+        """The number has gone to the socket already."""
+
+    @Slot()
+    def _on_signal(self) -> None:
+        try:
+            received = self._read.recv(64)
+        except OSError:
+            return
+        ends = [number for number in received if number in self.SIGNALS]
+        if ends:
+            QApplication.exit(128 + ends[0])
+
+    def close(self) -> None:
+        """Give the handlers back."""
+        self._notifier.setEnabled(False)
+        signal.set_wakeup_fd(self._wakeup)
+        for number, handler in self._before:
+            signal.signal(number, handler)
+        self._read.close()
+        self._write.close()
+
+
 def run_windows(paths: list[Path], compare: bool) -> int:
     """Open windows on files and run until the last one is closed; the exit code."""
     application = make_application()
+    collector = Collector()
     faults = FaultHandler()
     windows = Windows()
     window = windows.open(paths[:1] if not compare else paths)
@@ -65,8 +112,11 @@ def run_windows(paths: list[Path], compare: bool) -> int:
             window.files.stand_beside(path)
     if not paths:
         QTimer.singleShot(0, window, window.files.offer_recovery)
+    interrupts = Interrupts()
     code = application.exec()
     windows.close()
+    interrupts.close()
     faults.close()
+    collector.close()
     clear_cache()
     return int(code)

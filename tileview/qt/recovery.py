@@ -139,10 +139,15 @@ class Recovery(QObject):
         except (OSError, FieldError):
             return
 
-    def close(self) -> None:
-        """The window closes in order: nothing is left to recover."""
+    def close(self, keep: bool = False) -> None:
+        """The window closes: in order, so that nothing is left to recover, or (``keep``) without having asked."""
         self._timer.stop()
-        self._remove()
+        if not keep:
+            self._remove()
+            return
+        self.write()
+        if self._lock.isLocked():
+            self._lock.unlock()
 
     def _remove(self) -> None:
         self._file.unlink(missing_ok=True)
