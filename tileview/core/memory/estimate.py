@@ -93,13 +93,14 @@ class _Measurement:
         self.scratch_rows: dict[int, ByteArray] = {}
         self.facts = list(map(self._facts if in_full else self._bare_facts, self.flat))
         spans = [(root, first, last) for root, (first, last) in self.lifetimes.spans.items()]
+        sizes, tiles = self.footprints, self.tiles
         self.placed = PlacedTiles(
             self.tiles,
             self.lifetimes.live,
             self.groups.members,
             self.interleaved.__getitem__,
-            lambda value: self.footprints[value].shards(self.tiles),
-            lambda value: self.footprints[value].bytes(self.tiles),
+            lambda value: sizes[value].shards(tiles),
+            lambda value: sizes[value].bytes(tiles),
             self.unavailable,
             self.scratch_rows,
             spans=spans,

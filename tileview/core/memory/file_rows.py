@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import lru_cache
-
 import numpy as np
 
 from tileview.core.memory.infer import Inferred
+from tileview.core.memory.kept import Kept
 from tileview.core.memory.rows import LARGEST_COUNTED_BYTES, Footprint, footprint
 from tileview.model.sizes import Unavailable
 from tileview.model.tensor import MemoryClass, Precision, PrecisionKind
@@ -30,8 +28,16 @@ class FileRows:
         self._file = file
         self._inferred = inferred
         self._tiles = file.tile_count
-        self.shards: Callable[[int], ByteArray] = lru_cache(maxsize=_KEPT_ROWS)(self._make_shards)
-        self.bytes: Callable[[int], ByteArray] = lru_cache(maxsize=_KEPT_ROWS)(self._make_bytes)
+        self._shards: Kept[int, ByteArray] = Kept(_KEPT_ROWS)
+        self._bytes: Kept[int, ByteArray] = Kept(_KEPT_ROWS)
+
+    def shards(self, index: int) -> ByteArray:
+        """(tiles,): payload of a value on each tile."""
+        return self._shards.get(index, self._make_shards)
+
+    def bytes(self, index: int) -> ByteArray:
+        """(tiles,): bytes of a value on each tile, copies included."""
+        return self._bytes.get(index, self._make_bytes)
 
     def derive(self, index: int) -> Footprint:
         """What shape and layout of a value give, owners from tile 0."""

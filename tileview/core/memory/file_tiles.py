@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
 from tileview.core.memory.file_rows import known_part
+from tileview.core.memory.kept import Kept
 from tileview.core.memory.rows import LARGEST_COUNTED_BYTES
 from tileview.core.memory.usage import PlacedTiles
 from tileview.model.timeline import ByteArray
@@ -52,11 +51,11 @@ class FileNumbers:
         self._table: npt.NDArray[np.int32] | None = None
         if self._steps * self._tiles * 2 <= _KEPT_TABLE_NUMBERS:
             self._table = np.zeros((self._steps if self._tiles else 0, self._tiles, 2), dtype=np.int32)
-        self._usage: Callable[[int], ByteArray] = lru_cache(maxsize=_KEPT_STEPS)(self._read_usage)
+        self._usages: Kept[int, ByteArray] = Kept(_KEPT_STEPS)
 
     def usage(self, step: int) -> ByteArray:
         """(tiles, 2): standard and interleaved bytes on each tile at a step; known part only."""
-        return self._usage(step)
+        return self._usages.get(step, self._read_usage)
 
     def scratch(self, step: int) -> ByteArray:
         """(tiles, 2): the step's scratch on each tile."""

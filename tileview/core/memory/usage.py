@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tileview.core.memory.kept import Kept
 from tileview.model.timeline import ByteArray
 
 _CHUNK_NUMBERS = 1 << 16
@@ -147,12 +148,12 @@ class PlacedTiles:
         self._unavailable = unavailable
         self._worst: Worst | None = None
         self._spans = spans
-        self._cached_usage = lru_cache(maxsize=64)(self._make_usage)
-        self._cached_allocation = lru_cache(maxsize=4096)(self._make_allocation)
+        self._usages: Kept[int, ByteArray] = Kept(64)
+        self._allocations: Kept[int, ByteArray] = Kept(4096)
 
     def usage(self, step: int) -> ByteArray:
         """(tiles, 2): standard and interleaved bytes on each tile at a step, scratch included; known part only."""
-        return self._cached_usage(step)
+        return self._usages.get(step, self._make_usage)
 
     def scratch(self, step: int) -> ByteArray:
         """(tiles, 2): the step's scratch on each tile."""
@@ -173,7 +174,7 @@ class PlacedTiles:
 
     def allocation(self, root: int) -> ByteArray:
         """(tiles,): the largest over an allocation's values; zeros where one of them is unavailable."""
-        return self._cached_allocation(root)
+        return self._allocations.get(root, self._make_allocation)
 
     def worst(self) -> ByteArray:
         """(steps, 4): largest standard, interleaved and total, and the last tile of the largest total."""

@@ -98,6 +98,29 @@ def _decide_again(timeline: Timeline, budgets: Budgets) -> Verdict:
     )
 
 
+class _ChangedRows:
+    """Rows of values, those of changed ones made from their new layouts."""
+
+    def __init__(self, base: Timeline, footprints: Mapping[int, Footprint], values: tuple[TimelineValue, ...]) -> None:
+        self._base = base
+        self._footprints = footprints
+        self._values = values
+
+    def shards(self, index: int) -> ByteArray:
+        """(tiles,): payload of a value on each tile."""
+        if index in self._footprints:
+            return self._footprints[index].shards(self._base.tile_count)
+        return self._base.tiles.shards(index)
+
+    def bytes(self, index: int) -> ByteArray:
+        """(tiles,): bytes of a value on each tile, copies included."""
+        if index not in self._footprints:
+            return self._base.tiles.value_bytes(index)
+        row = self._footprints[index].bytes(self._base.tile_count)
+        copies = self._values[index].copies
+        return row if copies == 1 else row * copies
+
+
 class _Changed:
     """A timeline's allocations with some layouts replaced."""
 
@@ -120,13 +143,14 @@ class _Changed:
         live = [step.live for step in base.steps]
         spans = live_spans(live)
         scratch = self._scratch()
+        rows = _ChangedRows(base, self.footprints, self.values)
         self.placed = PlacedTiles(
             base.tile_count,
             live,
             base.aliases,
             self.interleaved.__getitem__,
-            self._shards,
-            self._bytes,
+            rows.shards,
+            rows.bytes,
             self.unavailable,
             *scratch,
             spans=spans,
@@ -165,18 +189,6 @@ class _Changed:
             aligned_bytes=size.aligned,
             bytes=total,
         )
-
-    def _shards(self, index: int) -> ByteArray:
-        if index in self.footprints:
-            return self.footprints[index].shards(self.base.tile_count)
-        return self.base.tiles.shards(index)
-
-    def _bytes(self, index: int) -> ByteArray:
-        if index not in self.footprints:
-            return self.base.tiles.value_bytes(index)
-        row = self.footprints[index].bytes(self.base.tile_count)
-        copies = self.values[index].copies
-        return row if copies == 1 else row * copies
 
     def _scratch(self) -> tuple[dict[int, ByteArray], dict[int, ByteArray]]:
         result: tuple[dict[int, ByteArray], dict[int, ByteArray]] = ({}, {})

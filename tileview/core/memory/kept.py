@@ -1,0 +1,35 @@
+"""A bounded store of results. Unlike a decorated method it does not refer back to the object that makes them."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from contextlib import suppress
+from typing import Generic, TypeVar
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+
+class Kept(Generic[K, V]):
+    """The results asked for last, at most ``limit`` of them; may be used from several threads.
+
+    An object that caches its own methods with ``functools.lru_cache`` is part of a ring: a document's arrays would stay
+    in memory until the garbage collector comes by.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._found: OrderedDict[K, V] = OrderedDict()
+
+    def get(self, key: K, make: Callable[[K], V]) -> V:
+        """What ``make`` gives for a key, made when it is not there."""
+        try:
+            value = self._found[key]
+            self._found.move_to_end(key)
+        except KeyError:  # not there, or put out by another thread between the two lines
+            value = self._found[key] = make(key)
+            if len(self._found) > self._limit:
+                with suppress(KeyError):
+                    self._found.popitem(last=False)
+        return value
