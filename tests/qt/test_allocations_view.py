@@ -9,9 +9,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QKeySequence
 from PySide6.QtTest import QTest
 
+from tests.helpers.opened import document, opened
 from tests.helpers.views import Stage, stage
 from tileview.qt.theme import load_theme
 from tileview.qt.views.allocations import AllocationsView
+from tileview.session.session import Pin
 
 
 @pytest.fixture
@@ -168,6 +170,35 @@ def test_every_update_passes_the_model_tester(qtbot) -> None:
         shown.session.select(replace(shown.session.selection, span=(0, step + 1) if step % 2 else None))
         shown.view.tree.header().setSortIndicator(step % 9, Qt.SortOrder.DescendingOrder)
     shown.view.filter_box.setText("operation")
+
+
+def test_the_linked_file_s_bytes_stand_in_a_column_of_their_own(qtbot) -> None:
+    shown = stage(AllocationsView, qtbot, "vit3-64tiles.recipe.json")
+    assert shown.view.tree.isColumnHidden(9)
+    name = "vit3-64tiles.v3.timeline.json"
+    other = opened(name)
+    assert other.estimate is not None
+    assert other.timeline is not None
+    shown.session.link(document(name))
+    shown.session.add_pin(Pin(name, document(name), other.state, other.estimate))
+    assert not shown.view.tree.isColumnHidden(9)
+    rows = [shown.view.model.row(index) for index in shown.view.model.indexes()]
+    assert [shown.texts(9)[i] for i, row in enumerate(rows) if row.root is not None] == ["same"] * sum(
+        row.root is not None for row in rows
+    )
+    assert shown.session.timeline is not None
+    shown.session.swap(35, 0)
+    shown.estimate()
+    shown.session.select_step(shown.session.timeline.total_peak_step)
+    there = 0
+    for index in shown.view.model.indexes():
+        row, text = shown.view.model.row(index), shown.view.model.data(index.siblingAtColumn(9))
+        if row.linked is not None and row.linked != row.bytes:
+            there += 1
+            assert int(text.replace("−", "-").replace(",", "").split(" ")[0]) == row.linked - row.bytes
+    assert there
+    shown.session.link(None)
+    assert shown.view.tree.isColumnHidden(9)
 
 
 def test_with_nothing_open_it_says_so(qtbot) -> None:

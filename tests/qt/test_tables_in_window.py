@@ -196,6 +196,7 @@ def test_every_control_of_the_tables_is_named_and_reached_by_tab(driver, over) -
             if is_control(child, view)
         ]
         assert controls
+        assert all(tree.accessibleDescription() for tree in view.findChildren(NodeView))
         for control in controls:
             said = control.accessibleName() or getattr(control, "text", str)()
             assert said, f"{name}: {type(control).__name__} {control.objectName()} is not named"

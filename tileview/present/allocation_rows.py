@@ -16,6 +16,7 @@ from enum import StrEnum
 from tileview.model.sizes import UNAVAILABLE, Size, Unavailable
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Timeline, fullest_tile
+from tileview.present.counterparts import Counterparts
 from tileview.present.tables import (
     matches,
 )
@@ -57,6 +58,8 @@ class AllocationRow:
     """Number of the value, where the name alone does not tell rows apart."""
     tensor: str = ""
     """Shape and precision, for the tip."""
+    linked: Size | None = None
+    """What the linked file has in its place on the same tile; None where nothing is linked or nothing matches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +102,9 @@ class AllocationFigures:
     What an allocation takes on a tile does not depend on the step, so a row is computed once per tile.
     """
 
-    def __init__(self, timeline: Timeline) -> None:
+    def __init__(self, timeline: Timeline, counterparts: Counterparts | None = None) -> None:
         self.timeline = timeline
+        self.counterparts = counterparts
         self._tile: int | None = -1
         self._figures: dict[int, AllocationRow | None] = {}
         names = Counter(timeline.values[root].name for root in timeline.aliases)
@@ -169,6 +173,8 @@ class AllocationFigures:
             row = allocation_row(self.timeline, root, tile)
             if row is not None and row.name in self._ambiguous:
                 row = replace(row, suffix=f" #{self.timeline.values[root].id}")
+            if row is not None and self.counterparts is not None:
+                row = replace(row, linked=self.counterparts.bytes_there(root, tile))
             self._figures[root] = row
         return self._figures[root]
 

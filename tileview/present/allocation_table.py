@@ -9,6 +9,7 @@ from tileview.model.sizes import UNAVAILABLE, Size, Unavailable, exact_text
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Timeline
 from tileview.present.allocation_rows import AllocationRow, AllocationTable, RowKind
+from tileview.present.counterparts import Difference
 from tileview.present.csvtext import Field
 from tileview.present.places import at_start, step_place
 from tileview.present.tables import (
@@ -21,6 +22,7 @@ from tileview.present.tables import (
     bytes_cell,
     kib_cell,
     percent_text,
+    signed_exact,
 )
 from tileview.present.words import class_words, counted
 
@@ -101,10 +103,11 @@ class AllocationColumn(IntEnum):
     BYTES = 6
     SHARE = 7
     KIB = 8
+    LINKED = 9
 
 
 class AllocationSpec(TableSpec[AllocationRow]):
-    """name · class · payload · align · tail · copies · bytes · share · KiB."""
+    """name · class · payload · align · tail · copies · bytes · share · KiB · the linked file's bytes."""
 
     columns = (
         Column("Name", tip="The tensor that the allocation is named after"),
@@ -116,6 +119,7 @@ class AllocationSpec(TableSpec[AllocationRow]):
         Column("Bytes", True, "What the allocation takes on the tile", "bytes"),
         Column("Share", True, "Of the known usage of the tile", "%"),
         Column("KiB", True, "The bytes in KiB", "bytes"),
+        Column("Linked", True, "What the linked file has in its place on the same tile", "bytes"),
     )
 
     def cell(self, row: AllocationRow, column: int) -> Cell:
@@ -140,6 +144,8 @@ class AllocationSpec(TableSpec[AllocationRow]):
                 return kib_cell(row.bytes, row.note, row.kind is RowKind.GROUP)
             case AllocationColumn.SHARE:
                 return self._share(row)
+            case AllocationColumn.LINKED:
+                return self._linked(row)
 
     def sort_value(self, row: AllocationRow, column: int) -> Field:
         if column in (AllocationColumn.BYTES, AllocationColumn.KIB, AllocationColumn.SHARE):
@@ -167,6 +173,18 @@ class AllocationSpec(TableSpec[AllocationRow]):
         if size == 0:
             return Cell("0 B", 0, tone=Tone.MUTED)
         return bytes_cell(size)
+
+    def _linked(self, row: AllocationRow) -> Cell:
+        """The linked file's bytes: named the same where they are, else with what they differ by from those here."""
+        if row.linked is None:
+            return Cell("–", None, "Nothing there matches", Tone.MUTED) if row.root is not None else EMPTY_CELL
+        words = Difference(row.bytes, row.linked)
+        if row.bytes == row.linked:
+            return Cell("same", row.linked, words.words(), Tone.MUTED)
+        if words.delta is None:
+            return Cell("unavailable", row.linked, words.words(), Tone.UNAVAILABLE)
+        tone = Tone.OVER if words.delta > 0 else Tone.OK
+        return Cell(signed_exact(words.delta), row.linked, words.words(), tone)
 
     def _share(self, row: AllocationRow) -> Cell:
         if isinstance(row.bytes, Unavailable) or not row.usage:

@@ -101,13 +101,16 @@ class Counterparts:
         return None if other is None else Difference(largest_bytes(self.here, root), largest_bytes(self.there, other))
 
     def on_tile(self, root: int, tile: int) -> Difference | None:
-        """What an allocation takes on one tile; None where it has no counterpart or its sizes are unavailable."""
+        """What an allocation takes on one tile; None where it has no counterpart or one side has no such tile."""
         other = self.root(root)
         if other is None or tile >= min(self.here.tile_count, self.there.tile_count):
             return None
-        if root in self.here.unavailable_roots or other in self.there.unavailable_roots:
-            return None
-        return Difference(int(self.here.tiles.allocation(root)[tile]), int(self.there.tiles.allocation(other)[tile]))
+        return Difference(_bytes_on(self.here, root, tile), _bytes_on(self.there, other, tile))
+
+    def bytes_there(self, root: int, tile: int | None) -> Size | None:
+        """What the counterpart takes on a tile, on its largest one without; None where there is none."""
+        found = self.sizes(root) if tile is None else self.on_tile(root, tile)
+        return None if found is None else found.there
 
     # -- words ----------------------------------------------------------------------------------------------------
 
@@ -176,6 +179,10 @@ def largest_bytes(timeline: Timeline, root: int) -> Size:
             return size
         largest = max(largest, size)
     return largest
+
+
+def _bytes_on(timeline: Timeline, root: int, tile: int) -> Size:
+    return UNAVAILABLE if root in timeline.unavailable_roots else int(timeline.tiles.allocation(root)[tile])
 
 
 def live_span(timeline: Timeline, root: int) -> tuple[int, int] | None:

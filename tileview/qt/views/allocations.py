@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QShowEvent
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
+from tileview.model.timeline import Timeline
 from tileview.present.allocation_rows import EMPTY_TABLE, AllocationFigures, AllocationTable
 from tileview.present.allocation_table import (
     AllocationColumn,
@@ -18,6 +19,7 @@ from tileview.present.allocation_table import (
     grouped_nodes,
     headline,
 )
+from tileview.present.counterparts import Counterparts, linked_timeline
 from tileview.qt.bridge import Bridge
 from tileview.qt.models.node_model import NodeModel
 from tileview.qt.views.base import View
@@ -56,10 +58,12 @@ class AllocationsView(View):
         self.span_button.hide()
         self.model = NodeModel(AllocationSpec(), bridge.theme, self)
         self.tree = NodeView(self.model, "Allocations on a tile", self)
+        self.tree.describe("What fills the tile at the step; the rows add up to the usage shown below.")
         self.tree.set_samples(
             "vit.encoder…mlp.up", "interleaved", "586,960 B", "16,384 B", "16 B", "1", "1,586,960 B",
-            "100.0 %", "1,573.2 KiB",
+            "100.0 %", "1,573.2 KiB", "−158,976 B",
         )  # fmt: skip
+        self.tree.setColumnHidden(AllocationColumn.LINKED, True)
         self.tree.set_flexible(AllocationColumn.NAME)
         self.tree.set_optional(AllocationColumn.KIB)
         self.tree.sort_by(AllocationColumn.BYTES)
@@ -98,6 +102,9 @@ class AllocationsView(View):
     def on_estimate(self) -> None:
         self._rebuild()
 
+    def on_pins(self) -> None:
+        self._rebuild()
+
     def on_selection(self) -> None:
         self._pace.ask()
 
@@ -109,13 +116,23 @@ class AllocationsView(View):
         self.model.set_theme(self.bridge.theme)
 
     def _rebuild(self) -> None:
-        timeline = self.session.timeline
+        timeline, other = self.session.timeline, linked_timeline(self.session)
         if timeline is None:
             self._figures = None
-        elif self._figures is None or self._figures.timeline is not timeline:
-            self._figures = AllocationFigures(timeline)
+        elif self._is_outdated(timeline, other):
+            counterparts = None if other is None else Counterparts(timeline, other)
+            self._figures = AllocationFigures(timeline, counterparts)
+        self.tree.setColumnHidden(AllocationColumn.LINKED, timeline is None or other is None)
+        self.tree.fit_columns()
         self._refill()
         self._show_selected()
+
+    def _is_outdated(self, timeline: Timeline, other: Timeline | None) -> bool:
+        """Whether the figures at hand are of another timeline, or matched with another one."""
+        figures = self._figures
+        if figures is None or figures.timeline is not timeline:
+            return True
+        return other is not (None if figures.counterparts is None else figures.counterparts.there)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -39,6 +39,7 @@ class AlternativesView(View):
         self.progress = WrappedLabel()
         self.model = NodeModel(AlternativeSpec(), bridge.theme, self)
         self.tree = NodeView(self.model, "Alternatives of the selected operation", self)
+        self.tree.describe("Ranked by the peak that each gives; Enter swaps one in.")
         self.tree.set_samples(
             "▶ 22", "grid 8 × 36 ×", "−15.4 KiB", "✗ 29.8 KiB over", "1,555.0 KiB",
             "inner block 96 → 144; one", "22", "total peak 568,312 B + reserve",

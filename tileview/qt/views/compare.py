@@ -49,6 +49,7 @@ class CompareView(View):
         self.spec = CompareSpec()
         self.model = NodeModel(self.spec, bridge.theme, self)
         self.tree = NodeView(self.model, "Comparison of states", self, tree=True)
+        self.tree.describe("Figures, choices and allocations of the states side by side.")
         self.tree.set_samples("vit.encoder.attention.qk", *["573.2 KiB  (−115.4 KiB, −12.8 %)"] * MOST_STATES)
         self.tree.set_flexible(0)
         self.tree.setMinimumHeight(60)

@@ -14,6 +14,8 @@ from tileview.qt.models.node_model import Index, NodeModel
 _CELL_MARGIN = 8
 """Pixels left and right of a cell's text."""
 
+_KEYS = "Up and Down, Home and End move; Ctrl+C copies the selected rows as text."
+
 
 class NodeView(QTreeView):
     """A table or tree over a :class:`NodeModel`.
@@ -35,6 +37,7 @@ class NodeView(QTreeView):
         self._optional: dict[int, int] = {}
         self.setModel(model)
         self.setAccessibleName(name)
+        self.setAccessibleDescription(_KEYS)
         self.setRootIsDecorated(tree)
         self.setUniformRowHeights(True)
         self.setAlternatingRowColors(True)
@@ -61,22 +64,26 @@ class NodeView(QTreeView):
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.customContextMenuRequested.connect(self._menu)
 
+    def describe(self, sentence: str) -> None:
+        """Say for screen readers what the table shows; the keys follow by themselves."""
+        self.setAccessibleDescription(f"{sentence} {_KEYS}")
+
     def set_flexible(self, *columns: int) -> None:
         """Let columns share the room that others leave; where there is none they keep their width, and one scrolls."""
         self._flexible = {column: self.header().sectionSize(column) for column in columns}
         self.header().setStretchLastSection(False)
-        self._flex()
+        self.fit_columns()
 
     def set_optional(self, *columns: int) -> None:
         """Columns that only say in another way what others do: left out, the first first, where there is no room."""
         self._optional = {column: self.header().sectionSize(column) for column in columns}
-        self._flex()
+        self.fit_columns()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._flex()
+        self.fit_columns()
 
-    def _flex(self) -> None:
+    def fit_columns(self) -> None:
         """Leave out what has no room, and spread what is left over between the flexible columns."""
         header, room = self.header(), self.viewport().width()
         fixed = {

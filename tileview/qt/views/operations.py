@@ -56,6 +56,7 @@ class OperationsView(View):
         self.note = WrappedLabel()
         self.model = NodeModel(OperationSpec(), bridge.theme, self)
         self.tree = NodeView(self.model, "Operations by region", self, tree=True)
+        self.tree.describe("The operations of the graph, bodies below their Repeat; Left and Right fold.")
         self.tree.setIndentation(12)
         self.tree.set_samples("1234", "FlashAttention", "100.0 %", "grid 8 × 36 × 5", "573.2 KiB", "22", "163", "163")
         self.tree.set_flexible(OperationColumn.PLAN)

@@ -58,6 +58,7 @@ class ProblemsView(View):
         self.filter_box.textChanged.connect(self._fill)
         self.model = NodeModel(ProblemSpec(), bridge.theme, self)
         self.tree = NodeView(self.model, "Problems", self, tree=True)
+        self.tree.describe("Gravest first; moving to a row shows its place in the other views.")
         self.tree.setIndentation(12)
         self.tree.set_samples("✗ error", "43 invalid layouts", "1472 owners asked of 288 grains", "At most 288 owners")
         self.tree.set_flexible(ProblemColumn.PLACE, ProblemColumn.TEXT, ProblemColumn.HINT)
