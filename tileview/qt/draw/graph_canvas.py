@@ -21,6 +21,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from tileview.qt.draw.graph_nearest import nearest
 from tileview.qt.draw.graph_scene import GraphScene, Highlight
+from tileview.qt.draw.painting import painting
 from tileview.qt.theme import Theme
 
 LEAST_SCALE, MOST_SCALE = 0.002, 4.0
@@ -274,12 +275,8 @@ class GraphCanvas(QWidget):
     # -- drawing --------------------------------------------------------------------------------------------------
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        try:
+        with painting(self) as painter:
             self._paint(painter)
-        finally:
-            # A painter that outlives a fault would take the next paint down with it.
-            painter.end()
 
     def _paint(self, painter: QPainter) -> None:
         painter.fillRect(self.rect(), self._theme.color("background"))

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from tileview.present.colours import ink_on
 from tileview.present.graph_style import GraphStyle, Legend
 from tileview.qt.draw.graph_shapes import draw_stripes
+from tileview.qt.draw.painting import painting
 from tileview.qt.theme import Theme
 
 _SPACE = 14.0
@@ -112,10 +113,9 @@ class LegendStrip(QWidget):
         return 0 if not self._items else len(self._lines(width)) * self._line_height() + 4
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), self._theme.color("surface"))
-        self.paint_on(painter, self.width())
-        painter.end()
+        with painting(self) as painter:
+            painter.fillRect(self.rect(), self._theme.color("surface"))
+            self.paint_on(painter, self.width())
 
     def paint_on(self, painter: QPainter, width: int) -> float:
         """Draw at the origin, as wide as given; returns the height. For exports too."""

@@ -12,6 +12,7 @@ from tileview.model.sizes import kib_text
 from tileview.present.compare_states import CompareState
 from tileview.present.compare_table import sparkline
 from tileview.present.difference_maps import DifferenceMap
+from tileview.qt.draw.painting import painting
 from tileview.qt.theme import Theme
 from tileview.qt.views.difference_map import DifferenceMapWidget
 from tileview.qt.views.elided import ElidedLabel
@@ -63,7 +64,10 @@ class CurveStrip(QWidget):
         return QSize(160, 48)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
+        with painting(self) as painter:
+            self._paint(painter)
+
+    def _paint(self, painter: QPainter) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         area = QRectF(self.rect()).adjusted(0.5, 2.5, -0.5, -2.5)
         painter.fillRect(self.rect(), self._theme.color("background"))
@@ -71,7 +75,6 @@ class CurveStrip(QWidget):
         if timeline is None or not self._top:
             painter.setPen(self._theme.color("muted"))
             painter.drawText(area, Qt.AlignmentFlag.AlignCenter, "no timeline")
-            painter.end()
             return
         totals = sparkline(timeline, max(1, int(area.width())))
         scale = area.height() / self._top
@@ -89,7 +92,6 @@ class CurveStrip(QWidget):
         painter.setPen(budget)
         y = area.bottom() - timeline.budget_bytes * scale
         painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
-        painter.end()
 
 
 class StateCard(QWidget):

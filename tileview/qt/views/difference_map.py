@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from tileview.present.colours import Ramp, Slot, colour_table, parse_rgb
 from tileview.present.difference_maps import DifferenceMap
+from tileview.qt.draw.painting import painting
 from tileview.qt.theme import Theme
 
 
@@ -51,12 +52,9 @@ class DifferenceMapWidget(QWidget):
         return QRectF(1, 1, unit * columns, unit * rows)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        try:
+        with painting(self) as painter:
             if self._map is not None:
                 self._draw(painter, self._map)
-        finally:
-            painter.end()
 
     def _draw(self, painter: QPainter, shown: DifferenceMap) -> None:
         theme = self._theme

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
+from tileview.qt.draw.painting import painting
 from tileview.qt.text import plain_tip
 
 
@@ -39,11 +40,10 @@ class ElidedLabel(QWidget):
         return QSize(20, self.fontMetrics().height() + 2)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        text = self.fontMetrics().elidedText(self._text, self._cut, self.width())
-        painter.setPen(self.palette().color(self.foregroundRole()))
-        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
-        painter.end()
+        with painting(self) as painter:
+            text = self.fontMetrics().elidedText(self._text, self._cut, self.width())
+            painter.setPen(self.palette().color(self.foregroundRole()))
+            painter.drawText(self.rect(), Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
 
 
 class WrappedLabel(QLabel):

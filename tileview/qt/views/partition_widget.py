@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from tileview.present.colours import Ramp, ramp_table
 from tileview.present.partition_picture import Cut, Picture, caption
+from tileview.qt.draw.painting import painting
 from tileview.qt.theme import Theme
 
 _CELL_LINES = 7.0
@@ -41,12 +42,13 @@ class PartitionWidget(QWidget):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        theme, picture = self._theme, self._picture
-        painter.fillRect(self.rect(), theme.color("background"))
-        if picture is None:
-            painter.end()
-            return
+        with painting(self) as painter:
+            painter.fillRect(self.rect(), self._theme.color("background"))
+            if self._picture is not None:
+                self._paint(painter, self._picture)
+
+    def _paint(self, painter: QPainter, picture: Picture) -> None:
+        theme = self._theme
         metrics = QFontMetrics(self.font())
         foot = metrics.height() + 4
         room = QRectF(self.rect()).adjusted(4, 4, -4, -4 - foot)
@@ -56,7 +58,6 @@ class PartitionWidget(QWidget):
         half = room.width() / 2 - 6
         self._draw_tensor(painter, QRectF(room.left(), room.top(), half, room.height()), picture)
         self._draw_tiles(painter, QRectF(room.right() - half, room.top(), half, room.height()), picture)
-        painter.end()
 
     def _draw_tensor(self, painter: QPainter, area: QRectF, picture: Picture) -> None:
         across, down = picture.across, picture.down

@@ -15,6 +15,7 @@ from tileview.model.timeline import ByteArray
 from tileview.present.curves import Columns, column_max, columns
 from tileview.present.rasters import load_order
 from tileview.present.ticks import Tick, byte_ticks
+from tileview.qt.draw.painting import painting
 from tileview.qt.draw.tiles_paint import draw_text_on
 from tileview.qt.draw.timeline_plane import FloatArray
 from tileview.qt.text import plain_tip
@@ -136,11 +137,8 @@ class LoadBars(QWidget):
     # -- painting -------------------------------------------------------------------------------------------------
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        try:
+        with painting(self) as painter:
             self.draw(painter)
-        finally:
-            painter.end()
 
     def draw(self, painter: QPainter) -> None:
         theme = self._theme

@@ -12,6 +12,7 @@ from tileview.present.colours import LEVELS, Ramp, Slot
 from tileview.present.rasters import Scale
 from tileview.present.tables import signed_kib
 from tileview.present.ticks import byte_ticks
+from tileview.qt.draw.painting import painting
 from tileview.qt.draw.tiles_paint import IndexedPicture, draw_swatch, table_of
 from tileview.qt.theme import Theme
 
@@ -122,11 +123,8 @@ class ColourBar(QWidget):
     # -- painting -------------------------------------------------------------------------------------------------
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        try:
+        with painting(self) as painter:
             self.draw(painter)
-        finally:
-            painter.end()
 
     def draw(self, painter: QPainter) -> None:
         painter.fillRect(self.rect(), self._theme.color("background"))

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from tileview.model.sizes import kib_text
 from tileview.model.timeline import ByteArray
+from tileview.qt.draw.painting import painting
 from tileview.qt.draw.timeline_data import PlotData, layer_brushes, reserve_brush
 from tileview.qt.text import plain_tip
 from tileview.qt.theme import Theme
@@ -145,11 +146,8 @@ class CurveLegend(QWidget):
         return lines
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        try:
+        with painting(self) as painter:
             self.draw(painter)
-        finally:
-            painter.end()
 
     def draw(self, painter: QPainter) -> None:
         metrics = self.fontMetrics()

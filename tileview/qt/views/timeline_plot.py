@@ -22,6 +22,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from tileview.present.curves import BoolArray
 from tileview.present.ticks import step_ticks
+from tileview.qt.draw.painting import painting
 from tileview.qt.draw.timeline_curves import CurvePainter
 from tileview.qt.draw.timeline_data import PlotData
 from tileview.qt.draw.timeline_marks import label_height
@@ -139,20 +140,14 @@ class StepCanvas(QWidget):
             self._picture = QPixmap(self.size() * ratio)
             self._picture.setDevicePixelRatio(ratio)
             self._picture.fill(self._theme.color("background"))
-            inner = QPainter(self._picture)
-            inner.setFont(self.font())
-            inner.setRenderHint(QPainter.RenderHint.Antialiasing)
-            try:
+            with painting(self._picture) as inner:
+                inner.setFont(self.font())
+                inner.setRenderHint(QPainter.RenderHint.Antialiasing)
                 self.render_picture(inner)
-            finally:
-                inner.end()
-        painter = QPainter(self)
-        try:
+        with painting(self) as painter:
             painter.drawPixmap(0, 0, self._picture)
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             self.draw_over(painter)
-        finally:
-            painter.end()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         self._picture = None

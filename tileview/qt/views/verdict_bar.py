@@ -21,6 +21,7 @@ from tileview.analysis.diagnosis import Diagnosis
 from tileview.model.sizes import Size, Unavailable, exact_text, kib_text
 from tileview.model.timeline import Cause, Timeline, Verdict
 from tileview.qt.bridge import Bridge
+from tileview.qt.draw.painting import painting
 from tileview.qt.icons import icon
 from tileview.qt.text import plain_tip
 from tileview.qt.theme import Theme
@@ -61,11 +62,11 @@ class CopyableLine(QLineEdit):
         if self.hasFocus() or self.hasSelectedText() or not self.is_shortened():
             super().paintEvent(event)
             return
-        painter = QPainter(self)
-        painter.setPen(self.palette().color(self.foregroundRole()))
-        area = self._text_area()
-        text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, int(area.width()))
-        painter.drawText(area, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
+        with painting(self) as painter:
+            painter.setPen(self.palette().color(self.foregroundRole()))
+            area = self._text_area()
+            text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, int(area.width()))
+            painter.drawText(area, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
@@ -148,7 +149,10 @@ class LoadBar(QWidget):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
+        with painting(self) as painter:
+            self._paint(painter)
+
+    def _paint(self, painter: QPainter) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         area = QRectF(self.rect()).adjusted(1, 3, -1, -3)
         theme = self._theme

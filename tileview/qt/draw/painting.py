@@ -1,0 +1,23 @@
+"""Painters that end whatever happens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from PySide6.QtGui import QPaintDevice, QPainter
+
+
+@contextmanager
+def painting(device: QPaintDevice) -> Iterator[QPainter]:
+    """A painter on a widget, pixmap or picture, ended when the block is left.
+
+    Python ends a painter when the last reference to it goes. After an exception the traceback holds one: the painter
+    stays active, and Qt aborts the program when the device is destroyed ("Cannot destroy paint device that is being
+    painted"). So every painter is made here, and a fault in a paint event stays a fault that can be reported.
+    """
+    painter = QPainter(device)
+    try:
+        yield painter
+    finally:
+        painter.end()
