@@ -422,3 +422,20 @@ def test_an_export_over_the_opened_file_is_no_news(driver, pair, monkeypatch, qt
     qtbot.wait(900)
     assert driver.session.document is first
     assert driver.session.history.undo_label == "Swap operation 0 to alternative 2"
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_opening_the_file_of_a_crashed_window_offers_its_edits(make_driver, pair, monkeypatch, wanted):
+    left_by_a_crash(make_driver(), pair)
+    monkeypatch.setattr(files, "confirm", lambda *words: wanted)
+    driver = make_driver()
+    driver.open(pair)
+    assert dict(driver.session.state.swaps) == ({0: 2} if wanted else {})
+    assert not (recovery_folder() / "crashed.json").exists()
+
+
+def test_files_opened_for_comparison_stand_beside_the_first(driver, pair, vit3, over):
+    driver.window.open_paths([pair, vit3, over])
+    driver.qtbot.waitUntil(lambda: len(driver.session.pins) == 2, timeout=30_000)
+    assert driver.session.document.path == pair
+    assert [pin.name for pin in driver.session.pins] == [vit3.name, over.name]

@@ -181,7 +181,11 @@ class Files(QObject):
         elif request.purpose == "recover" and isinstance(request.extra, Kept):
             self._take_recovered(document, request.extra)
         else:
-            self._take(document)
+            kept = next((one for one in left_behind() if one.document == document.path), None)
+            if kept is not None and self._wants(kept):
+                self._take_recovered(document, kept)
+            else:
+                self._take(document)
 
     def _take(self, document: Document, state: EditState | None = None) -> None:
         self._is_new = True
@@ -306,19 +310,24 @@ class Files(QObject):
     def offer_recovery(self) -> bool:
         """Offer the newest edits that a crash left behind; True where their document is being opened."""
         for kept in left_behind():
-            shown = "\n".join(kept.labels[-8:])
-            changed = "" if kept.same_file else " The file has changed since then."
-            if confirm(
-                self._window,
-                "Edits from before",
-                f"TileView ended unexpectedly with edits on {kept.document}.{changed} Open it with these edits?",
-                "Open with edits",
-                shown,
-            ):
+            if self._wants(kept):
                 self.loader.load(LoadRequest(kept.document, "recover", kept))
                 return True
-            kept.file.unlink(missing_ok=True)
         return False
+
+    def _wants(self, kept: Kept) -> bool:
+        """Ask whether edits from before a crash are wanted; they are gone where not."""
+        changed = "" if kept.same_file else " The file has changed since then."
+        wanted = confirm(
+            self._window,
+            "Edits from before",
+            f"TileView ended unexpectedly with edits on {kept.document}.{changed} Open it with these edits?",
+            "Open with edits",
+            "\n".join(kept.labels[-8:]),
+        )
+        if not wanted:
+            kept.file.unlink(missing_ok=True)
+        return wanted
 
     def _take_recovered(self, document: Document, kept: Kept) -> None:
         carried = possible(document, kept.state)
