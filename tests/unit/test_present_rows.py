@@ -27,12 +27,11 @@ from tileview.present.operation_rows import (
     NO_SHARES,
     OperationColumn,
     OperationSpec,
-    ancestors,
+    StepOperations,
     owners_of_values,
     recipe_nodes,
     shares,
     step_spans,
-    timeline_nodes,
 )
 from tileview.present.problem_rows import OVER_BUDGET, ProblemColumn, ProblemSpec, over_budget, problem_nodes, tally
 from tileview.present.tables import Tone, flat_rows
@@ -62,8 +61,6 @@ def test_operations_stand_in_graph_order_with_bodies_under_their_repeat() -> Non
     repeat = next(node for node in nodes if node.row.kind == "Repeat × 27")
     assert repeat.key == 24
     assert [child.key for child in repeat.children] == list(range(3, 24))
-    assert ancestors(recipe.graph, 21) == (24,)
-    assert ancestors(recipe.graph, 0) == ()
 
 
 def test_first_and_last_steps_and_alternatives_are_those_of_the_file() -> None:
@@ -105,7 +102,7 @@ def test_a_filter_keeps_the_repeat_around_what_it_finds() -> None:
 def test_a_timeline_alone_shows_operations_with_their_steps() -> None:
     timeline = small_timeline()
     share = shares(AllocationFigures(timeline).table(5, 2), timeline, None)
-    nodes = timeline_nodes(timeline, share)
+    nodes = StepOperations(timeline).nodes(share)
     assert [(node.row.operation, [child.row.step for child in node.children]) for node in nodes] == [
         (0, [0]),
         (1, [1]),

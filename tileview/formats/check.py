@@ -78,11 +78,6 @@ def described(value: object) -> str:
     return shorten(str(type(value).__name__))
 
 
-def is_u64(value: object) -> bool:
-    """Whether a parsed number is an integer from 0 to 2^64 − 1 (a bool is none)."""
-    return type(value) is int and 0 <= value <= U64_MAX
-
-
 def u64(value: object, place: str) -> int:
     """``value`` as an unsigned 64-bit integer."""
     if type(value) is int and 0 <= value <= U64_MAX:

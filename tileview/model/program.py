@@ -147,15 +147,6 @@ class Repeat:
 Step = Copy | Kernel | Product | Sum | Opaque | Repeat
 
 
-def step_word(step: Step) -> str:
-    """``Copy``, ``Product``, ``Sum``, ``Repeat``, ``Unknown``, or the kernel's name."""
-    if isinstance(step, Kernel):
-        return step.kernel
-    if isinstance(step, Opaque):
-        return "Unknown"
-    return type(step).__name__
-
-
 @dataclass(frozen=True, slots=True)
 class ProgramInput:
     name: str

@@ -2,7 +2,7 @@
 
 The compiler writes 2^64 − 1 where a size could not be computed. TileView never does arithmetic with that
 number: a :data:`Size` is a plain ``int`` or the singleton :data:`UNAVAILABLE`, and a sum that contains an unavailable
-term is unavailable itself (:func:`total`), with the known part still to be had from :func:`known_total`.
+term is unavailable itself (:func:`total`).
 """
 
 from __future__ import annotations
@@ -62,11 +62,6 @@ def total(sizes: Iterable[Size]) -> Size:
             return UNAVAILABLE
         result += size
     return result
-
-
-def known_total(sizes: Iterable[Size]) -> int:
-    """The sum of the terms that are known."""
-    return sum(size for size in sizes if not isinstance(size, Unavailable))
 
 
 def exact_text(size: Size) -> str:

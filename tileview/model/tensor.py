@@ -225,12 +225,3 @@ class Format:
 
     precision: Precision
     layout: Layout
-
-
-@dataclass(frozen=True, slots=True)
-class TensorType:
-    """Shape, precision and layout."""
-
-    shape: Shape
-    precision: Precision
-    layout: Layout

@@ -8,7 +8,7 @@ disagree, and where the files cannot be of one compile at all.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from tileview.analysis.loads import match_by
 from tileview.model.graph import Graph
@@ -47,7 +47,6 @@ class Linkage:
     strange_operations: tuple[int, ...]
     contradictions: tuple[str, ...] = ()
     """Why the two cannot be of one compile, one sentence each."""
-    left_to_right: dict[int, int] = field(default_factory=dict, compare=False)
 
     @property
     def is_one_compile(self) -> bool:
@@ -108,7 +107,6 @@ def link(
         tuple(source for source in named if source in known),
         strange,
         tuple(contradictions),
-        dict(pairs),
     )
 
 

@@ -299,23 +299,10 @@ class StepOperations:
         return Node(("source", source), row, children)
 
 
-def timeline_nodes(timeline: Timeline, share: Shares, query: str = "") -> tuple[Node[OperationRow], ...]:
-    """The operations that a timeline's steps name; see :class:`StepOperations`."""
-    return StepOperations(timeline).nodes(share, query)
-
-
 def _step_row(timeline: Timeline, index: int) -> OperationRow:
     step = timeline.steps[index]
     runs = "" if step.execution_count == 1 else f", runs {step.execution_count:,} times"
     return OperationRow(None, index, f"Step {index}", step.kind + runs, None, 0, 0, 0, index, last_step=index)
-
-
-def ancestors(graph: Graph, operation: int) -> tuple[int, ...]:
-    """The Repeats around an operation, outermost first."""
-    for found, around in graph.walk():
-        if found.id == operation:
-            return around
-    return ()
 
 
 class OperationColumn(IntEnum):

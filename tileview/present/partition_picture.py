@@ -26,14 +26,16 @@ MOST_EDGES = 256
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """One dimension: ``extent`` elements, ``padded`` with padding, in ``parts``; ``edges`` inside it, in elements."""
+    """One dimension: ``extent`` elements, ``padded`` with padding, in ``parts``.
+
+    ``edges``: inside it, in elements; none where there are more than can be told apart.
+    """
 
     label: str
     extent: int
     padded: int
     parts: int
     edges: tuple[int, ...]
-    all_edges: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +111,7 @@ def _cuts(resolved: Resolved) -> list[Cut]:
         shown = range(1, owners) if owners <= MOST_EDGES else ()
         edges = tuple(min((owner * short + min(owner, long)) * resolved.grain, elements) for owner in shown)
         padded = max(grains * resolved.grain, elements)
-        return [Cut("all elements", elements, padded, owners, edges, owners <= MOST_EDGES)]
+        return [Cut("all elements", elements, padded, owners, edges)]
     cuts = []
     for dimension, (extent, padded, split) in enumerate(
         zip(resolved.shape, resolved.padded_shape, resolved.splits, strict=True)
@@ -118,7 +120,7 @@ def _cuts(resolved: Resolved) -> list[Cut]:
         if split is None:
             cuts.append(Cut(label, extent, padded, 1, ()))
         elif split.partitions > MOST_EDGES:
-            cuts.append(Cut(label, extent, padded, split.partitions, (), False))
+            cuts.append(Cut(label, extent, padded, split.partitions, ()))
         else:
             bounds = split.bounds()
             edges = tuple(sorted({start for start in bounds.starts if 0 < start < padded}))
