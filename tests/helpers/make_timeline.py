@@ -1,8 +1,9 @@
 """Write large version-3 timelines that agree with themselves, for benchmarks and tests of scale.
 
-``python tests/helpers/make_timeline.py OUT.json --steps 6000 --values 3000`` writes about 300 MiB for 1472 tiles.
-Every number is consistent: shards follow from the layouts, usage from live sets and scratch, peaks from usage; the
-same arguments give the same bytes.
+``python tests/helpers/make_timeline.py OUT.json`` writes a little more than 300 MiB: 4,000 steps, 3,000 values, 1472
+tiles, and sizes so large that each number takes up to ten digits. With ``--scale 1`` sizes are those of a program
+that about fits a chip, five or six digits long; then 7,500 steps make 300 MiB. Every number is consistent: shards
+follow from the layouts, usage from live sets and scratch, peaks from usage; the same arguments give the same bytes.
 """
 
 from __future__ import annotations
@@ -27,10 +28,13 @@ def _linear_text(owners: int, memory_class: str) -> str:
     )
 
 
-def _value(rng: np.random.Generator, index: int, tiles: int, live_at_once: int) -> tuple[dict[str, Any], np.ndarray]:
+def _value(
+    rng: np.random.Generator, index: int, tiles: int, live_at_once: int, scale: int
+) -> tuple[dict[str, Any], np.ndarray]:
     """One F16 value in a linear layout of grain 4, and its bytes on each tile."""
     owners = int(rng.integers(max(1, tiles // 2), tiles + 1))
     grains = owners * max(1, int(rng.integers(1, 2 * 60_000 // max(1, live_at_once)))) + int(rng.integers(0, owners))
+    grains *= scale
     shards = np.zeros(tiles, np.int64)
     shards[:owners] = grains // owners * 8
     shards[: grains % owners] += 8
@@ -69,18 +73,25 @@ def _entry(fields: dict[str, Any], arrays: list[tuple[str, bytes]]) -> bytes:
     return head + b"".join(b',"%s":%s' % (name.encode(), text) for name, text in arrays) + b"}"
 
 
-def write_timeline(path: Path, steps: int, values: int, tiles: int, live_at_once: int = 40, seed: int = 1) -> int:
-    """Write the file; returns its size in bytes. ``live_at_once`` is about how many allocations each step has live."""
+def write_timeline(
+    path: Path, steps: int, values: int, tiles: int, live_at_once: int = 40, seed: int = 1, scale: int = 1
+) -> int:
+    """Write the file; returns its size in bytes.
+
+    ``live_at_once`` is about how many allocations each step has live; ``scale`` multiplies all sizes; where it is
+    more than 1, steps have interleaved scratch as well.
+    """
     rng = np.random.default_rng(seed)
     entries, rows = [], np.zeros((values, tiles), np.int64)
     for index in range(values):
-        entry, rows[index] = _value(rng, index, tiles, live_at_once)
+        entry, rows[index] = _value(rng, index, tiles, live_at_once, scale)
         entries.append(entry)
     is_interleaved = np.array([entry["class"] == "Ipu21Interleaved" for entry in entries])
     span = max(1, steps * live_at_once // max(1, values))
     births = np.sort(rng.integers(-span, max(1, steps - 1), values))
     deaths = births + rng.integers(max(1, span // 2), span * 3 // 2 + 2, values)
-    scratch = rng.integers(8, 20_000, steps)
+    scratch = rng.integers(8, 20_000, steps) * scale
+    second = scratch // 2 if scale > 1 else np.zeros(steps, np.int64)
     uneven = rng.integers(0, 8, tiles)
 
     body, usages = [], []
@@ -92,10 +103,11 @@ def write_timeline(path: Path, steps: int, values: int, tiles: int, live_at_once
         tile_scratch = np.zeros((tiles, 2), np.int64)
         tile_scratch[:, 0] = scratch[step] - uneven
         tile_scratch[step % tiles, 0] = scratch[step]
+        tile_scratch[:, 1] = second[step]
         usage += tile_scratch
         totals = usage.sum(axis=1)
         worst = tiles - 1 - int(np.argmax(totals[::-1]))
-        coarse = [int(scratch[step]), 0]
+        coarse = [int(scratch[step]), int(second[step])]
         for root in live.tolist():
             coarse[int(is_interleaved[root])] += entries[root]["bytes"]
         usages.append((int(usage[:, 0].max()), int(usage[:, 1].max()), int(totals.max())))
@@ -105,7 +117,7 @@ def write_timeline(path: Path, steps: int, values: int, tiles: int, live_at_once
             "operation": "Add" if step % 3 else "Copy { mapping: CoordinateMapping { offsets: [], view: None } }",
             "execution_count": 1,
             "live": live.tolist(),
-            "scratch": {"standard": int(scratch[step]), "interleaved": 0},
+            "scratch": {"standard": int(scratch[step]), "interleaved": int(second[step])},
             "usage": {"standard": int(usage[worst, 0]), "interleaved": int(usage[worst, 1])},
         }
         tail = b',"coarse_usage":{"standard":%d,"interleaved":%d}}' % (coarse[0], coarse[1])
@@ -161,8 +173,9 @@ def main() -> int:
     parser.add_argument("--tiles", type=int, default=1472)
     parser.add_argument("--live", type=int, default=40, help="allocations live at once, about")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--scale", type=int, default=10_000, help="what all sizes are multiplied by")
     given = parser.parse_args()
-    size = write_timeline(given.out, given.steps, given.values, given.tiles, given.live, given.seed)
+    size = write_timeline(given.out, given.steps, given.values, given.tiles, given.live, given.seed, given.scale)
     print(f"{given.out}: {size:,} bytes ({size / 2**20:.1f} MiB)")
     return 0
 

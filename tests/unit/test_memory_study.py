@@ -111,6 +111,18 @@ def test_sums_carried_on_equal_sums_made_anew(made: Path) -> None:
         assert check_step(file, timeline, step, carried) == []
 
 
+def test_numbers_beyond_four_bytes_are_kept_exactly(tmp_path: Path) -> None:
+    write_timeline(tmp_path / "x.json", 70, 30, 8, scale=100_000)
+    timeline = timeline_from_file(load_timeline(tmp_path / "x.json"))
+    worst = timeline.tiles.worst()
+    assert int(worst[:, 2].max()) > 2**32
+    for tile in range(8):
+        expected = np.array([timeline.tiles.usage(step)[tile] for step in range(70)])
+        np.testing.assert_array_equal(timeline.tiles.tile_curve(tile), expected)
+    assert [row[2] for row in worst.tolist()] == [step.usage.total for step in timeline.steps]
+    assert parts_of(load_timeline(tmp_path / "x.json"))[1] == ()
+
+
 def damaged(change: Any) -> TimelineFile:
     document = small_timeline()
     change(document["timeline"])

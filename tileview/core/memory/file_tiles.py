@@ -20,15 +20,18 @@ _KEPT_TABLE_NUMBERS = 3 << 24
 """Entries of the table of all steps that is kept once it is read (192 MiB); larger ones are read again."""
 
 
+Usages = npt.NDArray[np.int32] | npt.NDArray[np.int64]
+
+
 @dataclass(frozen=True, slots=True)
 class StepsRead:
     """Consecutive steps that have been read: ``worst`` (steps, 4) as :meth:`FileNumbers.worst` has it, and ``usage``
-    (steps, tiles, 2), None where it is too large to be kept.
+    (steps, tiles, 2) in four bytes a number where they suffice, None where there are too many of them to be kept.
     """
 
     first: int
     worst: ByteArray
-    usage: npt.NDArray[np.int32] | None
+    usage: Usages | None
 
 
 class FileNumbers:
@@ -48,7 +51,7 @@ class FileNumbers:
         self._worst = np.zeros((self._steps, 4), dtype=np.int64)
         self._scanned = 0
         self._deferred = False
-        self._table: npt.NDArray[np.int32] | None = None
+        self._table: Usages | None = None
         if self._steps * self._tiles * 2 <= _KEPT_TABLE_NUMBERS:
             self._table = np.zeros((self._steps if self._tiles else 0, self._tiles, 2), dtype=np.int32)
         self._usages: Kept[int, ByteArray] = Kept(_KEPT_STEPS)
@@ -132,8 +135,9 @@ class FileNumbers:
             if len(total):
                 tile = int(np.flatnonzero(total == total.max())[-1])
                 worst[index] = (usage[:, 0].max(), usage[:, 1].max(), total[tile], tile)
-        kept = self.numbers <= _KEPT_TABLE_NUMBERS and usages.max(initial=0) <= np.iinfo(np.int32).max
-        part = StepsRead(first, worst, usages.astype(np.int32) if kept else None)
+        small = usages.max(initial=0) <= np.iinfo(np.int32).max
+        compact: Usages | None = usages.astype(np.int32) if small else usages
+        part = StepsRead(first, worst, compact if self.numbers <= _KEPT_TABLE_NUMBERS else None)
         self.take(part)
         return part
 
@@ -146,6 +150,8 @@ class FileNumbers:
         if part.usage is None:
             self._table = None
         elif self._table is not None:
+            if part.usage.dtype.itemsize > self._table.dtype.itemsize:
+                self._table = self._table.astype(np.int64)
             self._table[part.first : end] = part.usage
         self._scanned = end
 
