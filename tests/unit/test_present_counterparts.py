@@ -9,7 +9,8 @@ import pytest
 from tests.helpers.opened import document, estimate, opened
 from tileview.model.sizes import UNAVAILABLE
 from tileview.model.timeline import Timeline
-from tileview.present.counterparts import Counterparts, Difference, largest_bytes, linked_timeline, live_span
+from tileview.present.counterparts import Counterparts, Difference, largest_bytes, linked_timeline
+from tileview.present.lives import live_span
 from tileview.session.session import Pin, Session
 
 RECIPE = "vit3-64tiles.recipe.json"

@@ -136,9 +136,9 @@ def _program(timeline: Timeline | None) -> CompareEntry | None:
     """How large the program is: differences here say that two files are of different programs or devices."""
     if timeline is None:
         return None
-    tiles, allocations = counted(timeline.tile_count, "tile"), counted(len(timeline.aliases), "allocation")
-    text = f"{counted(len(timeline.steps), 'step')}, {allocations}, {tiles}"
-    return CompareEntry(text, tip=f"{text}, {counted(len(timeline.values), 'value')}")
+    text = f"{counted(len(timeline.steps), 'step')}, {counted(timeline.tile_count, 'tile')}"
+    allocations = counted(len(timeline.aliases), "allocation")
+    return CompareEntry(text, tip=f"{text}, {allocations}, {counted(len(timeline.values), 'value')}")
 
 
 def _sized(sizes: Sequence[Size | None]) -> tuple[CompareEntry | None, ...]:

@@ -15,6 +15,7 @@ from tileview.model.sizes import UNAVAILABLE, Size, Unavailable, exact_text
 from tileview.model.timeline import Timeline, TimelineStep
 from tileview.model.timeline_file import TimelineFile
 from tileview.present.linkage import Linkage, LinkValue, link, match_values
+from tileview.present.lives import live_span
 from tileview.present.tables import percent_text
 from tileview.present.words import class_words, counted, precision_words, shape_text
 from tileview.session.session import Session
@@ -183,12 +184,6 @@ def largest_bytes(timeline: Timeline, root: int) -> Size:
 
 def _bytes_on(timeline: Timeline, root: int, tile: int) -> Size:
     return UNAVAILABLE if root in timeline.unavailable_roots else int(timeline.tiles.allocation(root)[tile])
-
-
-def live_span(timeline: Timeline, root: int) -> tuple[int, int] | None:
-    """First and last step at which an allocation is live; None where it never is."""
-    found = [step.index for step in timeline.steps if root in step.live]
-    return (found[0], found[-1]) if found else None
 
 
 def _span_words(span: tuple[int, int] | None) -> str:

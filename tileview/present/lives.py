@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 
 from tileview.model.program import Program, Repeat
@@ -27,16 +28,29 @@ class Life:
     """Every step that reads or writes a value of it, ascending; empty where that is not known."""
 
 
+def is_live(live: tuple[int, ...], root: int) -> bool:
+    """Whether a root is in a step's live set, which is ascending."""
+    place = bisect_left(live, root)
+    return place < len(live) and live[place] == root
+
+
+def live_span(timeline: Timeline, root: int) -> tuple[int, int] | None:
+    """First and last step at which an allocation is live; None where it never is.
+
+    Looked up when asked for: the live sets of a large timeline hold millions of entries, and one looks at few roots.
+    """
+    steps = timeline.steps
+    first = next((step.index for step in steps if is_live(step.live, root)), None)
+    if first is None:
+        return None
+    return first, next(step.index for step in reversed(steps) if is_live(step.live, root))
+
+
 class Lives:
     """The lives of all allocations of a timeline, from its live sets and, where it is at hand, its program."""
 
     def __init__(self, timeline: Timeline, program: Program | None = None) -> None:
         self._timeline = timeline
-        self._ends: dict[int, tuple[int, int]] = {}
-        for step in timeline.steps:
-            for root in step.live:
-                found = self._ends.get(root)
-                self._ends[root] = (step.index, step.index) if found is None else (found[0], step.index)
         self._uses: dict[int, list[int]] = {}
         self._producers: dict[int, int] = {}
         self._exact = False
@@ -67,7 +81,7 @@ class Lives:
 
     def of(self, root: int) -> Life | None:
         """The life of an allocation; None for one that is never live."""
-        ends = self._ends.get(root)
+        ends = live_span(self._timeline, root)
         if ends is None:
             return None
         first, last = ends
