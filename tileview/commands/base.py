@@ -119,6 +119,11 @@ def width(text: str) -> int:
     )
 
 
+def figure_name(field: str) -> str:
+    """A peak's or budget's field as tables name it: ``largest standard allocation``."""
+    return field.replace("_", " ").replace("maximum", "largest")
+
+
 def table(header: Sequence[str], rows: Iterable[Sequence[str]], numbers: Iterable[int] = (), indent: int = 0) -> str:
     """Text in aligned columns.
 

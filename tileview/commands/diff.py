@@ -8,7 +8,7 @@ from typing import Any
 from tileview.analysis.diff import Difference, Number, PeakLoads, Side, diff
 from tileview.analysis.loads import describe_bytes
 from tileview.analysis.visited import visited_recipe
-from tileview.commands.base import EXIT_NO, EXIT_OK, UsageError, clean, emit, emit_json, table
+from tileview.commands.base import EXIT_NO, EXIT_OK, UsageError, clean, emit, emit_json, figure_name, table
 from tileview.commands.parser import Arguments
 from tileview.commands.subject import Subject, load, load_recipe, with_recipe
 from tileview.model.sizes import Size, Unavailable, exact_text, size_to_json
@@ -183,14 +183,26 @@ def _index(index: int | None) -> str:
     return "(not kept)" if index is None else str(index)
 
 
+def _delta(number: Number, is_bytes: bool) -> str:
+    if number.delta is None:
+        return ""
+    return describe_bytes(number.delta) if is_bytes else f"{number.delta:+,}".replace("-", "−")
+
+
 def _numbers_text(result: Difference) -> list[str]:
     rows = []
     for number in (*result.budgets, *result.peaks, *result.counts):
         if number.a == number.b:
             continue
         is_bytes = number in result.peaks or number.name.endswith("_bytes")
-        delta = "" if number.delta is None else describe_bytes(number.delta) if is_bytes else f"{number.delta:+,}"
-        rows.append((number.name.replace("_", " "), _number(number.a, is_bytes), _number(number.b, is_bytes), delta))
+        rows.append(
+            (
+                figure_name(number.name),
+                _number(number.a, is_bytes),
+                _number(number.b, is_bytes),
+                _delta(number, is_bytes),
+            )
+        )
     return ["", table(("figure", "A", "B", "B − A"), rows, numbers=(1, 2, 3))] if rows else []
 
 

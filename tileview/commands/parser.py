@@ -334,11 +334,12 @@ def _build() -> _Parser:
         prog="tileview",
         description="Does a compiled model fit the tiles of an IPU21 chip, why not, and what would make it fit.",
         epilog="Exit codes: 0 fits / nothing wrong, 1 does not fit / differs, 2 bad input or usage. "
-        "'tileview FILE' opens the window; everything but open and screenshot works without a display.",
+        "'tileview FILE' opens the window; everything but open works without a display.",
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"tileview {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, (words, add_arguments) in COMMANDS.items():
-        add_arguments(commands.add_parser(name, help=words, description=words.capitalize() + ".", allow_abbrev=False))
+        sentence = f"{words[0].upper()}{words[1:]}."
+        add_arguments(commands.add_parser(name, help=words, description=sentence, allow_abbrev=False))
     return parser

@@ -6,7 +6,7 @@ from typing import Any
 
 from tileview.analysis.loads import describe_bytes
 from tileview.analysis.trials import Swaps, with_swaps
-from tileview.commands.base import EXIT_NO, EXIT_OK, UsageError, clean, complain, emit, emit_json, table
+from tileview.commands.base import EXIT_NO, EXIT_OK, UsageError, clean, complain, emit, emit_json, figure_name, table
 from tileview.commands.output import refuse_source, write_recipe
 from tileview.commands.parser import Arguments
 from tileview.commands.subject import Subject, load_recipe, operation_names, overrides_of, summary_json, with_recipe
@@ -96,7 +96,7 @@ def change_text(before: Subject, after: Subject) -> str:
             then: Any = getattr(before.timeline.peak, field)
             now: Any = getattr(after.timeline.peak, field)
             delta = describe_bytes(now - then) if isinstance(then, int) and isinstance(now, int) else ""
-            rows.append((field.replace("_", " "), exact_text(then), exact_text(now), delta))
+            rows.append((figure_name(field), exact_text(then), exact_text(now), delta))
         lines += [table(("peak", "before", "after", "change"), rows, numbers=(1, 2, 3)), ""]
     for title, subject in (("before", before), ("after", after)):
         word = "fits" if subject.verdict.fits else "does not fit"
