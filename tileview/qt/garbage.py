@@ -1,67 +1,87 @@
-"""Python's garbage collector, run in the GUI thread only.
+"""Python's garbage is collected in the window's thread only.
 
-Left to itself the collector runs in whatever thread happens to allocate: on a thread that reads a file or computes an
-estimate it would delete the Qt objects of dead rings there, which Qt does not survive. So it is switched off, and a
-timer of the GUI thread does its work. Documents and estimates contain no rings (a test holds that), they go with their
-last reference; what is left for the collector are widgets and dialogs.
+A collection runs on whichever thread happens to allocate, and a widget, pixmap or timer that it finds in a cycle is
+destroyed there. Qt objects must not be destroyed on another thread than theirs: the program crashes, seldom, and
+somewhere else. So while windows are open, or a thread of ours works, collections do not run by themselves; the window's
+thread makes up for them between events.
 """
 
 from __future__ import annotations
 
 import gc
-from typing import Final
 
-from PySide6.QtCore import QObject, QTimer, Slot
+from PySide6.QtCore import QObject, QTimer
 
-TICK_MS: Final = 1000
-_YOUNG: Final = 2000
-"""New objects from which on it is worth while to look at them."""
-_TICKS_TO_MIDDLE, _TICKS_TO_FULL = 8, 60
-"""Collections after which the next older generation is looked at as well."""
-_FULL_TO_ALL: Final = 16
-"""Full collections after which objects that were set aside are looked at again."""
+_EVERY_MS = 500
+_FULL_TO_ALL = 8
+"""Full collections after which the next one looks at everything again."""
 
 
-class Collector(QObject):
-    """Collects while it lives; one for the whole program.
+class _Holds:
+    """Counts who wants no collections by themselves. Calls come from the window's thread."""
 
-    Objects that survive a full collection are set aside (``gc.freeze``): a large document has hundreds of thousands,
-    and looking at all of them takes a tenth of a second each time. Now and then they are looked at all the same.
+    def __init__(self) -> None:
+        self._count = 0
+        self._was_on = True
+
+    def hold(self) -> None:
+        if self._count == 0:
+            self._was_on = gc.isenabled()
+            gc.disable()
+        self._count += 1
+
+    def release(self) -> None:
+        self._count -= 1
+        if self._count == 0 and self._was_on:
+            gc.enable()
+
+
+HOLDS = _Holds()
+
+
+class GuiCollector(QObject):
+    """Collects in the thread it lives in, from its making until :meth:`close`.
+
+    It follows Python's own rule: the generation whose count is over its threshold is collected, the oldest such one
+    first, and nothing where little was allocated.
     """
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._was_enabled = gc.isenabled()
-        self._ticks = 0
+        HOLDS.hold()
+        self._is_open = True
         self._full = 0
-        gc.disable()
         self._timer = QTimer(self)
-        self._timer.setInterval(TICK_MS)
-        self._timer.timeout.connect(self.tick)
+        self._timer.setInterval(_EVERY_MS)
+        self._timer.timeout.connect(self.collect)
         self._timer.start()
 
-    @Slot()
-    def tick(self) -> None:
-        """Collect as much as is due."""
-        if gc.get_count()[0] < _YOUNG:
-            return
-        self._ticks += 1
-        if self._ticks % _TICKS_TO_FULL == 0:
-            self.collect()
-        else:
-            gc.collect(0 if self._ticks % _TICKS_TO_MIDDLE else 1)
-
     def collect(self) -> None:
-        """A full collection; what survives is set aside."""
+        """Collect what is due."""
+        counts, thresholds = gc.get_count(), gc.get_threshold()
+        for generation in (2, 1, 0):
+            if counts[generation] > thresholds[generation]:
+                gc.collect(generation)
+                if generation == 2:
+                    self._set_aside()
+                return
+
+    def _set_aside(self) -> None:
+        """Do not look at what survived again and again; now and then do so nevertheless.
+
+        A large document has hundreds of thousands of objects, none of them in a cycle, and looking at all of them takes
+        a tenth of a second.
+        """
         self._full += 1
         if self._full % _FULL_TO_ALL == 0:
             gc.unfreeze()
-        gc.collect()
-        gc.freeze()
+        else:
+            gc.freeze()
 
     def close(self) -> None:
-        """Give the collector back to Python."""
-        self._timer.stop()
-        gc.unfreeze()
-        if self._was_enabled:
-            gc.enable()
+        """Python collects by itself again, unless another window is open."""
+        if self._is_open:
+            self._is_open = False
+            self._timer.stop()
+            gc.unfreeze()
+            HOLDS.release()

@@ -11,7 +11,6 @@ from PySide6.QtCore import QObject, QSocketNotifier, QTimer, Slot
 from PySide6.QtWidgets import QApplication
 
 from tileview.qt.faults import FaultHandler
-from tileview.qt.garbage import Collector
 from tileview.qt.icons import clear_cache
 from tileview.qt.main_window import MainWindow
 
@@ -103,7 +102,6 @@ class Interrupts(QObject):
 def run_windows(paths: list[Path], compare: bool) -> int:
     """Open windows on files and run until the last one is closed; the exit code."""
     application = make_application()
-    collector = Collector()
     faults = FaultHandler()
     windows = Windows()
     window = windows.open(paths[:1] if not compare else paths)
@@ -117,6 +115,5 @@ def run_windows(paths: list[Path], compare: bool) -> int:
     windows.close()
     interrupts.close()
     faults.close()
-    collector.close()
     clear_cache()
     return int(code)
