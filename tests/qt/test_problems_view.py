@@ -128,7 +128,7 @@ def test_layouts_of_a_recipe_are_repaired_by_its_plans(qtbot) -> None:
 
 def test_filtering(shown: Stage, qtbot) -> None:
     qtbot.keyClicks(shown.view.filter_box, "embedding.bias")
-    assert shown.texts(1) == ["43 invalid layouts", "vit.embedding.bias"] or shown.texts(1)[0] == "43 invalid layouts"
+    assert shown.texts(1) == ["43 invalid layouts", "vit.embedding.bias"]
     shown.view.filter_box.setText("layer3 mlp_norm.scale")
     assert shown.texts(1)[1:] == ["vit.encoder.layer3.mlp_norm.scale"]
 

@@ -64,7 +64,7 @@ def check_figures(file: TimelineFile, coarse: tuple[list[int], list[int]], verdi
         )
     if (overflow := _expected_overflow(file)) is not None and overflow != size_to_u64(file.contiguous_overflow_bytes):
         field = "standard_contiguous_overflow_bytes"
-        problems.append(_differs(field, file.contiguous_overflow_bytes, overflow, "the largest standard allocation"))
+        problems.append(_differs(field, file.contiguous_overflow_bytes, overflow, "its largest standard allocation and limits"))
     if verdict.fits != file.fits_budget:
         text = f"the file says {str(file.fits_budget).lower()}, its own figures give: {verdict.text}"
         problems.append(Problem("warning", "fits_budget", text, "The verdict shown follows the figures."))

@@ -279,8 +279,11 @@ class ProblemsView(View):
 
 
 def _filtered(node: Node[ProblemRow], query: str) -> Node[ProblemRow] | None:
-    """A node with those of its children that a query finds; None where it finds none."""
-    if matches(query, node.row.place, node.row.text, node.row.kind, node.row.severity):
-        return node
-    kept = tuple(child for child in node.children if _filtered(child, query) is not None)
-    return Node(node.key, node.row, kept) if kept else None
+    """A node with those of its children that a query finds; with all of them where it finds the node alone.
+
+    Children go first: the line above them names one of them, and would keep all whenever that one is looked for.
+    """
+    kept = tuple(found for child in node.children if (found := _filtered(child, query)) is not None)
+    if kept:
+        return Node(node.key, node.row, kept)
+    return node if matches(query, node.row.place, node.row.text, node.row.kind, node.row.severity) else None
