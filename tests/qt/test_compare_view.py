@@ -287,11 +287,15 @@ def test_a_recipe_and_its_timeline_beside_each_other_in_the_window(driver, vit3,
     view = driver.window.docks.views["compare"]
     driver.qtbot.waitUntil(lambda: not view.visibleRegion().isEmpty(), timeout=5000)
     assert [state.name for state in view.states()] == ["as opened", timeline.name]
-    assert "268 of the timeline's 268 values matched" in view.link_label.text()
+    assert "268 of the timeline's 268 values matched" in "\n".join(view.link_statement())
+    assert view.link_label.text() == "Linked: 268 values matched, 0 of them differ"
     driver.session.swap(35, 0)
     driver.settle()
     assert [state.name for state in view.states()] == ["as opened", "in force", timeline.name]
-    assert "matched values differ" in view.link_label.text()
+    assert "matched values differ" in "\n".join(view.link_statement())
+    assert "matched values differ" in view.link_label.toolTip()
+    assert view.link_label.text().startswith("Linked: ")
+    assert "0 of them differ" not in view.link_label.text()
     monkeypatch.setattr(QInputDialog, "getText", lambda *_: ("online attention", True))
     view.pin_button.click()
     assert [pin.name for pin in driver.session.pins] == [timeline.name, "online attention"]
@@ -304,6 +308,21 @@ def test_what_it_asks_of_the_window(shown: Stage) -> None:
     shown.view.pin_button.click()
     shown.view.other_button.click()
     assert shown.requests == [("pin", None), ("compare_with", None)]
+
+
+@pytest.mark.parametrize("height", [140, 500])
+def test_in_a_low_dock_the_table_has_the_room(qtbot, height: int) -> None:
+    shown = stage(CompareView, qtbot, "so400m-over.recipe.json", size=(620, height))
+    shown.session.swap(21, 0)
+    shown.estimate()
+    qtbot.wait(20)
+    cards = shown.view.cards[:2]
+    assert [card.curve.isVisible() for card in cards] == [height == 500] * 2
+    assert [card.map.isVisible() for card in cards] == [False, height == 500]
+    assert shown.view.rect().contains(shown.view.tree.geometry())
+    shown.view.resize(620, 640 - height)
+    qtbot.wait(20)
+    assert cards[1].map.isVisible() == (height == 140)
 
 
 def test_themes_and_nothing_open(qtbot) -> None:

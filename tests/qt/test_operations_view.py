@@ -64,7 +64,7 @@ def test_filtering(shown: Stage, qtbot) -> None:
 
 def test_a_timeline_alone_shows_its_operations_and_steps(qtbot) -> None:
     shown = stage(OperationsView, qtbot, "rejected-op0.timeline.json")
-    assert shown.view.note.text().startswith("A timeline has no graph")
+    assert shown.view.note.text().startswith("Operations that the steps name")
     assert shown.texts(1) == ["Convert, Copy, Gemm, Sum", "Step 0", "Step 1", "Step 2", "Step 3"]
     shown.click(shown.view.model.find(("step", 2)))
     assert shown.session.selection.step == 2

@@ -197,5 +197,6 @@ def test_no_two_different_alternatives_of_the_sample_read_the_same() -> None:
 
 def test_pointwise_plans_read_by_their_kernel() -> None:
     plan = Plan(AddOperator(), Pointwise("Add"), (), Requirement(Format(F16, LINEAR)), (1,))
-    assert plan_words(plan) == "on local shards, kernel Add"
+    owners = LINEAR.tiling.tile_count
+    assert plan_words(plan) == f"{owners:,} owners, on local shards, kernel Add"
     assert ("may reuse the memory of", "operand 1") in plan_facts(plan)

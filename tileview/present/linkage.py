@@ -183,6 +183,16 @@ def statement(linkage: Linkage, left: Sequence[LinkValue], right: Sequence[LinkV
     return lines
 
 
+def brief(linkage: Linkage) -> str:
+    """The statement in one line: how many match, differ and are left over on either side."""
+    parts = [f"{counted(len(linkage.pairs), 'value')} matched", f"{len(linkage.differing):,} of them differ"]
+    for left_over, where in ((linkage.only_left, "recipe's estimate"), (linkage.only_right, "timeline")):
+        if left_over:
+            parts.append(f"{len(left_over):,} only in the {where}")
+    words = ", ".join(parts)
+    return words if linkage.is_one_compile else f"not of one compile: {words}"
+
+
 def _names(names: Sequence[str]) -> str:
     shown = ", ".join(names[:5])
     return f"{counted(len(names), 'value')}, {shown}" + (f" and {len(names) - 5} more" if len(names) > 5 else "")

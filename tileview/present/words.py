@@ -374,12 +374,14 @@ def _gemm_words(dispatch: BlockedGemm) -> str:
 
 
 def plan_words(plan: Plan) -> str:
-    """A plan in one line: the dispatch, which is what plans differ in, then the multiply precision if there is one."""
+    """A plan in one line, led by what plans of its kind differ in: the grid of a product, the owners of a result."""
     if isinstance(plan.operator, Unknown):
         return f"unknown operator {plan.operator.name}; {dispatch_words(plan.dispatch)}"
     words = dispatch_words(plan.dispatch)
     if isinstance(plan.operator, GemmOperator):
         words = f"{words}, {precision_short(plan.operator.multiply)} product"
+    elif isinstance(plan.dispatch, Pointwise | LayerNormParts):
+        words = f"{counted(plan.output.format.layout.tiling.tile_count, 'owner')}, {words}"
     return words
 
 

@@ -141,6 +141,7 @@ class AlternativesView(View):
         self.compare_button.setEnabled(choosable and not row.in_force)
         missing = any(entry.result is None and entry.index is not None for entry in self._rows)
         self.evaluate_button.setEnabled(missing)
+        self.evaluate_button.setVisible(missing)
         self.back_button.setEnabled(self._operation in self.session.state.swaps)
 
     # -- user -----------------------------------------------------------------------------------------------------

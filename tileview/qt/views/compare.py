@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 
 from PySide6.QtCore import QModelIndex, Qt
-from PySide6.QtGui import QAction, QShowEvent
+from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from tileview.present.compare_rows import compare_nodes
@@ -13,7 +13,7 @@ from tileview.present.compare_states import MOST_STATES, CompareRow, CompareStat
 from tileview.present.compare_table import CompareSpec, shared_top
 from tileview.present.counterparts import link_timelines, link_values, linked_timeline
 from tileview.present.difference_maps import difference_maps
-from tileview.present.linkage import statement
+from tileview.present.linkage import brief, statement
 from tileview.qt.bridge import Bridge
 from tileview.qt.models.node_model import NodeModel
 from tileview.qt.views.base import View
@@ -25,6 +25,8 @@ from tileview.session.document import edited_recipe
 from tileview.session.session import Pin
 
 IN_FORCE = "in force"
+_HIGH = 260
+"""Pixels of height from which on there is room for pictures above the table."""
 
 
 class CompareView(View):
@@ -37,6 +39,8 @@ class CompareView(View):
         super().__init__(bridge, parent)
         self._shown: list[ShownState] = []
         self._stale = False
+        self._statement: list[str] = []
+        self._brief = ""
         self._marked: tuple[int | None, int | None] = (None, None)
         self.note = ElidedLabel(cut=Qt.TextElideMode.ElideRight)
         self.cards = [StateCard(bridge.theme, self) for _ in range(MOST_STATES)]
@@ -111,6 +115,20 @@ class CompareView(View):
         if self._stale:
             self._rebuild()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_height()
+
+    def _fit_height(self) -> None:
+        """In a low dock the table takes the room of the pictures, and the statement on the link that of a line."""
+        is_high = self.height() >= _HIGH
+        for card in self.cards:
+            card.show_pictures(is_high)
+        statement = "\n".join(self._statement)
+        self.link_label.setText(statement if is_high else self._brief)
+        self.link_label.setToolTip("" if is_high else statement)
+        self.link_label.setVisible(bool(statement))
+
     def states(self) -> list[CompareState]:
         """What is compared, the baseline first."""
         return [shown.state for shown in self._shown]
@@ -155,11 +173,9 @@ class CompareView(View):
             self.tree.setFirstColumnSpanned(place, QModelIndex(), bool(self.model.row(top).is_head))
         for key in fresh:
             self.tree.expand(self.model.find(key))
+        self._statement = self.link_statement()
         self._show_cards()
         self.note.setText(self._note(len(states)))
-        lines = self.link_statement()
-        self.link_label.setText("\n".join(lines))
-        self.link_label.setVisible(bool(lines))
         self.pin_button.setEnabled(self.session.is_current)
         self._show_selected(scroll=False)
 
@@ -179,6 +195,7 @@ class CompareView(View):
             card.setVisible(position < len(self._shown))
             if position < len(self._shown):
                 card.show_state(self._shown[position], top, maps[position], self.bridge.theme)
+        self._fit_height()
 
     def link_statement(self) -> list[str]:
         """What matches between the open file and the one linked to it; empty where none is."""
@@ -189,9 +206,11 @@ class CompareView(View):
         own = self.session.timeline
         estimated, file = (own, other) if document.is_recipe else (other, own)
         if recipe is None or file is None or estimated is None:
-            return [f"{linked.name} is linked, but there is no timeline on both sides to match."]
+            self._brief = f"{linked.name} is linked, but there is no timeline on both sides to match."
+            return [self._brief]
         linkage = link_timelines(recipe.graph, recipe.config.tile_count, estimated, file)
         head = f"Linked: {document.name} and {linked.name}"
+        self._brief = f"Linked: {brief(linkage)}"
         return [head, *statement(linkage, link_values(estimated), link_values(file))]
 
     def _show_selected(self, scroll: bool = True) -> None:

@@ -130,6 +130,11 @@ class StateCard(QWidget):
         layout.addLayout(head)
         layout.addLayout(pictures)
 
+    def show_pictures(self, shown: bool) -> None:
+        """Leave curve and map out where the view is too low for them."""
+        self.curve.setVisible(shown)
+        self.map.setVisible(shown and self.map.shown is not None)
+
     def _action(self, text: str, word: str) -> QAction:
         action = self.menu.addAction(text)
         action.setData(word)

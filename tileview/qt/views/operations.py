@@ -79,7 +79,12 @@ class OperationsView(View):
     def on_document(self) -> None:
         self.model.clear()
         self._load()
-        self.tree.expandToDepth(0)
+        self._unfold()
+
+    def _unfold(self) -> None:
+        """Open the bodies of a recipe; the steps of a timeline only where they are few or looked for."""
+        if self.session.graph is not None or self.model.rowCount() == 1 or self.filter_box.text():
+            self.tree.expandToDepth(0)
 
     def on_state(self) -> None:
         self._refill()
@@ -152,7 +157,7 @@ class OperationsView(View):
         if self.session.document is None:
             return "Nothing open"
         if self.session.graph is None:
-            return "A timeline has no graph: the operations that its steps name"
+            return "Operations that the steps name"
         if timeline is None or self.session.selection.step is None:
             return ""
         tile = self.session.selection.tile
