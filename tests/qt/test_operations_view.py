@@ -72,6 +72,17 @@ def test_a_timeline_alone_shows_its_operations_and_steps(qtbot) -> None:
     assert shown.session.selection.operation == 0
 
 
+def test_a_long_timeline_shows_its_operations_first_and_the_steps_of_what_is_looked_for(qtbot) -> None:
+    shown = stage(OperationsView, qtbot, "vit3-64tiles.v3.timeline.json")
+    tops = [shown.view.model.index(row, 0) for row in range(shown.view.model.rowCount())]
+    assert not any(map(shown.view.tree.isExpanded, tops))
+    assert sum(shown.view.model.rowCount(top) for top in tops) == len(shown.session.timeline.steps)
+    shown.view.filter_box.setText("AttentionSoftmax")
+    tops = [shown.view.model.index(row, 0) for row in range(shown.view.model.rowCount())]
+    assert tops
+    assert all(map(shown.view.tree.isExpanded, tops))
+
+
 def test_csv_has_every_operation(shown: Stage) -> None:
     recipe = shown.session.recipe
     assert recipe is not None

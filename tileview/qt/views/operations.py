@@ -83,7 +83,8 @@ class OperationsView(View):
 
     def _unfold(self) -> None:
         """Open the bodies of a recipe; the steps of a timeline only where they are few or looked for."""
-        if self.session.graph is not None or self.model.rowCount() == 1 or self.filter_box.text():
+        count = self.model.rowCount()
+        if count <= _MOST_EXPANDED and (self.session.graph is not None or count == 1 or self.filter_box.text()):
             self.tree.expandToDepth(0)
 
     def on_state(self) -> None:
@@ -130,8 +131,8 @@ class OperationsView(View):
         timeline = self.session.timeline
         was_empty = self.model.rowCount() == 0
         self.model.set_nodes(self._nodes(timeline))
-        if (was_empty or self.filter_box.text()) and self.model.rowCount() <= _MOST_EXPANDED:
-            self.tree.expandToDepth(0)
+        if was_empty or self.filter_box.text():
+            self._unfold()
         self.note.setText(self._words(timeline))
 
     def _nodes(self, timeline: Timeline | None) -> tuple[Node[OperationRow], ...]:
