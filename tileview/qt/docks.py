@@ -10,6 +10,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QTabWidget, QWidget
 
 from tileview.qt.bridge import Bridge
+from tileview.qt.garbage import GuiCollector
 from tileview.qt.views.allocations import AllocationsView
 from tileview.qt.views.alternatives import AlternativesView
 from tileview.qt.views.base import View
@@ -68,6 +69,7 @@ class DockArea(QMainWindow):
         self._title_timer.setSingleShot(True)
         self._title_timer.setInterval(0)
         self._title_timer.timeout.connect(self._fit_titles)
+        self._collector = GuiCollector(self)
         for kind in VIEW_CLASSES:
             self._add(kind.name, kind(bridge))
         self.reset()
@@ -222,3 +224,4 @@ class DockArea(QMainWindow):
     def shut_down(self) -> None:
         for view in self.views.values():
             view.shut_down()
+        self._collector.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import threading
 import traceback
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from tileview.graphlayout import (
     read_structure,
 )
 from tileview.model.graph import Graph, Operation, RepeatKind
+from tileview.qt.garbage import HOLDS
 
 AT_ONCE = 300
 """Graphs of so many operations are laid out at once, in the window's thread: it takes less than a frame or two, and the
@@ -109,32 +109,6 @@ class _Token:
             self._owner.progressed.emit(self._number, fraction)
 
 
-class _Collector:
-    """Keeps Python's garbage collector off layout threads.
-
-    A collection runs on whichever thread happens to allocate, and a widget that it finds in a cycle would be destroyed
-    there: Qt crashes. So collections wait while a layout thread runs. Both calls come from the window's thread.
-    """
-
-    def __init__(self) -> None:
-        self._holds = 0
-        self._was_on = True
-
-    def hold(self) -> None:
-        if self._holds == 0:
-            self._was_on = gc.isenabled()
-            gc.disable()
-        self._holds += 1
-
-    def release(self) -> None:
-        self._holds -= 1
-        if self._holds == 0 and self._was_on:
-            gc.enable()
-
-
-_COLLECTOR = _Collector()
-
-
 class GraphLayouts(QObject):
     """Runs layouts. ``ready`` carries a :class:`LayoutResult`, ``failed`` the request's number and a text,
     ``progressed`` number and fraction. All arrive in the window's thread; those of cancelled requests do not arrive
@@ -180,7 +154,7 @@ class GraphLayouts(QObject):
             target=self._serve, args=(request, self._token), name="tileview graph layout", daemon=True
         )
         self._threads.append(thread)
-        _COLLECTOR.hold()
+        HOLDS.hold()
         self._held += 1
         thread.start()
 
@@ -216,7 +190,7 @@ class GraphLayouts(QObject):
     def _on_ended(self) -> None:
         if self._held:
             self._held -= 1
-            _COLLECTOR.release()
+            HOLDS.release()
 
     def _on_done(self, number: int, result: LayoutResult) -> None:
         if number == self._wanted:

@@ -1,0 +1,78 @@
+"""Garbage is collected in the window's thread, however much other threads allocate."""
+
+from __future__ import annotations
+
+import gc
+import threading
+
+import pytest
+
+from tileview.qt.garbage import HOLDS, GuiCollector
+
+
+class Cycle:
+    """Something that only a collection can free; remembers where it was freed."""
+
+    freed_in: list[threading.Thread] = []  # noqa: RUF012
+
+    def __init__(self) -> None:
+        self.own = self
+
+    def __del__(self) -> None:
+        Cycle.freed_in.append(threading.current_thread())
+
+
+@pytest.fixture(autouse=True)
+def fresh():
+    gc.collect()
+    Cycle.freed_in = []
+    assert gc.isenabled()
+    yield
+    assert gc.isenabled()
+
+
+def allocate() -> None:
+    """As much as makes Python collect by itself, were it allowed to."""
+    kept = [[index] for index in range(20 * gc.get_threshold()[0])]
+    assert kept
+
+
+def test_threads_do_not_collect_and_the_window_does(qtbot) -> None:
+    collector = GuiCollector()
+    count = 2 * gc.get_threshold()[0]
+    for _ in range(count):
+        Cycle()
+    thread = threading.Thread(target=allocate)
+    thread.start()
+    thread.join()
+    assert Cycle.freed_in == []
+    qtbot.waitUntil(lambda: len(Cycle.freed_in) == count, timeout=5000)
+    assert set(Cycle.freed_in) == {threading.main_thread()}
+    collector.close()
+    collector.close()
+
+
+def test_little_is_left_alone(qapp) -> None:
+    collector = GuiCollector()
+    gc.collect()
+    Cycle()
+    collector.collect()
+    assert Cycle.freed_in == []
+    collector.close()
+
+
+def test_several_windows_and_layouts_hold_together(qtbot) -> None:
+    first, second = GuiCollector(), GuiCollector()
+    HOLDS.hold()
+    first.close()
+    assert not gc.isenabled()
+    second.close()
+    assert not gc.isenabled()
+    HOLDS.release()
+    assert gc.isenabled()
+
+
+def test_a_window_has_one_and_gives_it_up(driver) -> None:
+    assert not gc.isenabled()
+    driver.window.close()
+    assert gc.isenabled()
