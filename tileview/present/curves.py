@@ -201,10 +201,17 @@ _BLOCK = 512
 def live_spans(timeline: Timeline) -> Mapping[int, Sequence[tuple[int, int]]]:
     """Root → the half-open ranges of steps in which it is live, ascending; roots by first step, then number.
 
-    One range in every program the compiler makes; a file may say otherwise, and is shown as it is. Live sets are laid
-    out as flags of a few hundred steps at a time, so that thousands of steps with thousands of values take little time
-    and memory.
+    One range in every program the compiler makes; a file may say otherwise, and is shown as it is. Where the numbers
+    per tile know them, they are not worked out again; else live sets are laid out as flags of a few hundred steps at a
+    time, so that thousands of steps with thousands of values take little time and memory.
     """
+    known = getattr(timeline.tiles, "spans", None)
+    if known is not None:
+        found: dict[int, list[tuple[int, int]]] = {}
+        for root, start, stop in sorted(known(), key=lambda span: (span[1], span[0])):
+            if start < stop:
+                found.setdefault(root, []).append((start, stop))
+        return found
     spans: dict[int, list[tuple[int, int]]] = {}
     began: dict[int, int] = {}
     before = np.zeros(len(timeline.values), dtype=np.bool_)

@@ -14,7 +14,8 @@ class Bridge(QObject):
 
     The signals carry nothing: a view that is told reads the session. ``hovered`` is transient (an operation id, a
     root, a tile; any may be None) and never changes a table. ``message`` goes to the status bar. ``requested`` asks
-    the main window to run a command by name (see ``actions.py``), with an argument. ``turns`` is where views wait to
+    the main window to run a command by name (see ``actions.py``), with an argument. ``is_first_estimate`` is
+    True until the first estimate of a document has been told. ``turns`` is where views wait to
     show a large file.
     """
 
@@ -34,9 +35,12 @@ class Bridge(QObject):
         self.session = session
         self._theme = load_theme("light") if theme is None else theme
         self.turns = Turns(self)
+        self.is_first_estimate = True
         self._unsubscribe = session.subscribe(self._on_change)
 
     def _on_change(self, change: Change) -> None:
+        if change is Change.DOCUMENT:
+            self.is_first_estimate = True
         {
             Change.DOCUMENT: self.document_changed,
             Change.STATE: self.state_changed,
@@ -45,6 +49,8 @@ class Bridge(QObject):
             Change.ALTERNATIVES: self.alternatives_changed,
             Change.PINS: self.pins_changed,
         }[change].emit()
+        if change is Change.ESTIMATE:
+            self.is_first_estimate = False
 
     @property
     def theme(self) -> Theme:

@@ -12,15 +12,15 @@ _LARGE = 2000
 """Steps and values of a file together from which on the views take turns."""
 
 
-def is_large(timeline: Timeline | None) -> bool:
-    """Whether showing a timeline in all views at once would be felt.
+def is_large(timeline: Timeline | None, is_first: bool) -> bool:
+    """Whether views are to take turns, since showing a timeline in all of them at once would be felt.
 
-    Only for files, where an edit changes no number of steps: a view that has not had its turn yet shows what was there
-    before, and that must still be a place that exists.
+    A view that has not had its turn yet shows what was there before, and that must still be a place that exists: so
+    only the first timeline of a document, and later ones of files, where no edit changes the number of steps.
     """
-    return (
-        timeline is not None and timeline.origin is Origin.FILE and len(timeline.steps) + len(timeline.values) > _LARGE
-    )
+    if timeline is None or not (is_first or timeline.origin is Origin.FILE):
+        return False
+    return len(timeline.steps) + len(timeline.values) > _LARGE
 
 
 class Turns(QObject):

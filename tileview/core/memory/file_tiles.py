@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -85,6 +86,10 @@ class FileNumbers:
     def value_bytes(self, value: int) -> ByteArray:
         """(tiles,): bytes of one value on each tile."""
         return self._placed.value_bytes(value)
+
+    def spans(self) -> Sequence[tuple[int, int, int]]:
+        """(root, first step, step after the last) of every stretch in which an allocation is live."""
+        return self._placed.spans()
 
     # -- all steps ------------------------------------------------------------------------------------------------
 

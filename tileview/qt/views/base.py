@@ -51,7 +51,7 @@ class View(QWidget):
 
     @Slot()
     def _take_estimate(self) -> None:
-        if not is_large(self.session.timeline):
+        if not is_large(self.session.timeline, self.bridge.is_first_estimate):
             self._waits = False
             self.on_estimate()
         elif not self._waits:

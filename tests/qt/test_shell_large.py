@@ -1,0 +1,192 @@
+"""Large timelines: shown before everything is read, read to their end in a process, views take turns."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import numpy as np
+import pytest
+
+from tests.helpers.make_timeline import write_timeline
+from tileview.core.memory.file_tiles import FileNumbers
+from tileview.core.memory.from_file import timeline_from_file
+from tileview.formats.timeline import load_timeline
+from tileview.model.timeline import steps_read
+from tileview.qt import early, jobs, turns
+
+
+@pytest.fixture
+def made(tmp_path):
+    """1,500 steps, 700 values, 16 tiles; large for a window that is told so."""
+    path = tmp_path / "made.timeline.json"
+    write_timeline(path, 1500, 700, 16)
+    return path
+
+
+@pytest.fixture
+def large(monkeypatch):
+    monkeypatch.setattr(early, "LARGE_BYTES", 1000)
+    monkeypatch.setattr(jobs, "READ_HERE", 1000)
+
+
+def settle(driver) -> None:
+    window = driver.window
+    driver.qtbot.waitUntil(
+        lambda: driver.session.is_current and not window.estimates.study.is_running and window.bridge.turns.is_done,
+        timeout=60_000,
+    )
+
+
+def test_a_large_timeline_is_shown_first_and_read_then(driver, made, large):
+    seen = []
+
+    def look() -> None:
+        timeline = driver.session.timeline
+        if timeline is not None:
+            seen.append((steps_read(timeline), timeline.verdict.text, timeline.tiles.worst()[:, 2].copy()))
+
+    driver.window.bridge.estimate_changed.connect(look)
+    driver.open(made)
+    settle(driver)
+    here = timeline_from_file(load_timeline(made))
+    assert seen[0][0] == 0
+    assert seen[-1][0] == 1500
+    for _, verdict, totals in seen:
+        assert verdict == here.verdict.text
+        np.testing.assert_array_equal(totals, here.tiles.worst()[:, 2])
+    timeline = driver.session.timeline
+    np.testing.assert_array_equal(timeline.tiles.worst(), here.tiles.worst())
+    np.testing.assert_array_equal(timeline.tiles.tile_curve(5), here.tiles.tile_curve(5))
+    assert driver.session.problems == ()
+    assert driver.window.status.work.running() == ()
+
+
+def test_every_view_shows_a_large_timeline_in_the_end(driver, made, large):
+    driver.open(made)
+    settle(driver)
+    views = driver.window.docks.views
+    assert views["graph"].steps.model.rowCount() == 1500
+    assert views["operations"].model.rowCount() == 375
+    assert views["allocations"].model.rowCount() > 0
+    driver.session.select_step(777)
+    assert driver.session.selection.step == 777
+
+
+def test_a_step_that_is_not_read_yet_is_looked_up_by_itself(driver, made, large):
+    driver.window.bridge.estimate_changed.disconnect(driver.window.estimates.study._on_estimate)
+    driver.open(made)
+    timeline = driver.session.timeline
+    assert steps_read(timeline) == 0
+    driver.qtbot.waitUntil(lambda: driver.window.bridge.turns.is_done)
+    driver.session.select_step(40)
+    driver.trigger("peak_total")
+    usage = timeline.tiles.usage(driver.session.selection.step).sum(axis=1)
+    assert usage[driver.session.selection.tile] == usage.max()
+    assert isinstance(timeline.tiles, FileNumbers)
+    assert not timeline.tiles.is_complete
+
+
+def test_what_the_check_finds_stands_among_the_problems(driver, made, large):
+    raw = made.read_bytes()
+    at = raw.index(b'"tile_usage":[[', raw.index(b'"index":700,')) + len(b'"tile_usage":[[')
+    made.write_bytes(raw[:at] + bytes([raw[at] ^ 1]) + raw[at + 1 :])
+    driver.open(made)
+    settle(driver)
+    found = {problem.place for problem in driver.session.problems}
+    assert "timeline.steps.700.tile_usage" in found
+    assert all(problem.step == 700 for problem in driver.session.problems)
+    model = driver.window.docks.views["problems"].model
+    texts = [model.data(index.siblingAtColumn(column)) or "" for index in model.indexes() for column in range(4)]
+    assert any("tiles disagree with live allocations" in text for text in texts)
+
+
+def test_small_timelines_are_checked_too(driver, samples, tmp_path):
+    raw = (samples / "pair-8tiles.v3.timeline.json").read_bytes()
+    path = tmp_path / "pair.json"
+    at = raw.index(b'"tile_scratch":[[') + len(b'"tile_scratch":[[')
+    path.write_bytes(raw[:at] + b"8" + raw[at:])
+    driver.open(path)
+    settle(driver)
+    assert any("tile_usage" in problem.place for problem in driver.session.problems)
+
+
+def test_edits_stay_in_force_when_the_file_has_been_read(driver, made, large):
+    driver.open(made)
+    driver.trigger("step_next")
+    driver.window.bridge.session.set_overrides(type(driver.session.state.overrides)(budget_bytes=1000))
+    settle(driver)
+    assert driver.session.timeline.budget_bytes == 1000
+    assert steps_read(driver.session.timeline) == 1500
+    assert driver.session.baseline.timeline is driver.session.document.file_timeline()
+
+
+def test_another_document_ends_the_reading(driver, made, pair, large):
+    driver.open(made)
+    driver.qtbot.waitUntil(lambda: driver.window.estimates.study.is_running, timeout=20_000)
+    driver.open(pair)
+    assert not driver.window.estimates.study.is_running
+    settle(driver)
+    assert driver.session.document.path == pair
+
+
+def test_a_killed_reader_is_started_again(driver, made, large):
+    driver.open(made)
+    study = driver.window.estimates.study
+    driver.qtbot.waitUntil(lambda: study._worker.pid is not None or not study.is_running, timeout=20_000)
+    if study._worker.pid is not None:
+        os.kill(study._worker.pid, signal.SIGKILL)
+    settle(driver)
+    assert steps_read(driver.session.timeline) == 1500
+    assert driver.session.problems == ()
+
+
+@pytest.mark.parametrize("delay", [0, 30, 200])
+def test_the_window_can_be_closed_in_mid_reading(make_driver, made, large, delay):
+    driver = make_driver()
+    driver.open(made)
+    driver.qtbot.wait(delay)
+    driver.window.close()
+    assert driver.window.closed
+
+
+def test_selection_before_a_views_turn_is_shown_in_its_turn(driver, made, large, monkeypatch):
+    monkeypatch.setattr(turns, "_LARGE", 100)
+    calls = []
+    view = driver.window.docks.views["details"]
+    monkeypatch.setattr(view, "on_estimate", lambda: calls.append("estimate"))
+    monkeypatch.setattr(view, "on_selection", lambda: calls.append("selection"))
+    driver.open(made)
+    driver.session.select_step(3)
+    driver.qtbot.waitUntil(lambda: driver.window.bridge.turns.is_done)
+    assert calls[:2] == ["estimate", "selection"]
+
+
+def test_reading_begins_before_the_window_stands(make_driver, made, large):
+    early.begin(made)
+    pid = early._begun[str(made)].pid
+    driver = make_driver()
+    driver.window.files.open(made)
+    assert driver.window.files.loader._worker.pid == pid
+    driver.qtbot.waitUntil(lambda: driver.session.document is not None, timeout=20_000)
+    driver.settle()
+    assert not early._begun
+    settle(driver)
+
+
+def test_what_was_begun_for_nothing_is_ended(qapp, made, large, tmp_path):
+    early.begin(made)
+    early.begin(tmp_path / "missing.json")
+    early.begin(tmp_path)
+    assert len(early._begun) == 1
+    early.drop()
+    assert not early._begun
+
+
+def test_a_begun_reader_that_died_is_replaced(make_driver, made, large):
+    early.begin(made)
+    os.kill(early._begun[str(made)].pid, signal.SIGKILL)
+    driver = make_driver()
+    driver.open(made)
+    settle(driver)
+    assert driver.session.document.path == made
