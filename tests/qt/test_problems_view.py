@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.helpers.views import Stage, stage
 from tileview.core.geometry.resolve import layout_failure
+from tileview.formats import open_file
 from tileview.qt.views.problems import ProblemsView
+from tileview.session.document import Document
 
 
 @pytest.fixture
@@ -137,3 +141,68 @@ def test_nothing_open(qtbot) -> None:
     shown = stage(ProblemsView, qtbot)
     assert shown.view.headline.text() == "Nothing open"
     assert shown.texts() == []
+
+
+# -- homes of a recipe that do not resolve --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def bad_homes(samples, tmp_path):
+    """A recipe whose first two parameters have homes of more owners than their grains make."""
+    document = json.loads((samples / "vit3-64tiles.recipe.json").read_bytes())
+    for value in ("1", "2"):
+        home = document["inputs"][value]["layout"]
+        home["order"] = "RowMajor"
+        axis = {
+            "axis": "Linear", "partitions": 999_999, "padding_groups": 1, "block_size": 4, "padding_multiple": 1,
+            "shard_padding_multiple": 1, "padding": "Reject", "tile_stride": None,
+        }  # fmt: skip
+        home["tiling"] = {"tile_count": 999_999, "replicas": 1, "axes": [axis]}
+    target = tmp_path / "bad.recipe.json"
+    target.write_text(json.dumps(document, separators=(",", ":")))
+    return target
+
+
+def test_homes_that_do_not_resolve_are_listed_and_repaired_by_an_edit(driver, bad_homes, vit3) -> None:
+    driver.open(bad_homes)
+    view = driver.window.docks.views["problems"]
+    driver.qtbot.waitUntil(lambda: in_front(driver, "problems"), timeout=5000)
+    texts = [view.model.data(index.siblingAtColumn(1)) for index in view.model.indexes()]
+    names = {entry.value: entry.name for entry in driver.session.graph.inputs}
+    assert "2 homes that do not resolve" in texts
+    assert names[1] in texts
+    assert view.all_button.text() == "Apply to &all 2 of a kind"
+    assert view.repair_list.item(0).text() == "what the planner chooses itself"
+    view.all_button.click()
+    driver.settle()
+    assert len(driver.session.history.done) == 1
+    assert driver.session.verdict.fits
+    original = Document(vit3, open_file(vit3)).recipe
+    assert {value: driver.session.recipe.inputs[value] for value in (1, 2)} == {
+        value: original.inputs[value] for value in (1, 2)
+    }
+    driver.trigger("undo")
+    driver.settle()
+    assert not driver.session.verdict.fits
+    assert view.all_button.isVisible()
+
+
+def test_one_home_takes_another_layout_that_resolves(driver, bad_homes) -> None:
+    driver.open(bad_homes)
+    view = driver.window.docks.views["problems"]
+    view.tree.expandAll()
+    rows = [(index, view.model.row(index)) for index in view.model.indexes()]
+    index, row = next((index, row) for index, row in rows if row.home == 2)
+    view.tree.show_current(view.model.key(index))
+    assert view.one_button.isEnabled()
+    view.repair_list.setCurrentRow(1)
+    view.one_button.click()
+    (value,) = driver.session.state.homes
+    assert value == row.home
+    home = driver.session.state.homes[value]
+    shape = next(entry.shape for entry in driver.session.graph.inputs if entry.value == value)
+    assert layout_failure(shape, home.layout) is None
+    assert home.precision == driver.session.file_recipe.inputs[value].precision
+    driver.settle()
+    texts = [view.model.data(index.siblingAtColumn(1)) for index in view.model.indexes()]
+    assert "2 homes that do not resolve" not in texts

@@ -43,9 +43,12 @@ class ProblemRow:
     operation: int | None = None
     count: int = 0
     repairable: bool = False
+    home: int | None = None
+    """Graph value of the input whose home does not resolve."""
 
 
 INVALID_LAYOUT = "invalid layout"
+INVALID_HOME = "home that does not resolve"
 UNAVAILABLE_SIZE = "unavailable size"
 OVER_BUDGET = "over budget"
 UNKNOWN_OPERATION = "unknown operation"
@@ -54,6 +57,7 @@ FILE_PROBLEM = "report of the file"
 NOT_MODELLED = "thing not modelled"
 
 _PLURALS = {
+    INVALID_HOME: "homes that do not resolve",
     OVER_BUDGET: "runs of steps over budget",
     FILE_PROBLEM: "reports of the file",
     NOT_MODELLED: "things not modelled",
@@ -65,6 +69,7 @@ def problem_nodes(
     problems: Sequence[Problem],
     verdict: Verdict | None = None,
     unknown: Iterable[tuple[int, str]] = (),
+    homes: Sequence[ProblemRow] = (),
 ) -> tuple[Node[ProblemRow], ...]:
     """The tree of problems.
 
@@ -78,12 +83,15 @@ def problem_nodes(
         Named where a recipe cannot be lowered and so has no timeline.
     unknown : iterable of (operation, reason)
         Operations that the estimate does not model.
+    homes : sequence of ProblemRow
+        Homes of inputs that do not resolve, see :mod:`tileview.present.home_repairs`.
     """
     rows: list[ProblemRow] = []
     if verdict is not None and verdict.cause is Cause.CANNOT_LOWER:
         operation = verdict.operation
         place = "recipe" if operation is None else f"operation {operation}"
         rows.append(ProblemRow("error", CANNOT_LOWER, place, verdict.text, operation=operation))
+    rows.extend(homes)
     if timeline is not None:
         rows.extend(invalid_layouts(timeline))
         rows.extend(_unavailable(timeline))
@@ -213,7 +221,7 @@ def _grouped(rows: Sequence[ProblemRow]) -> tuple[Node[ProblemRow], ...]:
 
 
 def _key(row: ProblemRow) -> tuple[object, ...]:
-    return (row.severity, row.kind, row.place, row.text, row.value)
+    return (row.severity, row.kind, row.place, row.text, row.value, row.home)
 
 
 def _runs(marks: Sequence[bool]) -> list[tuple[int, int]]:

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from tileview.analysis.repair import GroupRepair, RepairGroup, repair_groups
 from tileview.model.timeline import Timeline
+from tileview.present.home_repairs import home_groups, home_problems, homes_of_offer
 from tileview.present.problem_rows import SEVERITIES, ProblemColumn, ProblemRow, ProblemSpec, problem_nodes, tally
 from tileview.present.tables import Node, matches
 from tileview.present.words import counted
@@ -137,10 +138,13 @@ class ProblemsView(View):
         estimate = session.estimate
         program = None if estimate is None else estimate.program
         unknown = () if program is None else program.unknown
-        self._all = problem_nodes(timeline, session.problems, session.verdict, unknown)
-        if timeline is not self._groups_of:
+        recipe = session.recipe
+        self._all = problem_nodes(timeline, session.problems, session.verdict, unknown, home_problems(recipe))
+        if recipe is not None:
+            self._groups = home_groups(recipe)
+        elif timeline is not self._groups_of:
             self._groups = () if timeline is None else repair_groups(timeline)
-            self._groups_of = timeline
+        self._groups_of = timeline
         self._fill()
 
     def _come_forward(self) -> None:
@@ -171,37 +175,39 @@ class ProblemsView(View):
     def _group(self) -> RepairGroup | None:
         """The group of the current row; the first one where no row is current, so that a repair is always in sight."""
         row = self.tree.current_row()
-        if isinstance(row, ProblemRow) and row.value is not None:
-            return next((group for group in self._groups if row.value in group.values), None)
-        if isinstance(row, ProblemRow) and row.repairable:
-            return self._groups[0] if self._groups else None
-        return self._groups[0] if row is None and self._groups else None
+        wanted = self._target(row)
+        if wanted is not None:
+            return next((group for group in self._groups if wanted in group.values), None)
+        return self._groups[0] if self._groups and (row is None or row.repairable) else None
+
+    def _target(self, row: ProblemRow | None) -> int | None:
+        """What of a row can be repaired: a value of a timeline, or an input of a recipe by its graph value."""
+        if row is None:
+            return None
+        return row.value if self.session.graph is None else row.home
 
     def _refresh_repairs(self) -> None:
-        group = self._group()
-        editable = self.session.graph is None and self.session.document is not None
-        shown = group is not None and editable
+        group, row = self._group(), self.tree.current_row()
+        follows = self.session.graph is not None and row is not None and row.repairable and group is None
         for widget in (self.repair_list, self.one_button, self.all_button):
-            widget.setVisible(shown)
-        self.repair_label.setVisible(group is not None)
+            widget.setVisible(group is not None)
+        self.repair_label.setVisible(group is not None or follows)
         if group is None:
-            return
-        if not editable:
             self.repair_label.setText("Layouts follow from the plans: swap a plan or change a home to repair them.")
             return
         self._show_offers(group)
         count = len(group.values)
-        alike = f"{counted(count, 'value')} that fail alike"
+        what = "layout" if self.session.graph is None else "home"
+        alike = f"{counted(count, 'value' if what == 'layout' else 'input')} that fail{'s' if count == 1 else ''} alike"
         if group.repairs:
-            offered = counted(len(group.repairs), "layout that resolves", "layouts that resolve")
+            offered = counted(len(group.repairs), f"{what} that resolves", f"{what}s that resolve")
             self.repair_label.setText(f"{offered} for {alike}")
         else:
-            self.repair_label.setText(f"No single change makes the layouts of {alike} resolve")
-        row = self.tree.current_row()
+            self.repair_label.setText(f"No single change makes the {what}s of {alike} resolve")
         self.all_button.setText(f"Apply to &all {count} of a kind" if count > 1 else "&Apply")
         self.all_button.setEnabled(bool(group.repairs))
-        self.one_button.setVisible(shown and count > 1)
-        self.one_button.setEnabled(bool(group.repairs) and isinstance(row, ProblemRow) and row.value is not None)
+        self.one_button.setVisible(count > 1)
+        self.one_button.setEnabled(bool(group.repairs) and self._target(row) is not None)
 
     def _show_offers(self, group: RepairGroup) -> None:
         """List the layouts that resolve; the one that was chosen stays chosen where it is still on offer."""
@@ -228,23 +234,32 @@ class ProblemsView(View):
         return group, group.repairs[index]
 
     def apply_all(self) -> None:
-        """Give every value that fails alike its layout, as one edit."""
+        """Repair every value or input that fails alike, as one edit."""
         found = self._repair()
-        if found is None:
-            return
-        group, repair = found
-        title = f"Repair {counted(len(group.values), 'layout')}: {repair.label}"
-        self.session.do(edits.set_layouts(self.session.state, title, dict(repair.layouts)))
+        if found is not None:
+            self._apply(found[1], found[0].values)
 
     def apply_one(self) -> None:
-        """Give the selected value alone its layout."""
-        found = self._repair()
-        row = self.tree.current_row()
-        if found is None or not isinstance(row, ProblemRow) or row.value is None:
+        """Repair the selected value or input alone (an input with the other members of its sequence)."""
+        found, wanted = self._repair(), self._target(self.tree.current_row())
+        if found is not None and wanted is not None:
+            self._apply(found[1], (wanted,))
+
+    def _apply(self, repair: GroupRepair, values: tuple[int, ...]) -> None:
+        session = self.session
+        recipe = session.recipe
+        if recipe is None:
+            layouts = {value: repair.layouts[value] for value in values}
+            title = f"Repair {counted(len(values), 'layout')}: {repair.label}"
+            session.do(edits.set_layouts(session.state, title, layouts))
             return
-        layout = found[1].layouts.get(row.value)
-        if layout is not None:
-            self.session.do(edits.set_layout(self.session.state, row.value, layout))
+        homes = homes_of_offer(recipe, repair, values, session.state.overrides)
+        if not homes:
+            self.bridge.message.emit("The planner finds no homes: something else stands in the way of lowering.")
+            return
+        title = f"Repair {counted(len(homes), 'home')}: {repair.label}"
+        changes = tuple(edits.set_home(session.state, value, home) for value, home in homes.items())
+        session.do(edits.Together(title, changes))
 
     # -- user -----------------------------------------------------------------------------------------------------
 
