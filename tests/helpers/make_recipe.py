@@ -39,10 +39,12 @@ def _requirement(layout: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _plan(operator: str, operands: int, variant: int, tiles: int) -> dict[str, Any]:
+def _plan(operator: str, operands: int, variant: int, tiles: int, spread: bool) -> dict[str, Any]:
     """A pointwise plan; the variant chooses rows or columns and into how many parts they are divided."""
     dimension = 2 if variant % 2 == 0 else 1
     layout = _layout(1 + variant // 2 % min(tiles, COLUMNS), dimension, tiles)
+    if spread and variant == 0:
+        layout = _layout(tiles, 2, tiles)
     output = _requirement(layout)
     bias = _requirement(_layout(1, 1, tiles))
     return {
@@ -56,10 +58,10 @@ def _plan(operator: str, operands: int, variant: int, tiles: int) -> dict[str, A
     }
 
 
-def _graph(operations: int) -> str:
+def _graph(operations: int, rows: int) -> str:
     """A chain: value 0, then per operation a bias (odd ids) and a result (even ids)."""
-    inputs = [f'GraphInput {{ name: "x", kind: Host, value: ValueId(0), shape: TensorShape([1, {ROWS}, {COLUMNS}]) }}']
-    steps, shapes = [], [f"ValueId(0): TensorShape([1, {ROWS}, {COLUMNS}])"]
+    inputs = [f'GraphInput {{ name: "x", kind: Host, value: ValueId(0), shape: TensorShape([1, {rows}, {COLUMNS}]) }}']
+    steps, shapes = [], [f"ValueId(0): TensorShape([1, {rows}, {COLUMNS}])"]
     for index in range(operations):
         source, bias, result = 2 * index, 2 * index + 1, 2 * index + 2
         operands = f"ValueId({source})"
@@ -69,7 +71,7 @@ def _graph(operations: int) -> str:
             inputs.append(f'GraphInput {{ name: "{name}", kind: Parameter, value: ValueId({bias}), shape: {shape} }}')
             shapes.append(f"ValueId({bias}): {shape}")
             operands += f", ValueId({bias})"
-        shapes.append(f"ValueId({result}): TensorShape([1, {ROWS}, {COLUMNS}])")
+        shapes.append(f"ValueId({result}): TensorShape([1, {rows}, {COLUMNS}])")
         kind = "Add" if index % 2 == 0 else "Gelu"
         steps.append(
             f"Operation {{ id: OperationId({index}), inputs: [{operands}], results: [ValueId({result})], kind: {kind} }}"
@@ -97,12 +99,13 @@ def _config(operations: int, tiles: int, padding: int) -> str:
     )
 
 
-def recipe_pieces(operations: int, alternatives: int, tiles: int, context: int) -> Iterator[str]:
-    """The file's text in pieces."""
-    lines = f"{_graph(operations)}\n{_config(operations, tiles, context)}\nNone"
+def recipe_pieces(operations: int, alternatives: int, tiles: int, context: int, spread: bool = False) -> Iterator[str]:
+    """The file's text in pieces; ``spread`` has every plan in force divide its rows over all tiles."""
+    rows = 4 * tiles if spread else ROWS
+    lines = f"{_graph(operations, rows)}\n{_config(operations, tiles, context)}\nNone"
     yield '{"version":6,"context":' + json.dumps(lines) + ',"recipe":{"plans":{'
     for index in range(operations):
-        plan = _plan("Add" if index % 2 == 0 else "Gelu", 2 - index % 2, 0, tiles)
+        plan = _plan("Add" if index % 2 == 0 else "Gelu", 2 - index % 2, 0, tiles, spread)
         yield ("," if index else "") + f'"{index}":' + json.dumps(plan, separators=(",", ":"))
     yield (
         '},"owners":{"inputs":{},"operators":{},"results":[]},"open_boundaries":[],"cast_before_copies":[],"packing":[],'
@@ -110,7 +113,7 @@ def recipe_pieces(operations: int, alternatives: int, tiles: int, context: int) 
     )
     for index in range(operations):
         operator, operands = ("Add", 2) if index % 2 == 0 else ("Gelu", 1)
-        plans = [_plan(operator, operands, variant, tiles) for variant in range(alternatives)]
+        plans = [_plan(operator, operands, variant, tiles, spread) for variant in range(alternatives)]
         yield ("," if index else "") + f'"{index}":' + json.dumps(plans, separators=(",", ":"))
     yield '},"inputs":{},"visited":[],"attempts":0}'
 
