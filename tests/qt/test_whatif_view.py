@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog
 
 from tests.helpers.views import Stage, stage
 from tileview.model.recipe import Overrides
@@ -123,3 +124,16 @@ def test_in_a_small_dock_nothing_is_squeezed_and_everything_is_reached_by_key(qt
     qtbot.waitUntil(view.reset_button.hasFocus, timeout=2000)
     spot = view.reset_button.mapTo(area, view.reset_button.rect().center())
     assert area.rect().contains(spot)
+
+
+def test_an_export_is_the_file_itself_whatever_if(driver, over, tmp_path, monkeypatch) -> None:
+    driver.open(over)
+    view = driver.window.docks.show_view("whatif")
+    view.reserve_box.setValue(1_000)
+    view.budget_box.setValue(580_000)
+    driver.settle()
+    assert driver.session.verdict.fits
+    target = tmp_path / "exported.json"
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, **__: (str(target), ""))
+    driver.trigger("export_recipe")
+    assert target.read_bytes() == over.read_bytes()
