@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from html import escape
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import (
     QHelpEvent,
     QKeyEvent,
-    QKeySequence,
     QMouseEvent,
     QPainter,
     QPaintEvent,
@@ -19,44 +18,19 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
+from tileview.qt.draw.graph_keys import DIRECTIONS, PAGES, command_of
 from tileview.qt.draw.graph_nearest import nearest
 from tileview.qt.draw.graph_scene import GraphScene, Highlight
+from tileview.qt.draw.graph_viewport import MARGIN, READABLE, Viewport
 from tileview.qt.draw.painting import painting
 from tileview.qt.theme import Theme
-
-LEAST_SCALE, MOST_SCALE = 0.002, 4.0
-READABLE = 0.75
-"""The zoom at which everything on a box can be read."""
-_MARGIN = 16.0
-
-_DIRECTIONS = {
-    Qt.Key.Key_Up: (0, -1),
-    Qt.Key.Key_Down: (0, 1),
-    Qt.Key.Key_Left: (-1, 0),
-    Qt.Key.Key_Right: (1, 0),
-}
-_PAGES = {Qt.Key.Key_PageUp: 1, Qt.Key.Key_PageDown: -1}
-_KEYS = {
-    "[": "producers",
-    "]": "consumers",
-    "{": "next_producer",
-    "}": "next_consumer",
-    "+": "zoom_in",
-    "=": "zoom_in",
-    "-": "zoom_out",
-    "0": "fit",
-    "f": "centre",
-    "h": "neighbourhood",
-    "c": "colours",
-}
-"""Keys and the commands of :attr:`GraphCanvas.asked`; ``shift+f`` and the like fall through to the window."""
 
 
 class GraphCanvas(QWidget):
     """Draws a :class:`GraphScene` under a zoom and an offset.
 
     ``picked`` carries a node the user selects (None: the empty ground), ``toggled`` a Repeat to collapse or expand,
-    ``hovered`` the node under the pointer or None, ``asked`` a command by key (see ``_KEYS``).
+    ``hovered`` the node under the pointer or None, ``asked`` a command by key (see :mod:`tileview.qt.draw.graph_keys`).
     """
 
     picked = Signal(object)
@@ -69,8 +43,7 @@ class GraphCanvas(QWidget):
         self._theme = theme
         self._scene: GraphScene | None = None
         self._marks = Highlight()
-        self._scale = 1.0
-        self._offset = QPointF()
+        self._viewport = Viewport()
         self._press: QPointF | None = None
         self._drag: QPointF | None = None
         self._waiting = ""
@@ -98,7 +71,13 @@ class GraphCanvas(QWidget):
 
     @property
     def scale(self) -> float:
-        return self._scale
+        return self._viewport.scale
+
+    @property
+    def _port(self) -> Viewport:
+        """Zoom and offset, for the size the widget has now."""
+        self._viewport.size = QSizeF(self.size())
+        return self._viewport
 
     def set_scene(self, scene: GraphScene | None) -> None:
         """Draw another picture; zoom and offset stay (see :meth:`keep_in_place`, :meth:`fit`)."""
@@ -141,44 +120,35 @@ class GraphCanvas(QWidget):
 
     def transform(self) -> QTransform:
         """Picture to widget."""
-        return QTransform(self._scale, 0, 0, self._scale, self._offset.x(), self._offset.y())
+        return self._viewport.transform()
 
     def to_widget(self, point: QPointF) -> QPointF:
         return self.transform().map(point)
 
     def to_picture(self, point: QPointF) -> QPointF:
-        return (point - self._offset) / self._scale
+        return self._viewport.to_picture(point)
 
     def visible_area(self) -> QRectF:
         """The part of the picture in view."""
-        return QRectF(self.to_picture(QPointF(0, 0)), self.to_picture(QPointF(self.width(), self.height())))
+        return self._port.visible_area()
 
     def zoom(self, factor: float, at: QPointF | None = None) -> None:
         """Zoom about a point of the widget, its centre by default."""
         self._opening = False
-        at = QPointF(self.width() / 2, self.height() / 2) if at is None else at
-        scale = min(max(self._scale * factor, LEAST_SCALE), MOST_SCALE)
-        self._offset = at - (at - self._offset) * (scale / self._scale)
-        self._scale = scale
+        self._port.zoom(factor, at)
         self.update()
 
     def pan(self, dx: float, dy: float) -> None:
         self._opening = False
-        self._offset += QPointF(dx, dy)
+        self._viewport.offset += QPointF(dx, dy)
         self.update()
 
     def fit(self) -> None:
         """Show the whole graph."""
         self._opening = False
-        if self._scene is None:
-            return
-        bounds = self._scene.bounds
-        room_x, room_y = self.width() - 2 * _MARGIN, self.height() - 2 * _MARGIN
-        if bounds.isEmpty() or room_x <= 0 or room_y <= 0:
-            return
-        scale = min(room_x / bounds.width(), room_y / bounds.height(), 1.25)
-        self._scale = min(max(scale, LEAST_SCALE), MOST_SCALE)
-        self._centre_on(bounds.center())
+        if self._scene is not None:
+            self._port.fit(self._scene.bounds)
+            self.update()
 
     def show_readable(self, node: int | None) -> None:
         """The view a graph opens with: all of it where that can be read, else readable, around a node or at the top.
@@ -189,15 +159,17 @@ class GraphCanvas(QWidget):
             return
         self.fit()
         self._opening, self._opening_node = True, node
-        if self._scale >= 0.6:
+        if self.scale >= 0.6:
             return
-        self._scale = READABLE
+        self._viewport.scale = READABLE
         rect = None if node is None else self._scene.rect(node)
-        bounds = self._scene.bounds
         if rect is not None:
-            self._centre_on(QPointF(rect.center().x(), rect.top() + min(rect.height(), 60.0) / 2))
+            spot = QPointF(rect.center().x(), rect.top() + min(rect.height(), 60.0) / 2)
         else:
-            self._centre_on(QPointF(self._top_x(), bounds.top() + self.height() / 2 / self._scale - _MARGIN))
+            top = self._scene.bounds.top() + self.height() / 2 / READABLE - MARGIN
+            spot = QPointF(self._top_x(), top)
+        self._port.centre_on(spot)
+        self.update()
 
     @property
     def is_opening(self) -> bool:
@@ -219,33 +191,23 @@ class GraphCanvas(QWidget):
             return False
         self._opening = False
         if scale is not None:
-            self._scale = scale
-        tall = rect.height() * self._scale > self.height()
-        middle = QPointF(rect.center().x(), rect.top() + self.height() / 2 / self._scale - 8) if tall else rect.center()
-        self._centre_on(middle)
+            self._viewport.scale = scale
+        self._port.centre_box(rect)
+        self.update()
         return True
 
     def ensure_visible(self, node: int | None) -> None:
         """Move as little as is needed to have a node in view."""
         rect = None if self._scene is None or node is None else self._scene.rect(node)
-        if rect is None:
-            return
-        shown = self.transform().mapRect(rect)
-        room = QRectF(self.rect()).adjusted(_MARGIN, _MARGIN, -_MARGIN, -_MARGIN)
-        if room.contains(shown) or (shown.height() > room.height() and shown.intersects(room)):
-            return
-        if not QRectF(self.rect()).intersects(shown) or shown.width() > room.width():
-            self.centre(node)
-            return
-        dx = max(room.left() - shown.left(), 0) or min(room.right() - shown.right(), 0)
-        dy = max(room.top() - shown.top(), 0) or min(room.bottom() - shown.bottom(), 0)
-        self.pan(dx, dy)
+        if rect is not None and self._port.reveal(rect):
+            self._opening = False
+            self.update()
 
     def keep_in_place(self, node: int, at: QPointF) -> None:
         """Shift so that the left upper corner of a node stands at a point of the widget."""
         rect = None if self._scene is None else self._scene.rect(node)
         if rect is not None:
-            self._offset += at - self.to_widget(rect.topLeft())
+            self._viewport.offset += at - self.to_widget(rect.topLeft())
             self.update()
 
     def corner(self, node: int) -> QPointF | None:
@@ -257,19 +219,12 @@ class GraphCanvas(QWidget):
             rect = self._scene.header(node, self.visible_area()) or rect
         return self.to_widget(rect.topLeft())
 
-    def _centre_on(self, point: QPointF) -> None:
-        self._offset = QPointF(self.width() / 2, self.height() / 2) - point * self._scale
-        self.update()
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep what is in the middle in the middle."""
         if self._opening:
             self.show_readable(self._opening_node)
-            super().resizeEvent(event)
-            return
-        old, new = event.oldSize(), event.size()
-        if old.isValid() and old.width() > 0:
-            self._offset += QPointF((new.width() - old.width()) / 2, (new.height() - old.height()) / 2)
+        elif event.oldSize().isValid() and event.oldSize().width() > 0:
+            self._port.keep_middle(QSizeF(event.oldSize()))
         super().resizeEvent(event)
 
     # -- drawing --------------------------------------------------------------------------------------------------
@@ -283,7 +238,7 @@ class GraphCanvas(QWidget):
         if self._scene is not None:
             painter.save()
             painter.setTransform(self.transform(), True)
-            self._scene.paint(painter, self.visible_area(), self._scale, self._marks)
+            self._scene.paint(painter, self.visible_area(), self.scale, self._marks)
             painter.restore()
         if self._waiting:
             self._paint_waiting(painter)
@@ -384,7 +339,7 @@ class GraphCanvas(QWidget):
         if event.type() is QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             self._show_tip(event.pos(), event.globalPos())
             return True
-        if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self._is_ours(event):
+        if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and command_of(event):
             event.accept()
             return True
         return super().event(event)
@@ -398,45 +353,24 @@ class GraphCanvas(QWidget):
 
     # -- keys -----------------------------------------------------------------------------------------------------
 
-    def _is_ours(self, event: QKeyEvent) -> bool:
-        """Keys that mean something here and elsewhere in the window: here they are the graph's."""
-        if event.matches(QKeySequence.StandardKey.Find):
-            return True
-        bare = event.modifiers() & ~(Qt.KeyboardModifier.KeypadModifier | Qt.KeyboardModifier.ShiftModifier)
-        if bare != Qt.KeyboardModifier.NoModifier:
-            return False
-        shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
-        if event.key() in _DIRECTIONS:
-            return not shift
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) or (event.key() in _PAGES and not shift):
-            return True
-        text = event.text().lower()
-        return text in _KEYS and not (shift and text.isalpha())
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if not self._is_ours(event):
+        command = command_of(event)
+        if command is None:
             super().keyPressEvent(event)
-            return
-        if event.matches(QKeySequence.StandardKey.Find):
-            self.asked.emit("find")
-        elif event.key() in _PAGES:
-            self.pan(0, _PAGES[Qt.Key(event.key())] * 0.8 * self.height())
-        elif event.key() in _DIRECTIONS:
-            self.step(*_DIRECTIONS[Qt.Key(event.key())])
-        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+        elif command == "move":
+            self.step(*DIRECTIONS[Qt.Key(event.key())])
+        elif command == "page":
+            self.pan(0, PAGES[Qt.Key(event.key())] * 0.8 * self.height())
+        elif command == "toggle":
             node = self._marks.selected if self._marks.holder is None else self._marks.holder
             if node is not None and self._scene is not None and self._scene.header(node) is not None:
                 self.toggled.emit(node)
+        elif command in ("zoom_in", "zoom_out"):
+            self.zoom(1.25 if command == "zoom_in" else 0.8)
+        elif command == "fit":
+            self.fit()
         else:
-            command = _KEYS[event.text().lower()]
-            if command == "zoom_in":
-                self.zoom(1.25)
-            elif command == "zoom_out":
-                self.zoom(0.8)
-            elif command == "fit":
-                self.fit()
-            else:
-                self.asked.emit(command)
+            self.asked.emit(command)
 
     def step(self, dx: int, dy: int) -> None:
         """Select the nearest operation in a direction; the first one in view where none is selected."""

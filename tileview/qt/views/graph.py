@@ -19,8 +19,8 @@ from tileview.qt.draw.graph_scene import GraphScene, Highlight
 from tileview.qt.draw.graph_svg import write_svg
 from tileview.qt.draw.legend_strip import LegendStrip
 from tileview.qt.views.base import View
-from tileview.qt.views.graph_look import GraphLook, box_sizes
-from tileview.qt.views.graph_moves import GraphMoves
+from tileview.qt.views.graph_look import GraphLook, box_sizes, legend_notes
+from tileview.qt.views.graph_moves import GraphMoves, make_actions
 from tileview.qt.views.steps_list import StepsList
 
 
@@ -47,7 +47,8 @@ class GraphView(View):
         self.look = GraphLook(bridge.session)
         self._stale = False
         self._build()
-        self._actions = self._make_actions()
+        self._actions = make_actions(self)
+        self.bar.menu.addActions(self._actions)
         self._connect()
         self.on_document()
 
@@ -71,38 +72,17 @@ class GraphView(View):
         self.canvas.picked.connect(self.pick)
         self.canvas.toggled.connect(self.toggle)
         self.canvas.hovered.connect(self._hover)
-        self.canvas.asked.connect(self._asked)
+        self.canvas.asked.connect(self.moves.run)
         self.bridge.hovered.connect(self._on_hovered)
         self.bar.searched.connect(self.moves.search)
         self.bar.stepped.connect(self.moves.go_to_match)
         self.bar.left.connect(self.moves.leave_search)
         self.bar.mode_changed.connect(self.set_mode)
-        self.bar.neighbourhood_changed.connect(self._on_neighbourhood)
+        self.bar.neighbourhood_changed.connect(self.moves.set_neighbourhood)
         self.bar.remark_chosen.connect(self.moves.on_remark)
         self.layouts.ready.connect(self._on_layout)
         self.layouts.failed.connect(self._on_layout_failed)
         self.layouts.progressed.connect(self._on_progress)
-
-    def _make_actions(self) -> list[QAction]:
-        """Commands for the menu and the palette. Keys are the canvas's own: the window has some of them too."""
-        rows = (
-            ("Find in the graph", self.find_operation),
-            ("Show the whole graph", self.fit),
-            ("Centre the selected operation", self.centre_selection),
-            ("Expand all Repeats", self.expand_all),
-            ("Collapse all Repeats", self.collapse_all),
-            ("Show the neighbourhood only", self.toggle_neighbourhood),
-            ("Go to a producer", self.moves.go_to_producer),
-            ("Go to a consumer", self.moves.go_to_consumer),
-            ("Colour by share or by step", self.next_mode),
-        )
-        actions = []
-        for text, slot in rows:
-            action = QAction(text, self)
-            action.triggered.connect(slot)
-            actions.append(action)
-        self.bar.menu.addActions(actions)
-        return actions
 
     # -- what is shown --------------------------------------------------------------------------------------------
 
@@ -302,13 +282,8 @@ class GraphView(View):
         self._stale = False
 
     def _show_legend(self, style: GraphStyle) -> None:
-        extra = []
-        scene = self.canvas.scene
-        if scene is not None and any(words.is_unknown for words in scene.words):
-            extra.append("Dashed with “?”: not known to TileView, in no sum.")
-        if self._around is not None:
-            extra.append(f"Only operations at most {self.bar.hops()} away from operation {self._around}.")
-        self.legend.show_style(style, self.bridge.theme, tuple(extra))
+        words = () if self.canvas.scene is None else self.canvas.scene.words
+        self.legend.show_style(style, self.bridge.theme, legend_notes(words, self._around, self.bar.hops()))
 
     @property
     def mode(self) -> ColourMode:
@@ -401,46 +376,23 @@ class GraphView(View):
     def fit(self) -> None:
         self.canvas.fit()
 
-    def _asked(self, command: str) -> None:
-        {
-            "producers": self.moves.go_to_producer,
-            "consumers": self.moves.go_to_consumer,
-            "next_producer": self.moves.next_sibling,
-            "next_consumer": self.moves.next_sibling,
-            "centre": self.centre_selection,
-            "find": self.find_operation,
-            "neighbourhood": self.toggle_neighbourhood,
-            "colours": self.next_mode,
-        }[command]()
-
-    # -- neighbourhood --------------------------------------------------------------------------------------------
-
-    def toggle_neighbourhood(self) -> None:
-        """Show only what is close to the selected operation, or everything again."""
-        self._on_neighbourhood(self._around is None, self.bar.hops())
-
-    def _on_neighbourhood(self, is_on: bool, hops: int) -> None:
-        """Another neighbourhood: around the operation it was around, else the selected one, else that of the step."""
-        if self._result is None:
-            return
-        around = None
-        if is_on:
-            around = self._around if self._around is not None else self.session.selection.operation
-            if around is None and self.shown_style is not None and self.shown_style.running >= 0:
-                around = self._result.structure.nodes[self.shown_style.running].operation
-            if around is None:
-                self.bridge.message.emit("Select an operation first")
-                self.bar.set_neighbourhood(False)
-                return
-        self._around = around
-        self._fresh = around is None
-        self.ask(self._result.collapsed)
-
     def find_operation(self) -> None:
         """Put the cursor into the search box."""
         box = self.bar.search if self.has_graph else self.steps.search
         box.setFocus()
         box.selectAll()
+
+    def show_around(self, operation: int | None) -> None:
+        """Show only the neighbourhood of an operation, as far as the bar says; None: everything."""
+        if self._result is not None:
+            self._around = operation
+            self._fresh = operation is None
+            self.ask(self._result.collapsed)
+
+    @property
+    def around(self) -> int | None:
+        """The operation whose neighbourhood is shown, None where everything is."""
+        return self._around
 
     # -- export and end -------------------------------------------------------------------------------------------
 

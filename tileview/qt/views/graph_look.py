@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtGui import QFont, QFontMetricsF
 
 from tileview.graphlayout import Sizes, Spacing, Structure
@@ -36,6 +38,16 @@ def box_sizes(font: QFont) -> Sizes:
         least_body=round(wide),
         spacing=Spacing(gap=26.0, bend_gap=16.0, layer_gap=34.0, loop=18.0),
     )
+
+
+def legend_notes(words: Sequence[NodeWords], around: int | None, hops: int) -> tuple[str, ...]:
+    """What the legend has to say besides the colours: unknown boxes, and that only a neighbourhood is shown."""
+    notes = []
+    if any(entry.is_unknown for entry in words):
+        notes.append("Dashed with “?”: not known to TileView, in no sum.")
+    if around is not None:
+        notes.append(f"Only operations at most {hops} away from operation {around}.")
+    return tuple(notes)
 
 
 class GraphLook:

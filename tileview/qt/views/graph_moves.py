@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
+from PySide6.QtGui import QAction
+
+from tileview.qt.views.base import action_of
 
 if TYPE_CHECKING:
     from tileview.qt.views.graph import GraphView
@@ -61,6 +65,28 @@ class GraphMoves(QObject):
             self._sibling = (others, at)
             self._view.pick(others[at])
 
+    # -- neighbourhood --------------------------------------------------------------------------------------------
+
+    def toggle_neighbourhood(self) -> None:
+        """Show only what is close to the selected operation, or everything again."""
+        self.set_neighbourhood(self._view.around is None, self._view.bar.hops())
+
+    def set_neighbourhood(self, is_on: bool, hops: int) -> None:
+        """Another neighbourhood: around the operation it was around, else the selected one, else that of the step."""
+        view, result = self._view, self._view.result
+        if result is None:
+            return
+        around = None
+        if is_on:
+            around = view.around if view.around is not None else view.session.selection.operation
+            if around is None and view.shown_style is not None and view.shown_style.running >= 0:
+                around = result.structure.nodes[view.shown_style.running].operation
+            if around is None:
+                view.bridge.message.emit("Select an operation first")
+                view.bar.set_neighbourhood(False)
+                return
+        view.show_around(around)
+
     # -- search ---------------------------------------------------------------------------------------------------
 
     def search(self, text: str) -> None:
@@ -94,3 +120,36 @@ class GraphMoves(QObject):
         if isinstance(operation, int):
             self._view.session.select_operation(operation)
             self._view.centre_selection()
+
+    # -- commands -------------------------------------------------------------------------------------------------
+
+    def run(self, command: str) -> None:
+        """A command by its word, as the canvas's keys name it."""
+        {
+            "producers": self.go_to_producer,
+            "consumers": self.go_to_consumer,
+            "next_producer": self.next_sibling,
+            "next_consumer": self.next_sibling,
+            "centre": self._view.centre_selection,
+            "find": self._view.find_operation,
+            "neighbourhood": self.toggle_neighbourhood,
+            "colours": self._view.next_mode,
+        }[command]()
+
+
+def make_actions(view: GraphView) -> list[QAction]:
+    """Commands for menu and palette. Keys are the canvas's own: the window has some of them too."""
+    moves = view.moves
+    rows: tuple[tuple[str, Callable[[], object]], ...] = (
+        ("Find in the graph", view.find_operation),
+        ("Show the whole graph", view.fit),
+        ("Centre the selected operation", view.centre_selection),
+        ("Expand all Repeats", view.expand_all),
+        ("Collapse all Repeats", view.collapse_all),
+        ("Show the neighbourhood only", moves.toggle_neighbourhood),
+        ("Go to a producer", moves.go_to_producer),
+        ("Go to a consumer", moves.go_to_consumer),
+        ("Go to another producer or consumer", moves.next_sibling),
+        ("Colour by share or by step", view.next_mode),
+    )
+    return [action_of(view, text, slot) for text, slot in rows]

@@ -120,9 +120,8 @@ class TileMap(QWidget):
 
     def set_pointed(self, tile: int | None) -> None:
         """The tile that the mouse points at in another view."""
-        if tile != self._pointed_elsewhere:
-            self._pointed_elsewhere = tile
-            self.update()
+        self._pointed_elsewhere = tile
+        self.update()
 
     def _redraw(self) -> None:
         self._picture = None

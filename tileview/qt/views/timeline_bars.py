@@ -14,7 +14,7 @@ from tileview.present.lifetimes import Lifetime
 from tileview.qt.draw.timeline_plane import Plane
 from tileview.qt.theme import Theme
 from tileview.qt.views.timeline_axis import StepAxis
-from tileview.qt.views.timeline_plot import KeyCommand, StepCanvas
+from tileview.qt.views.timeline_canvas import KeyCommand, StepCanvas
 
 
 class LifetimeBars(StepCanvas):
