@@ -349,6 +349,11 @@ def test_fix_puts_a_plan_in_where_one_is_missing(tmp_path):
 
 
 def test_plans_that_sound_alike_are_told_apart():
-    result = run("alternatives", SAMPLES / "pair-8tiles.recipe.json", "--op", "0")
-    assert "result: owners 1 → 8" in result.out
-    assert "owners 1 → 8" in run("swap", SAMPLES / "pair-8tiles.recipe.json", "0=1").out
+    pair, vit = SAMPLES / "pair-8tiles.recipe.json", SAMPLES / "vit3-64tiles.recipe.json"
+    for words in ("1 owner, on local shards", "8 owners, on local shards"):
+        assert words in run("alternatives", pair, "--op", "0").out
+        assert words in run("swap", pair, "0=1").out
+    # In force is alternative 4; 5 has the same grids and blocks but takes its operands in slices.
+    difference = "operand 0: materialization — → DispatchSlices"
+    assert difference in run("alternatives", vit, "--op", "35").out
+    assert difference in run("swap", vit, "35=5").out
