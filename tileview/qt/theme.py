@@ -10,14 +10,33 @@ from PySide6.QtGui import QColor, QGuiApplication, QPalette
 
 from tileview.resources import resource
 
+TEXT_TOKENS = (
+    "text",
+    "muted",
+    "accent",
+    "ok",
+    "over",
+    "warning",
+    "unavailable",
+    "standard",
+    "interleaved",
+    "total",
+    "budget",
+    "mark",
+)
+"""Tokens that texts are written in."""
+GROUND_TOKENS = ("background", "surface", "raised", "hover", "selection")
+"""Tokens that texts are written on; besides there are ``accent_text`` on ``accent``, ``selection_text`` on
+``selection``."""
+
 
 @dataclass(frozen=True, slots=True)
 class Theme:
     """Named colours as ``#rrggbb``; ``categories`` are eight distinguishable ones (Okabe–Ito, adapted to the
     background).
 
-    Text tokens (``text``, ``muted``, ``ok``, ``over``, ``warning``, ``unavailable``, ``accent``) have a contrast of
-    at least 4.5:1 on ``background`` and ``surface``.
+    :data:`TEXT_TOKENS` have a contrast of at least 4.5:1 on each of :data:`GROUND_TOKENS`; lines and marks
+    (``baseline``, ``scratch``) one of at least 3:1 on ``background``.
     """
 
     name: str

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRect, Qt
-from PySide6.QtGui import QColor, QImage, QPainter, QPen
+from PySide6.QtCore import QRect, Qt
+from PySide6.QtGui import QImage, QPainter, QPen
 
 from tileview.present.colours import Ramp, Slot, colour_table, parse_rgb
 from tileview.present.rasters import ByteImage, cell_image
@@ -48,12 +48,3 @@ def draw_swatch(painter: QPainter, rect: QRect, theme: Theme, ramp: Ramp, slot: 
     painter.setPen(QPen(theme.color("muted"), 1))
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.drawRect(rect.adjusted(0, 0, -1, -1))
-
-
-def draw_text_on(painter: QPainter, place: QPointF, text: str, ink: QColor, halo: QColor) -> None:
-    """Text that stays readable on any ground: drawn around itself in the ground's colour first."""
-    painter.setPen(halo)
-    for dx, dy in ((-1, 0), (1, 0), (0, -1), (0, 1)):
-        painter.drawText(place + QPointF(dx, dy), text)
-    painter.setPen(ink)
-    painter.drawText(place, text)

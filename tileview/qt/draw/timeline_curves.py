@@ -10,8 +10,8 @@ from tileview.model.timeline import ByteArray
 from tileview.present.curves import column_steps
 from tileview.present.stacks import Series
 from tileview.present.ticks import Tick, byte_ticks
-from tileview.qt.draw.tiles_paint import draw_text_on
 from tileview.qt.draw.timeline_data import PlotData, layer_brushes, reserve_brush
+from tileview.qt.draw.timeline_labels import draw_label
 from tileview.qt.draw.timeline_marks import MarkPainter
 from tileview.qt.draw.timeline_plane import Plane, Stairs, line, ribbon, runs, stairs
 from tileview.qt.theme import Theme
@@ -138,9 +138,9 @@ class CurvePainter:
                 names.append(name)
             base = upper
         for place, text in names:
-            draw_text_on(self.painter, place, text, self.theme.color("text"), self.theme.color("background"))
             box = QRectF(place.x(), place.y() - self.metrics.ascent(), 0, self.metrics.height())
-            box.setWidth(self.metrics.horizontalAdvance(text))
+            box.setWidth(self.metrics.horizontalAdvance(text) + 6)
+            draw_label(self.painter, box, text, self.theme.color("text"), self.theme.color("background"))
             self._named.append(box)
 
     def _layer_name(self, series: Series, base: ByteArray, upper: ByteArray) -> tuple[QPointF, str] | None:
@@ -153,7 +153,7 @@ class CurvePainter:
                 best = (width, begin, end)
         if best is None or best[0] < 60:
             return None
-        text = self.metrics.elidedText(series.name, Qt.TextElideMode.ElideMiddle, best[0] - 8)
+        text = self.metrics.elidedText(series.name, Qt.TextElideMode.ElideMiddle, best[0] - 14)
         low, high = int(base[best[1] : best[2]].max()), int(upper[best[1] : best[2]].min())
         if high - low < needed * 0.8:
             return None
@@ -173,8 +173,10 @@ class CurvePainter:
             self.painter.setPen(QPen(colour, 1.2, Qt.PenStyle.DashLine))
             self.painter.drawPath(line(self.plane, self.at, self.total, begin, end))
             if right - left > self.metrics.horizontalAdvance("unavailable") + 8:
-                place = QPointF((left + right - self.metrics.horizontalAdvance("unavailable")) / 2, box.center().y())
-                draw_text_on(self.painter, place, "unavailable", colour, self.theme.color("background"))
+                label = QRectF(0, 0, self.metrics.horizontalAdvance("unavailable") + 6, self.metrics.height())
+                label.moveCenter(box.center())
+                draw_label(self.painter, label, "unavailable", colour, self.theme.color("background"))
+                self._named.append(label)
 
     def _excess(self) -> None:
         """What stands above a budget: hatched and framed."""

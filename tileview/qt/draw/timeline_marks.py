@@ -100,7 +100,7 @@ class MarkPainter:
         chosen = self.placer.place([box for box, _ in offers])
         if chosen is not None:
             text = next(text for box, text in offers if box is chosen)
-            draw_label(self.painter, chosen, text, colour, self.theme.color("background", 225))
+            draw_label(self.painter, chosen, text, colour, self.theme.color("background"))
 
     def _line_boxes(self, size: int, width: float) -> list[QRectF]:
         """Where the name of a line may stand; the topmost one's also among the flags above the plot."""
@@ -121,7 +121,7 @@ class MarkPainter:
             width = self.metrics.horizontalAdvance(text) + 4
             box = self.placer.place(boxes_under(self.plane.area, left, right, width, self.metrics.height()))
             if box is not None:
-                draw_label(self.painter, box, text, self.theme.color("accent"), self.theme.color("background", 200))
+                draw_label(self.painter, box, text, self.theme.color("accent"), self.theme.color("background"))
 
     # -- peaks ----------------------------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from tileview.present.curves import Columns, column_max, columns
 from tileview.present.rasters import load_order
 from tileview.present.ticks import Tick, byte_ticks
 from tileview.qt.draw.painting import painting
-from tileview.qt.draw.tiles_paint import draw_text_on
+from tileview.qt.draw.timeline_labels import draw_label
 from tileview.qt.draw.timeline_plane import FloatArray
 from tileview.qt.text import plain_tip
 from tileview.qt.theme import Theme
@@ -209,18 +209,18 @@ class LoadBars(QWidget):
 
     def _draw_limits(self, painter: QPainter, area: QRect) -> None:
         metrics = self.fontMetrics()
-        taken: list[float] = []
+        taken: list[QRectF] = []
         for size, name in self._limits:
             y = self._y(area, size)
             painter.setPen(QPen(self._theme.color("budget"), 1.5, Qt.PenStyle.DashLine))
             painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
-            text = metrics.elidedText(f"{name} {kib_text(size)}", Qt.TextElideMode.ElideRight, area.width())
-            line = y - 4
-            while any(abs(line - other) < metrics.height() for other in taken):
-                line += metrics.height()
-            taken.append(line)
-            place = QPointF(area.right() - metrics.horizontalAdvance(text), line)
-            draw_text_on(painter, place, text, self._theme.color("budget"), self._theme.color("background"))
+            text = metrics.elidedText(f"{name} {kib_text(size)}", Qt.TextElideMode.ElideRight, area.width() - 8)
+            box = QRectF(0, y - metrics.height() - 2, metrics.horizontalAdvance(text) + 6, metrics.height())
+            box.moveRight(area.right())
+            while any(box.intersects(other) for other in taken):
+                box.translate(0, metrics.height())
+            taken.append(box)
+            draw_label(painter, box, text, self._theme.color("budget"), self._theme.color("background"))
 
     def _draw_marks(self, painter: QPainter, area: QRect) -> None:
         metrics = self.fontMetrics()
