@@ -74,7 +74,8 @@ def _graph(operations: int, rows: int) -> str:
         shapes.append(f"ValueId({result}): TensorShape([1, {rows}, {COLUMNS}])")
         kind = "Add" if index % 2 == 0 else "Gelu"
         steps.append(
-            f"Operation {{ id: OperationId({index}), inputs: [{operands}], results: [ValueId({result})], kind: {kind} }}"
+            f"Operation {{ id: OperationId({index}), inputs: [{operands}], results: [ValueId({result})], "
+            f"kind: {kind} }}"
         )
     return (
         f"ComputeGraph {{ inputs: [{', '.join(inputs)}], sequences: [], operations: [{', '.join(steps)}], "
@@ -88,7 +89,7 @@ def _config(operations: int, tiles: int, padding: int) -> str:
     values = [0, *range(1, 2 * operations, 4)]
     precisions = ", ".join(f"ValueId({value}): F16" for value in values)
     candidate = (
-        "ParallelGemm { tile_count: 64, multiply: F8F143 { scale_exponent: -4 }, options: GemmOptions { transpose_left: "
+        "ParallelGemm { tile_count: 64, multiply: F8F143 { scale_exponent: -4 }, options: GemmOptions { transpose_left: "  # noqa: E501
         "false, transpose_right: false }, accumulate: F16 }"
     )
     candidates = ", ".join([candidate] * (padding // len(candidate)))

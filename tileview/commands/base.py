@@ -88,9 +88,13 @@ def emit_json(value: object) -> None:
     emit(json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":")))
 
 
+LONGEST_COMPLAINT = 1500
+"""Characters of a message: a name may have thousands."""
+
+
 def complain(text: str) -> None:
-    """Write one line to standard error."""
-    line = " ".join(text.split())
+    """Write one line to standard error; names in it can do nothing to the terminal."""
+    line = clean(" ".join(text.split()), LONGEST_COMPLAINT)
     try:
         print(f"tileview: {line}", file=sys.stderr)
         sys.stderr.flush()
