@@ -6,11 +6,13 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
 
 from tests.helpers.command_line import SAMPLES, assert_one_error, run, run_process
+from tileview.analysis import trials
 from tileview.commands import parser as parser_module
 from tileview.commands.base import clean, table
 
@@ -106,6 +108,30 @@ def test_interrupt_of_a_search_ends_its_workers():
     while group_members(process.pid) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert group_members(process.pid) == set()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_an_interrupt_while_a_worker_starts_waits_until_it_is_whole():
+    """Also where the system hands the signal to another thread, which this one's mask does not concern."""
+    stop = threading.Event()
+    other = threading.Thread(target=stop.wait)
+    other.start()
+    reached = []
+
+    def start():
+        with trials._interrupts_held():
+            signal.pthread_kill(other.ident, signal.SIGINT)
+            time.sleep(0.1)
+            reached.append("whole")
+
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            start()
+    finally:
+        stop.set()
+        other.join()
+    assert reached == ["whole"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def group_members(group):

@@ -202,16 +202,23 @@ class Workers:
 def _interrupts_held() -> Iterator[None]:
     """Keep Ctrl+C back while a process may be started: an interrupted start would leave half a worker, complaining.
 
-    Workers inherit that and never see Ctrl+C. Where signals cannot be held (Windows, other threads) nothing is done.
+    Workers inherit the mask and never see Ctrl+C. The mask alone does not hold it back here: the system may hand the
+    signal to any other thread (numpy's have no mask), and Python then runs its handler in this one; so the handler is
+    replaced as well. Where signals cannot be held (Windows, other threads) nothing is done.
     """
     if not hasattr(signal, "pthread_sigmask") or threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    seen: list[int] = []
+    handler = signal.signal(signal.SIGINT, lambda number, frame: seen.append(number))
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGINT, signal.SIG_DFL if handler is None else handler)
+        if seen:
+            signal.raise_signal(signal.SIGINT)
 
 
 _WORKER: dict[str, Evaluator] = {}
