@@ -152,7 +152,7 @@ def test_unavailable_steps_are_a_band_and_never_a_number(make, stacked: bool) ->
     view.set_stacked(stacked)
     session.select_step(0)
     ground = QColor(view.bridge.theme.background).name()
-    for size in (20 * KIB, 300 * KIB):
+    for size in (20 * KIB, 150 * KIB):
         band = colours_at(view, 5.5, size, reach=6)
         assert ground not in band
         assert len(band) > 1
