@@ -91,9 +91,9 @@ def test_reports_escape_names_and_load_nothing(tmp_path):
         assert run("report", path, "-o", tmp_path / "report.html").code in (0, 1)
         page = (tmp_path / "report.html").read_text(encoding="utf-8")
         assert html.escape(MARKUP) in page
-        rest = page.replace(html.escape(MARKUP), "")
-        assert MARKUP not in rest
-        assert "etc/passwd" not in rest
+        assert MARKUP not in page
+        rest = re.sub(r"&lt;img src=file:///etc/[a-z]+", "", page)
+        assert "etc/p" not in rest
         assert not re.search(r"<(script|iframe|link|object|embed)\b", rest)
         assert not re.search(r"(src|href)\s*=\s*[\"']?(https?:|file:|//)", rest)
 
