@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPointF, QRect, QRectF
+from PySide6.QtCore import QLineF, QPointF, QRect, QRectF
 
 from tileview.core.geometry.chip import Grid
 from tileview.present.rasters import cell_size
@@ -43,6 +43,20 @@ class TileFrame:
         """Where a tile is drawn in the widget (may lie outside it when zoomed)."""
         column, row = int(self.grid.column[tile]), int(self.grid.row[tile])
         return QRectF(self.column_x(column), self.row_y(row), self.width / self.ratio, self.height / self.ratio)
+
+    def line(self, x0: int, y0: int, x1: int, y1: int) -> QLineF | None:
+        """The line between two corners of cells, upright or level, as far as it is in view; None where none of it is.
+
+        Cut by arithmetic, because SVG files know no clipping.
+        """
+        clip = self.clip.adjusted(-2, -2, 2, 2)
+        left, right = self.column_x(x0) - 0.5, self.column_x(x1) - 0.5
+        top, bottom = self.row_y(y0) - 0.5, self.row_y(y1) - 0.5
+        if right < clip.left() or left > clip.right() or bottom < clip.top() or top > clip.bottom():
+            return None
+        return QLineF(
+            max(left, clip.left()), max(top, clip.top()), min(right, clip.right()), min(bottom, clip.bottom())
+        )
 
     def tile_at(self, place: QPointF) -> int | None:
         """The tile at a place of the widget."""

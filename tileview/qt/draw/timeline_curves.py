@@ -59,14 +59,15 @@ class CurvePainter:
     def _repeats(self) -> None:
         """Bodies of Repeats, shaded, the darker the deeper they are nested."""
         for span in self.data.repeats:
-            left, right = self.plane.x(span.start), self.plane.x(span.stop)
-            box = QRectF(left, self.plane.area.top(), right - left, self.plane.area.height())
-            if box.right() < self.plane.area.left() or box.left() > self.plane.area.right():
+            box = self.plane.band(span.start, span.stop)
+            if box.isEmpty():
                 continue
             self.painter.fillRect(box, self.theme.color("accent", 22))
             self.painter.setPen(QPen(self.theme.color("accent", 130), 1, Qt.PenStyle.DotLine))
-            self.painter.drawLine(box.topLeft(), box.bottomLeft())
-            self.painter.drawLine(box.topRight(), box.bottomRight())
+            if self.plane.shows(self.plane.x(span.start)):
+                self.painter.drawLine(box.topLeft(), box.bottomLeft())
+            if self.plane.shows(self.plane.x(span.stop)):
+                self.painter.drawLine(box.topRight(), box.bottomRight())
 
     def _grid(self) -> None:
         self.painter.setPen(QPen(self.theme.color("grid"), 1))

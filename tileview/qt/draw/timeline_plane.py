@@ -31,6 +31,18 @@ class Plane:
     def y(self, size: float) -> float:
         return self.area.bottom() - size * self.area.height() / self.top
 
+    def band(self, start: float, stop: float) -> QRectF:
+        """The area over some steps, as far as it is in view; empty where none of it is.
+
+        Cut by arithmetic, because SVG files know no clipping.
+        """
+        left, right = max(self.x(start), self.area.left()), min(self.x(stop), self.area.right())
+        return QRectF(left, self.area.top(), max(right - left, 0.0), self.area.height())
+
+    def shows(self, x: float) -> bool:
+        """Whether an x lies in the area."""
+        return self.area.left() <= x <= self.area.right()
+
     def place(self, x: float) -> float:
         """The fractional step at an x."""
         return self.first + (x - self.area.left()) * (self.last - self.first) / self.area.width()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from PySide6.QtCore import QEvent, QLineF, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
@@ -228,27 +228,26 @@ class TileMap(QWidget):
             chosen = np.zeros(len(self._grid.row), dtype=np.bool_)
             chosen[list(self._selected)] = True
             self._draw_outline(painter, frame, chosen, QPen(accent, 2))
-            current = frame.cell(self._selected[-1]).adjusted(-1.5, -1.5, 0.5, 0.5)
-            for pen in (QPen(ground, 4.5), QPen(mark, 2)):
-                painter.setPen(pen)
-                painter.drawRect(current)
-        if self._cursor is not None and self._cursor < len(self._grid.row):
-            box = frame.cell(self._cursor).adjusted(-1.5, -1.5, 0.5, 0.5)
-            for pen in (QPen(ground, 4), QPen(mark, 2, Qt.PenStyle.DotLine)):
+            self._frame_cell(painter, frame, self._selected[-1], (QPen(ground, 4.5), QPen(mark, 2)))
+        if self._cursor is not None:
+            pens = (QPen(ground, 4), QPen(mark, 2, Qt.PenStyle.DotLine))
+            self._frame_cell(painter, frame, self._cursor, pens)
+        pointed = self._pointed if self._pointed is not None else self._pointed_elsewhere
+        if pointed is not None:
+            self._frame_cell(painter, frame, pointed, (QPen(accent, 1.5, Qt.PenStyle.DashLine),))
+
+    def _frame_cell(self, painter: QPainter, frame: TileFrame, tile: int, pens: Sequence[QPen]) -> None:
+        """A frame around one tile, as far as it is in view."""
+        if tile < len(self._grid.row):
+            box = frame.cell(tile).adjusted(-1.5, -1.5, 0.5, 0.5).intersected(frame.clip.adjusted(-2, -2, 2, 2))
+            for pen in pens if not box.isEmpty() else ():
                 painter.setPen(pen)
                 painter.drawRect(box)
-        pointed = self._pointed if self._pointed is not None else self._pointed_elsewhere
-        if pointed is not None and pointed < len(self._grid.row):
-            painter.setPen(QPen(accent, 1.5, Qt.PenStyle.DashLine))
-            painter.drawRect(frame.cell(pointed).adjusted(-1, -1, 0, 0))
 
     def _draw_outline(self, painter: QPainter, frame: TileFrame, mask: BoolArray, pen: QPen) -> None:
         """A line around tiles, over a wider one in the colour of the ground, so that it shows on every colour."""
-        segments = outline(mask_on_grid(self._grid, mask)).astype(np.float64)
-        lines = [
-            QLineF(frame.column_x(x0) - 0.5, frame.row_y(y0) - 0.5, frame.column_x(x1) - 0.5, frame.row_y(y1) - 0.5)
-            for x0, y0, x1, y1 in segments.tolist()
-        ]
+        segments = outline(mask_on_grid(self._grid, mask)).tolist()
+        lines = [line for segment in segments if (line := frame.line(*segment)) is not None]
         for drawn in (QPen(self._theme.color("background"), pen.widthF() + 2), pen):
             painter.setPen(drawn)
             painter.drawLines(lines)

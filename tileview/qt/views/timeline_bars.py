@@ -148,9 +148,9 @@ class LifetimeBars(StepCanvas):
         painter.save()
         painter.setClipRect(QRectF(area.left(), top, area.width(), height))
         for start, stop in row.spans:
-            self._draw_bar(
-                painter, row, QRectF(plane.x(start), top + 2, max(plane.x(stop) - plane.x(start), 2), height - 4)
-            )
+            band = plane.band(start, stop)
+            if not band.isEmpty():
+                self._draw_bar(painter, row, QRectF(band.left(), top + 2, max(band.width(), 2), height - 4))
         self._draw_name(painter, plane, row, top, height)
         painter.restore()
 
@@ -171,13 +171,22 @@ class LifetimeBars(StepCanvas):
             painter.drawRect(bar)
 
     def _draw_name(self, painter: QPainter, plane: Plane, row: Lifetime, top: int, height: int) -> None:
-        """The name inside the bar where it fits there, else on the side with more room."""
+        """The name inside the bar where it fits there, else on the side with more room.
+
+        An arrow points to a bar that is out of view.
+        """
         area, metrics = plane.area, self.fontMetrics()
-        left, right = max(plane.x(row.first), area.left()), min(plane.x(row.last + 1), area.right())
+        begin, end = plane.x(row.first), plane.x(row.last + 1)
+        left, right = (min(max(x, area.left()), area.right()) for x in (begin, end))
+        name = row.name
+        if end <= area.left():
+            name = f"◂ {name}"
+        elif begin >= area.right():
+            name = f"{name} ▸"
         rooms = {"inside": right - left - 8, "right": area.right() - right - 8, "left": left - area.left() - 8}
-        needed = metrics.horizontalAdvance(row.name)
+        needed = metrics.horizontalAdvance(name)
         side = next((side for side, room in rooms.items() if room >= needed), max(rooms, key=lambda name: rooms[name]))
-        text = metrics.elidedText(row.name, Qt.TextElideMode.ElideMiddle, max(int(rooms[side]), 0))
+        text = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, max(int(rooms[side]), 0))
         width = metrics.horizontalAdvance(text)
         x = {"inside": left + 4, "right": right + 4, "left": left - 4 - width}[side]
         painter.setPen(self._theme.color("selection_text" if row.root == self._selected else "text"))

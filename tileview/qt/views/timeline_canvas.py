@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen, QPixmap, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
@@ -83,27 +83,26 @@ class StepCanvas(QWidget):
         plane = self.plane()
         painter.setClipRect(plane.area.adjusted(-1, 0, 1, 1))
         if self.span is not None:
-            left, right = plane.x(self.span[0]), plane.x(self.span[1])
-            painter.fillRect(
-                QRectF(left, plane.area.top(), right - left, plane.area.height()), self._theme.color("accent", 46)
-            )
+            painter.fillRect(plane.band(*self.span), self._theme.color("accent", 46))
             painter.setPen(QPen(self._theme.color("accent"), 1))
-            for x in (left, right):
-                painter.drawLine(QPointF(x, plane.area.top()), QPointF(x, plane.area.bottom()))
+            self._draw_upright(painter, plane, plane.x(self.span[0]))
+            self._draw_upright(painter, plane, plane.x(self.span[1]))
         if self._pointed is not None:
             painter.setPen(QPen(self._theme.color("muted"), 1, Qt.PenStyle.DotLine))
-            x = plane.x(self._pointed + 0.5)
-            painter.drawLine(QPointF(x, plane.area.top()), QPointF(x, plane.area.bottom()))
+            self._draw_upright(painter, plane, plane.x(self._pointed + 0.5))
         if self.current is not None:
-            left, right = plane.x(self.current), plane.x(self.current + 1)
-            if right - left > 3:
-                painter.fillRect(
-                    QRectF(left, plane.area.top(), right - left, plane.area.height()), self._theme.color("accent", 60)
-                )
+            band = plane.band(self.current, self.current + 1)
+            if band.width() > 3:
+                painter.fillRect(band, self._theme.color("accent", 60))
             painter.setPen(QPen(self._theme.color("accent"), 2))
-            x = (left + right) / 2
-            painter.drawLine(QPointF(x, plane.area.top()), QPointF(x, plane.area.bottom()))
+            self._draw_upright(painter, plane, plane.x(self.current + 0.5))
         painter.setClipping(False)
+
+    @staticmethod
+    def _draw_upright(painter: QPainter, plane: Plane, x: float) -> None:
+        """A line from the upper to the lower edge, where it is in view."""
+        if plane.shows(x):
+            painter.drawLine(QPointF(x, plane.area.top()), QPointF(x, plane.area.bottom()))
 
     # -- events ---------------------------------------------------------------------------------------------------
 

@@ -113,10 +113,9 @@ class CurvePlot(StepCanvas):
         self._draw_ticks(painter, plane)
         self._draw_lit(painter, plane)
         if self._rubber is not None:
-            left, right = plane.x(self._rubber[0]), plane.x(self._rubber[1])
             painter.setPen(QPen(self._theme.color("accent"), 1, Qt.PenStyle.DashLine))
             painter.setBrush(self._theme.color("accent", 40))
-            painter.drawRect(QRectF(QPointF(left, plane.area.top()), QPointF(right, plane.area.bottom())))
+            painter.drawRect(plane.band(*self._rubber))
             painter.setBrush(Qt.BrushStyle.NoBrush)
         if self.current is not None:
             self._draw_step_label(painter, plane)
@@ -131,10 +130,10 @@ class CurvePlot(StepCanvas):
                     QRectF(left, plane.area.bottom() - 4, max(right - left, 2), 4), self._theme.color("accent")
                 )
         for start, stop in self._lifetime:
-            left, right = plane.x(start), plane.x(stop)
-            painter.fillRect(
-                QRectF(left, plane.area.bottom() - 9, max(right - left, 2), 4), self._theme.color("warning")
-            )
+            band = plane.band(start, stop)
+            if not band.isEmpty():
+                box = QRectF(band.left(), plane.area.bottom() - 9, max(band.width(), 2), 4)
+                painter.fillRect(box, self._theme.color("warning"))
         painter.setClipping(False)
 
     def _draw_step_label(self, painter: QPainter, plane: Plane) -> None:

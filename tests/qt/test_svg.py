@@ -1,0 +1,135 @@
+"""Views as SVG: nothing lies outside what is in view, for SVG files know no clipping."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QColor, QImage, QPainter
+from PySide6.QtSvg import QSvgRenderer
+
+from tests.helpers.opened import opened
+from tileview.qt.bridge import Bridge
+from tileview.qt.theme import load_theme
+from tileview.qt.views.graph import GraphView
+from tileview.qt.views.tiles import TilesView
+from tileview.qt.views.timeline import TimelineView
+
+OVER = "so400m-over.recipe.json"
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture
+def make(qtbot):
+    made = []
+
+    def build(kind, name: str = OVER, theme: str = "light", size: tuple[int, int] = (900, 560)):
+        bridge = Bridge(opened(name), load_theme(theme))
+        view = kind(bridge)
+        qtbot.addWidget(view)
+        view.resize(*size)
+        view.show()
+        made.append((view, bridge))
+        return view
+
+    yield build
+    for view, bridge in made:
+        view.shut_down()
+        bridge.close()
+
+
+def rendered(path: Path) -> QImage:
+    """The file as a renderer shows it, one pixel a unit of its view box."""
+    renderer = QSvgRenderer(str(path))
+    assert renderer.isValid()
+    box = renderer.viewBoxF()
+    image = QImage(round(box.width()), round(box.height()), QImage.Format.Format_RGB32)
+    image.fill(QColor("white"))
+    painter = QPainter(image)
+    renderer.render(painter, QRectF(image.rect()))
+    painter.end()
+    return image
+
+
+def texts(path: Path) -> str:
+    root = ElementTree.fromstring(path.read_text(encoding="utf-8"))
+    return " ".join("".join(entry.itertext()).strip() for entry in root.iter(f"{SVG}text"))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("stacked", [False, True])
+def test_a_zoomed_timeline_keeps_inside_its_axes(make, tmp_path: Path, theme: str, stacked: bool) -> None:
+    view = make(TimelineView, theme=theme)
+    view.set_stacked(stacked)
+    view.axis.show(60, 90)
+    session = view.session
+    session.select(replace(session.selection, step=69, span=(20, 70)))
+    path = tmp_path / "timeline.svg"
+    assert view.export_svg(path)
+    image, plane = rendered(path), view.plot.plane()
+    top = view.legend.height()
+    ground = QColor(view.bridge.theme.background)
+    # Beside the axis of bytes nothing but numbers: the range began at step 20, far to the left.
+    column = {image.pixelColor(2, top + y).name() for y in range(int(plane.area.top()), int(plane.area.bottom()))}
+    assert column == {ground.name()}
+    right = int(plane.area.right()) + 4
+    column = {image.pixelColor(right, top + y).name() for y in range(int(plane.area.top()), int(plane.area.bottom()))}
+    assert column == {ground.name()}
+    below = top + view.plot.height()
+    rows = range(below, min(below + view.bars.height(), image.height()))
+    assert {image.pixelColor(2, y).name() for y in rows} == {ground.name()}
+    # Inside, the range is shaded up to its end.
+    y = top + int(plane.area.top()) + 3
+    assert image.pixelColor(int(plane.x(65)), y) != image.pixelColor(int(plane.x(85)), y)
+    assert "budget 573.2 KiB" in texts(path)
+
+
+@pytest.mark.parametrize("by_load", [False, True])
+def test_a_zoomed_map_keeps_inside_its_frame(make, tmp_path: Path, by_load: bool) -> None:
+    view = make(TilesView)
+    view.session.select_tiles((0, 1, 64, 700, 1471))
+    view.set_sorted(by_load)
+    view.map.centre_on(700)
+    view.map.zoom_by(2.0)
+    path = tmp_path / "tiles.svg"
+    assert view.export_svg(path)
+    box = QSvgRenderer(str(path)).viewBoxF()
+    numbers = [
+        (float(x), float(y))
+        for points in re.findall(r'points="([^"]+)"', path.read_text())
+        for x, y in re.findall(r"(-?[0-9.]+),(-?[0-9.]+)", points)
+    ]
+    assert numbers
+    assert all(-4 <= x <= box.width() + 4 and -4 <= y <= box.height() + 4 for x, y in numbers)
+    image = rendered(path)
+    assert image.height() == (view.bars if by_load else view.map).height() + view.legend.height()
+    assert "over budget (1,246)" in texts(path)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_graph_is_written_whole_with_bars_and_legend(make, tmp_path: Path, theme: str) -> None:
+    view = make(GraphView, theme=theme)
+    path = tmp_path / "graph.svg"
+    assert view.export_svg(path)
+    words = texts(path)
+    for expected in ("20 Gelu", "42.4 %", "param 17.0 %", "24 Repeat ×27", "42.6 % + params 53.5 %"):
+        assert expected in words
+    image = rendered(path)
+    bright = QColor(*view.shown_style.shades[-1].tolist())
+    scene = view.canvas.scene
+    bar = scene.rect(view.result.structure.by_operation[20])
+    shift = scene.bounds.left() - 16, scene.bounds.top() - 16
+    spot = image.pixelColor(int(bar.center().x() - shift[0]), int(bar.bottom() - 6 - shift[1]))
+    assert abs(spot.red() - bright.red()) + abs(spot.green() - bright.green()) < 12
+
+
+@pytest.mark.parametrize("kind", [GraphView, TilesView, TimelineView])
+def test_a_picture_of_a_view_is_no_blank(make, kind) -> None:
+    view = make(kind)
+    image = view.grab().toImage()
+    colours = {image.pixelColor(x, y).name() for x in range(0, 900, 7) for y in range(0, 560, 7)}
+    assert len(colours) > 6
