@@ -189,7 +189,7 @@ def next_after_refusal(verdict: Verdict, recipe: Recipe | None, bad: Sequence[Ba
         which = (
             f"Give {bad[0].name} a home that resolves" if one else f"Give these {len(bad)} inputs homes that resolve"
         )
-        return f"Give {which}; a search for a fix proposes what the planner itself would choose."
+        return f"{which}; a search for a fix proposes what the planner itself would choose."
     if operation is None or recipe is None:
         return "The recipe names a choice that cannot be carried out; see the reason."
     others = len(recipe.alternatives.get(operation, ())) - (recipe.in_force(operation) is not None)
