@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tileview.model.graph import Graph
 from tileview.model.sizes import UNAVAILABLE, Size, Unavailable, exact_text
+from tileview.model.tensor import Layout
 from tileview.model.timeline import Timeline, TimelineStep
 from tileview.model.timeline_file import TimelineFile
 from tileview.present.linkage import Linkage, LinkValue, link, match_values
@@ -35,10 +37,16 @@ def linked_timeline(session: Session) -> Timeline | None:
     return document.file_timeline() if isinstance(document.source, TimelineFile) else None
 
 
+@lru_cache(maxsize=4096)
+def _layout_text(layout: Layout) -> str:
+    """A layout's text, made once: thousands of values share a few layouts."""
+    return str(layout)
+
+
 def link_value(index: int, timeline: Timeline) -> LinkValue:
     """What a match needs of one of a timeline's values."""
     value = timeline.values[index]
-    layout = value.layout_text if value.layout is None else str(value.layout)
+    layout = value.layout_text if value.layout is None else _layout_text(value.layout)
     return LinkValue(index, value.origin, value.name, value.shape, value.precision, layout, value.bytes)
 
 
