@@ -76,6 +76,7 @@ class GroupStrip(QWidget):
     def _button(self) -> QToolButton:
         button = QToolButton(self)
         button.setAutoRaise(True)
+        button.setAccessibleName("Select tiles that are alike")
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         font = button.font()
         font.setUnderline(True)
@@ -187,7 +188,7 @@ class GroupStrip(QWidget):
                 self._set_button(button, parts[index].text if last else f"{parts[index].text},", parts[index].members)
         rest = parts[shown:]
         self._more.setVisible(bool(rest))
-        self._set_button(self._more, self._rest_text(shown), "The other groups")
+        self._set_button(self._more, self._rest_text(shown), "A menu of the other groups")
 
     def _rest_text(self, shown: int) -> str:
         """``24 more groups, 345 tiles``; tiles that are alone count as groups of one."""
@@ -209,7 +210,8 @@ class GroupStrip(QWidget):
         if button.text() != text:
             button.setText(text)
         button.setToolTip(tip)
-        button.setAccessibleName(f"Select {text.rstrip(',')}: {tip}")
+        button.setAccessibleName(f"Select {text.rstrip(',')}")
+        button.setAccessibleDescription(tip)
 
     def _fill_menu(self) -> None:
         """Made when it is opened: there may be a thousand groups at every step."""

@@ -75,6 +75,15 @@ class ColourBar(QWidget):
         if self._entries != before:
             self.updateGeometry()
             self.update()
+        self.setAccessibleDescription("; ".join(self._words()))
+
+    def _words(self) -> list[str]:
+        """The legend in words, for screen readers."""
+        words = [text for _, text in self._series]
+        if not words:
+            words = [f"{self._end_text(self._scale.low)} to {self._end_text(self._scale.high)}"]
+            words += [f"{name} {kib_text(size)}" for size, name in self._marks]
+        return words + [text for _, _, text in self._entries]
 
     @property
     def entries(self) -> tuple[str, ...]:

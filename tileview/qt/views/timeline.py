@@ -92,6 +92,7 @@ class TimelineView(View):
         self.bars.pointed_root.connect(self._pointed_root)
         self.bars.scrolled.connect(self._sync_scroll)
         self._scroll = QScrollBar(Qt.Orientation.Vertical, self)
+        self._scroll.setAccessibleName("Scroll the lifetimes")
         self._scroll.valueChanged.connect(self.bars.scroll_to)
         lower = QWidget(self)
         inner = QHBoxLayout(lower)

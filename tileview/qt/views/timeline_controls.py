@@ -42,6 +42,7 @@ class TimelineControls(QWidget):
         super().__init__(parent)
         self.mode_box = combo(self, "Which tile the curves follow", [(MODE_NAMES[mode], mode) for mode in CurveMode])
         self.stack_check = QCheckBox("By group", self)
+        self.stack_check.setAccessibleName("Stack the total by group")
         self.stack_check.setToolTip("Stack the total by group: parameters, activations, scratch")
         orders = [("Lifetimes by bytes", LifetimeOrder.BYTES), ("Lifetimes by start", LifetimeOrder.START)]
         self.order_box = combo(self, "Order of the lifetimes", orders)
@@ -78,10 +79,11 @@ class TimelineControls(QWidget):
         button = QToolButton(self)
         button.setText(text)
         button.setToolTip(tip)
+        button.setAccessibleName(tip.partition(" (")[0])
         return button
 
     def _make_options(self) -> QToolButton:
-        button = self._button("Options", "What else is shown")
+        button = self._button("Options", "What else the timeline shows")
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(button)
         self.baseline_action = self._option(menu, "Show the baseline's curves behind")
