@@ -107,7 +107,7 @@ def _head(given: ReportInput) -> str:
 
 
 def _verdict(given: ReportInput, diagnosis: Diagnosis) -> str:
-    word = "Fits" if given.verdict.fits else "Does not fit"
+    word = ("Fits as far as known" if given.verdict.at_least else "Fits") if given.verdict.fits else "Does not fit"
     style = "fits" if given.verdict.fits else "fails"
     lines = [
         f'<section class="verdict {style}"><h2>{word}</h2>',

@@ -98,7 +98,9 @@ def _row(subject: Subject) -> tuple[str, ...]:
 
 
 def _word(subject: Subject) -> str:
-    return "fits" if subject.verdict.fits else "DOES NOT FIT"
+    if not subject.verdict.fits:
+        return "DOES NOT FIT"
+    return "fits as far as known" if subject.verdict.at_least else "fits"
 
 
 def diagnosis_of(subject: Subject) -> Diagnosis:
@@ -118,7 +120,7 @@ def diagnosis_of(subject: Subject) -> Diagnosis:
 def summary_text(subject: Subject) -> str:
     """A page on one file."""
     timeline = subject.timeline
-    parts = [f"{clean(subject.name)}: {'FITS' if subject.verdict.fits else 'DOES NOT FIT'}"]
+    parts = [f"{clean(subject.name)}: {_word(subject).upper()}"]
     facts = [f"{subject.kind}, version {subject.source.version}"]
     if timeline is not None:
         facts += [
@@ -174,7 +176,8 @@ def _peak_table(subject: Subject) -> str:
         row("largest standard allocation", peak.maximum_standard_allocation, None),
         row("exchange rows (reported beside)", peak.exchange_rows, None),
     ]
-    return table(("peak", "bytes", "KiB", "step"), rows, numbers=(1, 2, 3), indent=2)
+    least = "at least, " if subject.verdict.at_least else ""
+    return table(("peak", f"{least}bytes", "KiB", "step"), rows, numbers=(1, 2, 3), indent=2)
 
 
 def figures_text(figures: tuple[Figure, ...]) -> str:
