@@ -210,7 +210,7 @@ class GroupStrip(QWidget):
         if button.text() != text:
             button.setText(text)
         button.setToolTip(tip)
-        button.setAccessibleName(f"Select {text.rstrip(',')}")
+        button.setAccessibleName(f"Select {text.rstrip(',')}: {tip.partition(',')[0]}")
         button.setAccessibleDescription(tip)
 
     def _fill_menu(self) -> None:
