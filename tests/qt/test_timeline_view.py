@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication
 
 from tests.helpers.fake_session import publish, session_of, set_baseline, show
 from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, big_timeline, make_timeline, small_timeline
+from tests.helpers.opened import opened
 from tileview.present.curves import CurveMode
 from tileview.present.lifetimes import LifetimeOrder
 from tileview.qt.bridge import Bridge
@@ -672,3 +673,40 @@ def test_names_from_files_are_no_markup(make) -> None:
     view = make(session_of(timeline))
     assert "&lt;b&gt;" in view._line.toolTip()
     assert "<b>" not in view._line.toolTip()
+
+
+def test_lifetime_bars_show_who_makes_and_uses_an_allocation(make) -> None:
+    session = opened("so400m-over.recipe.json")
+    view = make(session)
+    session.select_step(0)
+    row = next(row for row in view.bars.rows if row.first == 69 and row.name == "operation 20 result 0")
+    uses = view.lives.uses(row.root)
+    assert uses
+    assert all(row.first <= step <= row.last for step in uses)
+    program = session.estimate.program
+    touching = {
+        flat.index
+        for flat in program.flatten()
+        for value in (*flat.step.inputs, *flat.step.results)
+        if view.timeline.values[row.root].id == value
+    }
+    assert touching <= set(uses)
+    tip = view.lives.tip(row)
+    assert f"made in step {min(uses)}: operation" in tip
+    assert f"last used in step {max(uses)}: operation" in tip
+    place = view.bars.rows.index(row) - view.bars.offset
+    height, plane = view.bars.row_height(), view.bars.plane()
+    image = view.bars.grab().toImage()
+    x, bottom = round(plane.x(max(uses) + 0.5)), place * height + height - 4
+    found = {image.pixelColor(x + dx, bottom - dy).name() for dx in (-1, 0, 1) for dy in (0, 1, 2)}
+    assert QColor(view.bridge.theme.total).name() in found
+
+
+def test_an_arrow_points_to_bars_out_of_view(make) -> None:
+    session = session_of(spike(200, 20))
+    view = make(session)
+    session.select_step(150)
+    view.axis.show(120, 180)
+    assert not view.bars.grab().isNull()
+    view.axis.show(0, 10)
+    assert not view.bars.grab().isNull()

@@ -15,6 +15,7 @@ from tileview.present.lifetimes import (
     lifetimes,
     ordered,
 )
+from tileview.present.lives import Life
 
 KIB = 1024
 
@@ -92,3 +93,22 @@ def test_a_file_with_gaps_is_shown_as_it_is() -> None:
     assert row.live_at(1)
     assert not row.live_at(2)
     assert not row.meets(2, 3)
+
+
+def test_with_a_program_uses_are_those_of_its_steps() -> None:
+    timeline = small_timeline()
+    rows = by_name(lifetimes(timeline))
+    life = Life(1, 5, 1, 1, 5, True, (1, 3, 5))
+    assert lifetime_lines(timeline, rows["product"], None, life)[3:] == (
+        "made in step 1: operation 1, Product Initialize",
+        "first used in step 3: operation 3, Gelu",
+        "last used in step 5: operation 5, Product Initialize",
+        "2 steps in all use it",
+    )
+    unused = Life(1, 5, 1, 1, 1, True, (1,))
+    assert lifetime_lines(timeline, rows["product"], None, unused)[-1] == "no step reads it"
+    resident = Life(0, 7, None, 2, 2, True, (2,))
+    lines = lifetime_lines(timeline, rows["weights"], None, resident)
+    assert "parameter: resident from the start to the end" in lines
+    assert lines[-1] == "1 step in all use it"
+    assert not any("there from the start" in line for line in lines)

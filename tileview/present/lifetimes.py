@@ -10,6 +10,7 @@ from tileview.model.sizes import UNAVAILABLE, Size, Unavailable, size_text
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Timeline, TimelineStep
 from tileview.present.curves import live_spans
+from tileview.present.lives import Life
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +115,16 @@ def step_text(step: TimelineStep) -> str:
     return f"step {step.index}: {source}{step.operation}"
 
 
-def lifetime_lines(timeline: Timeline, row: Lifetime, tile: int | None = None) -> tuple[str, ...]:
+def lifetime_lines(
+    timeline: Timeline, row: Lifetime, tile: int | None = None, life: Life | None = None
+) -> tuple[str, ...]:
     """What a tooltip says of an allocation: name, class, bytes, first and last use, producer and last consumer.
 
-    The producer is the step at which it becomes live, the last consumer the one after which it is dropped: that is what
-    the lifetime rule makes of first and last mention. What is live at step 0 was there from the start or made there,
-    which live sets do not tell apart, and what is live at the last step may be a result; both are said as such.
+    With the ``life`` that a program's steps give, these are the steps that write and read it. Without one they follow
+    from the live sets: the producer is the step at which it becomes live, the last consumer the one after which it is
+    dropped; that is what the lifetime rule makes of first and last mention. What is live at step 0 was there from the
+    start or made there, which live sets do not tell apart, and what is live at the last step may be a result; both are
+    said as such.
     """
     members = len(timeline.aliases.get(row.root, (row.root,)))
     kind = "interleaved" if row.memory_class is MemoryClass.INTERLEAVED else "standard"
@@ -129,10 +134,14 @@ def lifetime_lines(timeline: Timeline, row: Lifetime, tile: int | None = None) -
         lines.append(f"on tile L{tile} {size_text(int(timeline.tiles.allocation(row.root)[tile]))}")
     length = sum(stop - start for start, stop in row.spans)
     lines.append(f"live at steps {row.first} … {row.last}, {length:,} of {len(timeline.steps):,}")
-    first, last = timeline.steps[row.first], timeline.steps[row.last]
     if row.resident:
         lines.append("parameter: resident from the start to the end")
+    if life is not None and life.exact:
+        lines += _use_lines(timeline, row, life)
         return tuple(lines)
+    if row.resident:
+        return tuple(lines)
+    first, last = timeline.steps[row.first], timeline.steps[row.last]
     start_text = (
         f"first use {step_text(first)}" if row.first else f"there from the start, or made in {step_text(first)}"
     )
@@ -140,3 +149,20 @@ def lifetime_lines(timeline: Timeline, row: Lifetime, tile: int | None = None) -
     lines.append(start_text)
     lines.append(f"live to the end ({step_text(last)})" if at_end else f"last use {step_text(last)}")
     return tuple(lines)
+
+
+def _use_lines(timeline: Timeline, row: Lifetime, life: Life) -> list[str]:
+    """Producer, first and last use, as the program's steps have them."""
+    lines = []
+    if life.producer is not None:
+        lines.append(f"made in {step_text(timeline.steps[life.producer])}")
+    elif not row.resident:
+        lines.append("there from the start")
+    readers = [step for step in life.uses if step != life.producer]
+    if readers:
+        lines.append(f"first used in {step_text(timeline.steps[readers[0]])}")
+        lines.append(f"last used in {step_text(timeline.steps[readers[-1]])}")
+        lines.append(f"{len(readers):,} step{'' if len(readers) == 1 else 's'} in all use it")
+    else:
+        lines.append("no step reads it")
+    return lines

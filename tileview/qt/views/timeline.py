@@ -23,7 +23,7 @@ from tileview.present.curves import (
     peak_marks,
     repeat_spans,
 )
-from tileview.present.lifetimes import Lifetime, filtered, lifetime_lines, lifetimes, ordered
+from tileview.present.lifetimes import Lifetime, filtered, ordered
 from tileview.present.stacks import Series
 from tileview.qt.bridge import Bridge
 from tileview.qt.draw.tiles_svg import write_svg
@@ -36,6 +36,7 @@ from tileview.qt.views.timeline_bars import LifetimeBars
 from tileview.qt.views.timeline_controls import LifetimeFilter, TimelineControls
 from tileview.qt.views.timeline_layers import LayerReader
 from tileview.qt.views.timeline_legend import CurveLegend, legend_entries
+from tileview.qt.views.timeline_lives import LifetimeSource
 from tileview.qt.views.timeline_moves import TimelineMoves
 from tileview.qt.views.timeline_plot import CurvePlot
 from tileview.qt.views.timeline_text import MODE_NAMES, step_line, step_tip, steps_csv
@@ -52,7 +53,7 @@ class TimelineView(View):
         self._mode = CurveMode.WORST
         self._data: PlotData | None = None
         self._shown: tuple[CurveMode, int | None] | None = None
-        self._lifetimes: tuple[Timeline, tuple[Lifetime, ...]] | None = None
+        self.lives = LifetimeSource(bridge.session)
         self._reader = LayerReader(self)
         self._reader.ready.connect(self.refresh)
         self._reader.progressed.connect(self._reading)
@@ -82,7 +83,7 @@ class TimelineView(View):
         controls.add_line(self._line)
         self.legend = CurveLegend(self)
         self.plot = CurvePlot(theme, self.axis, self.moves.key, self.tip, self)
-        self.bars = LifetimeBars(theme, self.axis, self.moves.key, self._lifetime_tip, self)
+        self.bars = LifetimeBars(theme, self.axis, self.moves.key, self.lives.tip, self.lives.uses, self)
         self.plot.stepped.connect(self.session.select_step)
         self.plot.brushed.connect(self.moves.set_range)
         self.plot.pointed.connect(self._pointed)
@@ -230,9 +231,7 @@ class TimelineView(View):
         lit = None
         if selection.operation is not None:
             lit = np.fromiter((step.source == selection.operation for step in timeline.steps), dtype=np.bool_)
-        root = selection.allocation
-        spans = next((row.spans for row in self._all_lifetimes() if row.root == root), ()) if root is not None else ()
-        self.plot.set_lit(lit, tuple(spans))
+        self.plot.set_lit(lit, self.lives.spans(selection.allocation))
         step = selection.step
         if step is not None and step < len(timeline.steps):
             text = step_line(timeline, data.curves, step)
@@ -246,17 +245,9 @@ class TimelineView(View):
 
     # -- lifetimes ------------------------------------------------------------------------------------------------
 
-    def _all_lifetimes(self) -> tuple[Lifetime, ...]:
-        timeline = self.timeline
-        if timeline is None:
-            return ()
-        if self._lifetimes is None or self._lifetimes[0] is not timeline:
-            self._lifetimes = (timeline, lifetimes(timeline))
-        return self._lifetimes[1]
-
     def _show_lifetimes(self) -> None:
         selection = self.session.selection
-        rows, which = self._all_lifetimes(), self.controls.filter
+        rows, which = self.lives.rows(), self.controls.filter
         step = selection.step if which is LifetimeFilter.STEP else None
         span = selection.span if which is LifetimeFilter.SPAN else None
         key = (which, step, span, self.controls.order)
@@ -267,10 +258,6 @@ class TimelineView(View):
                 message, rows = "Brush a range of steps with Shift and the mouse", ()
             self.bars.set_rows(ordered(filtered(rows, step, span), self.controls.order), message)
         self.bars.set_selected(selection.allocation)
-
-    def _lifetime_tip(self, row: Lifetime) -> str:
-        timeline = self.timeline
-        return "" if timeline is None else "\n".join(lifetime_lines(timeline, row, self.session.selection.tile))
 
     def _sync_scroll(self) -> None:
         self._scroll.blockSignals(True)
@@ -322,7 +309,8 @@ class TimelineView(View):
     # -- what the session tells -----------------------------------------------------------------------------------
 
     def on_document(self) -> None:
-        self._lifetimes, self._listed = None, ()
+        self._listed = ()
+        self.lives.forget()
         self._reader.forget()
         self.axis.set_steps(1, keep=False)
         self.on_estimate(keep=False)

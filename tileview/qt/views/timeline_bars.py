@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QBrush, QMouseEvent, QPainter, QPen, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
@@ -20,6 +20,7 @@ from tileview.qt.views.timeline_canvas import KeyCommand, StepCanvas
 class LifetimeBars(StepCanvas):
     """One row an allocation: bytes in the gutter, a bar for each range of steps, the name in or beside it.
 
+    Where the steps that use it are known they are ticks along the bar's lower edge.
     Only the rows that are visible are drawn, so that thousands cost no more than a screenful.
     """
 
@@ -35,9 +36,11 @@ class LifetimeBars(StepCanvas):
         axis: StepAxis,
         keys: KeyCommand,
         tip: Callable[[Lifetime], str],
+        uses: Callable[[int], Sequence[int]],
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(theme, axis, keys, parent)
+        self._uses = uses
         self.setMinimumSize(QSize(120, 40))
         self.setAccessibleName("Lifetimes of allocations")
         self._tip = tip
@@ -151,8 +154,17 @@ class LifetimeBars(StepCanvas):
             band = plane.band(start, stop)
             if not band.isEmpty():
                 self._draw_bar(painter, row, QRectF(band.left(), top + 2, max(band.width(), 2), height - 4))
+        self._draw_uses(painter, plane, row, top + height - 2)
         self._draw_name(painter, plane, row, top, height)
         painter.restore()
+
+    def _draw_uses(self, painter: QPainter, plane: Plane, row: Lifetime, bottom: int) -> None:
+        last = -10.0
+        for step in self._uses(row.root):
+            x = plane.x(step + 0.5)
+            if plane.shows(x) and x - last >= 3:
+                painter.fillRect(QRect(round(x) - 1, bottom - 4, 2, 4), self._theme.color("total"))
+                last = x
 
     def _draw_bar(self, painter: QPainter, row: Lifetime, bar: QRectF) -> None:
         """Standard is plain, interleaved hatched, what has no size crossed: not by colour alone."""
