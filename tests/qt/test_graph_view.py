@@ -485,7 +485,7 @@ class TestColours:
         assert max(grey) - min(grey) > 0.2
         pane.canvas.centre(pane.node(20), 1.0)
         assert len(set(self.bar_colours(pane, 20, 0))) == 1
-        assert "parameters and inputs it reads" in pane.view.legend.text()
+        assert "; its parameters" in pane.view.legend.text()
         assert "no box" not in pane.view.legend.text()
         tip = "\n".join(pane.canvas.tip(node))
         assert "The parameters and inputs it reads hold 94.5 KiB (96,768 B) there, 17.0 % of 568,312 B" in tip

@@ -418,6 +418,20 @@ def test_groups_stay_on_one_line_and_the_rest_is_in_a_menu(make, qtbot) -> None:
     qtbot.waitUntil(lambda: strip.sentence.startswith("9 tiles alike, 8 alike, 7 alike, 6 alike, 5 alike"))
 
 
+def test_groups_of_an_unavailable_step_are_said_to_be_by_the_known_part(make) -> None:
+    allocs = [Alloc("a", [8, 8, 16], 0, 1), Alloc("lost", None, 1, 1)]
+    session = session_of(make_timeline(FakeProgram(3, [Step(), Step()], allocs)))
+    session.select_step(0)
+    view = make(session)
+    assert not view.groups._label.isVisible()
+    session.select_step(1)
+    assert view.groups._label.isVisible()
+    assert view.groups._label.text() == "known part:"
+    assert view.groups.sentence == "2 tiles alike, 1 alone"
+    session.select_step(0)
+    assert not view.groups._label.isVisible()
+
+
 def test_a_low_pane_gives_its_height_to_the_tiles(make, qtbot) -> None:
     view = make(session_of(chip_timeline()), size=(560, 560))
     view.setMinimumSize(120, 60)

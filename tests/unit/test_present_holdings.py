@@ -12,7 +12,7 @@ from tests.helpers.opened import opened
 from tileview.model.graph import Graph, RepeatKind, ValueSequence
 from tileview.model.timeline import Timeline
 from tileview.present.allocation_rows import AllocationFigures
-from tileview.present.holdings import Holdings, holdings, input_readers
+from tileview.present.holdings import Holdings, holdings, host_inputs, input_readers
 from tileview.present.operation_rows import owners_of_values, shares
 
 KIB = 1024
@@ -55,7 +55,7 @@ def shared_out(allocs: list[tuple[Alloc, int | None]], model: Graph, steps: list
     values = tuple(dataclasses.replace(value, origin=origins[value.id]) for value in timeline.values)
     timeline = dataclasses.replace(timeline, values=values)
     table = AllocationFigures(timeline).table(at, 0)
-    return holdings(table, timeline, owners_of_values(model), input_readers(model))
+    return holdings(table, timeline, owners_of_values(model), input_readers(model), host_inputs(model))
 
 
 def test_every_byte_is_counted_once() -> None:
@@ -77,7 +77,12 @@ def test_every_byte_is_counted_once() -> None:
     assert held.shared == 20 * KIB
     assert held.outside == 3 * KIB
     assert held.unavailable == {1: 1}
-    assert held.usage == 81 * KIB == sum(held.own.values()) + sum(held.read.values()) + held.outside
+    assert not held.has_hosts
+    allocs.append((Alloc("x0", 4 * KIB, 0, 1), 0))
+    held = shared_out(allocs, model, [Step(source=0), Step(source=1, scratch=5 * KIB)], 1)
+    assert held.has_hosts
+    assert held.read == {0: 17 * KIB, 1: 20 * KIB}
+    assert held.usage == 85 * KIB == sum(held.own.values()) + sum(held.read.values()) + held.outside
 
 
 def timeline_of(name: str) -> tuple[Timeline, Graph]:

@@ -71,6 +71,8 @@ class NodeFigures:
     runs: int = -1
     has_idle: bool = False
     """Whether some operation makes no step."""
+    has_hosts: bool = False
+    """Whether ``read`` holds anything that is no parameter."""
 
     @property
     def bytes(self) -> Ints:
@@ -123,6 +125,7 @@ def node_figures(
         states,
         -1 if shown.source is None else structure.by_operation.get(shown.source, -1),
         any(states[node.index] == StepState.IDLE and not node.is_port for node in structure.nodes),
+        held.has_hosts,
     )
 
 

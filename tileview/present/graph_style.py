@@ -193,7 +193,8 @@ def _share_legend(figures: NodeFigures, most: int, has_stripes: bool) -> Legend:
     least = "at least " if figures.unavailable.any() else ""
     title = f"Share of {least}{exact_text(figures.usage)} on tile {figures.tile} at step {figures.step}"
     ramp = ("0", f"{percent_text(most, figures.usage)} ({exact_text(most)})") if most and figures.usage else None
-    entries = [LegendEntry(f"shade:{SHADES * 3 // 4}", "parameters and inputs it reads", "stripes")] * has_stripes
+    striped = "its parameters and inputs" if figures.has_hosts else "its parameters"
+    entries = [LegendEntry(f"shade:{SHADES * 3 // 4}", striped, "stripes")] * has_stripes
     if figures.unavailable.any():
         entries.append(LegendEntry("unavailable", "size unavailable", "hatch"))
     notes = []

@@ -7,10 +7,10 @@ operation made. Each allocation is counted once, so that all parts add up to the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from tileview.model.graph import Graph, Operation, RepeatKind
+from tileview.model.graph import Graph, InputKind, Operation, RepeatKind
 from tileview.model.sizes import Unavailable
 from tileview.model.timeline import Timeline
 from tileview.present.allocation_rows import AllocationTable, RowKind
@@ -91,7 +91,8 @@ class Holdings:
 
     ``own``: by operation, allocations that stem from its results, and scratch. ``read``: by operation, those that stem
     from inputs and parameters; one that several operations read counts for the first, and in ``shared``.
-    ``unavailable`` counts allocations without a size, ``outside`` is what belongs to no operation.
+    ``unavailable`` counts allocations without a size, ``outside`` is what belongs to no operation. ``has_hosts``:
+    whether ``read`` holds anything that is no parameter.
     """
 
     own: Mapping[int, int]
@@ -100,10 +101,20 @@ class Holdings:
     unavailable: Mapping[int, int]
     outside: int
     usage: int
+    has_hosts: bool = False
+
+
+def host_inputs(graph: Graph) -> frozenset[int]:
+    """The inputs of a graph that are no parameters."""
+    return frozenset(entry.value for entry in graph.inputs if entry.kind is not InputKind.PARAMETER)
 
 
 def holdings(
-    table: AllocationTable, timeline: Timeline, owners: Mapping[int, int], readers: Mapping[int, tuple[int, ...]]
+    table: AllocationTable,
+    timeline: Timeline,
+    owners: Mapping[int, int],
+    readers: Mapping[int, tuple[int, ...]],
+    hosts: Collection[int] = (),
 ) -> Holdings:
     """Share out a table of allocations.
 
@@ -113,11 +124,14 @@ def holdings(
         Graph value → operation, from :func:`tileview.present.operation_rows.owners_of_values`.
     readers : mapping
         From :func:`input_readers`.
+    hosts : collection
+        From :func:`host_inputs`.
     """
     own: dict[int, int] = {}
     read: dict[int, int] = {}
     unavailable: dict[int, int] = {}
     shared = outside = 0
+    has_hosts = False
     source = timeline.steps[table.step].source if timeline.steps else None
     for row in table.rows:
         origin = timeline.values[row.root].origin if row.root is not None else None
@@ -137,4 +151,5 @@ def holdings(
         else:
             into[operation] = into.get(operation, 0) + row.bytes
             shared += row.bytes if len(found) > 1 else 0
-    return Holdings(own, read, shared, unavailable, outside, table.totals.total)
+            has_hosts = has_hosts or (bool(found) and origin in hosts)
+    return Holdings(own, read, shared, unavailable, outside, table.totals.total, has_hosts)

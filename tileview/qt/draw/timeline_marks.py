@@ -94,7 +94,9 @@ class MarkPainter:
         """
         above = "" if self.plane.y(size) >= self.plane.area.top() else ", above"
         offers = []
-        for text in (f"{name} {size_text(size)}{above}", f"{name} {kib_text(size)}{above}", kib_text(size)):
+        short = name.partition(" ")[0]
+        for text in (f"{name} {size_text(size)}", f"{name} {kib_text(size)}", f"{short} {kib_text(size)}"):
+            text = f"{text}{above}"
             width = self.metrics.horizontalAdvance(text) + 6
             offers += [(box, text) for box in self._line_boxes(size, width)]
         chosen = self.placer.place([box for box, _ in offers])

@@ -14,7 +14,7 @@ from tileview.present.allocation_rows import AllocationFigures
 from tileview.present.graph_figures import NodeFigures, no_figures, node_figures
 from tileview.present.graph_style import ColourMode, GraphStyle, graph_style
 from tileview.present.graph_words import NodeWords, node_words
-from tileview.present.holdings import holdings, input_readers
+from tileview.present.holdings import holdings, host_inputs, input_readers
 from tileview.present.operation_rows import owners_of_values, step_spans
 from tileview.qt.draw.graph_layouts import LayoutResult
 from tileview.qt.draw.graph_shapes import BAR
@@ -59,6 +59,7 @@ class GraphLook:
         self._figures: AllocationFigures | None = None
         self._owners: dict[int, int] = {}
         self._readers: dict[int, tuple[int, ...]] = {}
+        self._hosts: frozenset[int] = frozenset()
         self._spans: dict[int, tuple[int, int]] = {}
 
     def recipe(self) -> Recipe | None:
@@ -72,6 +73,7 @@ class GraphLook:
         """Another graph."""
         self._owners = {} if graph is None else owners_of_values(graph)
         self._readers = {} if graph is None else input_readers(graph)
+        self._hosts = frozenset() if graph is None else host_inputs(graph)
 
     def take_timeline(self, timeline: Timeline | None) -> None:
         """Another estimate."""
@@ -94,7 +96,7 @@ class GraphLook:
         table = self._figures.table(step, selection.tile)
         if table.tile is None:
             return no_figures(structure)
-        held = holdings(table, timeline, self._owners, self._readers)
+        held = holdings(table, timeline, self._owners, self._readers, self._hosts)
         return node_figures(structure, held, timeline, step, table.tile, self._owners, self._spans)
 
     def style(self, result: LayoutResult, theme: Theme) -> GraphStyle:

@@ -10,6 +10,7 @@ from PySide6.QtGui import QAction, QPalette, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
 
 from tileview.model.timeline import Timeline
+from tileview.present.rasters import unavailable_at
 from tileview.present.tile_groups import GroupPart, GroupScan, TileGroup, group_parts, groups_at, groups_sentence
 from tileview.qt.theme import Theme
 from tileview.qt.views.pace import Pace
@@ -158,15 +159,23 @@ class GroupStrip(QWidget):
     def show_groups(self, groups: Sequence[TileGroup], unfinished: bool) -> None:
         """The groups found; ``unfinished`` while steps remain to be compared."""
         groups = tuple(groups)
-        self._label.setText("comparing…" if unfinished else "")
-        self._label.setVisible(unfinished)
-        if groups == self._groups and not unfinished:
+        said = self._label.text()
+        self._label.setText("comparing…" if unfinished else "known part:" if groups and self._is_partial() else "")
+        self._label.setVisible(bool(self._label.text()))
+        if groups == self._groups and said == self._label.text():
             return
         self._groups = groups
         self._parts = group_parts(groups)
         self.setAccessibleDescription(groups_sentence(groups) if groups else "")
         self.setToolTip(groups_sentence(groups) if groups else "")
         self._fit()
+
+    def _is_partial(self) -> bool:
+        """Whether something of what is compared has no known size."""
+        if self._timeline is None:
+            return False
+        lost = self._timeline.unavailable_roots
+        return bool(lost) if self.over_all_steps else bool(unavailable_at(self._timeline, self._step))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
