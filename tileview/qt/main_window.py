@@ -29,6 +29,7 @@ from tileview.qt.look import apply_theme
 from tileview.qt.navigation import Navigator
 from tileview.qt.settings import Settings
 from tileview.qt.status import StatusBar
+from tileview.qt.text import safe_tip
 from tileview.qt.theme import load_theme, system_theme_name
 from tileview.qt.tools import Tools
 from tileview.qt.views.verdict_bar import VerdictBar
@@ -172,6 +173,7 @@ class MainWindow(QMainWindow):
             there = path.exists()
             name = str(path).replace("&", "&&")
             action = self._recent.addAction(name if there else f"{name} (missing)")
+            action.setToolTip(safe_tip(str(path)))
             action.setEnabled(there)
             action.triggered.connect(partial(self._open_path, path))
         self._recent.addSeparator()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import html
 
+from PySide6.QtGui import Qt
+
 
 def plain_tip(text: str) -> str:
     """A tooltip that shows a text as it is.
@@ -12,3 +14,8 @@ def plain_tip(text: str) -> str:
     stays empty: no tooltip.
     """
     return f'<p style="white-space:pre-wrap">{html.escape(text, quote=False)}</p>' if text else ""
+
+
+def safe_tip(text: str) -> str:
+    """A text for any tooltip: as it is, unless Qt would take it for markup."""
+    return plain_tip(text) if Qt.mightBeRichText(text) else text

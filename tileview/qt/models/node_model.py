@@ -14,6 +14,7 @@ from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistent
 from PySide6.QtGui import QColor, QFont
 
 from tileview.present.tables import Cell, Node, TableSpec, Tone
+from tileview.qt.text import safe_tip
 from tileview.qt.theme import Theme
 
 KEY_ROLE = Qt.ItemDataRole.UserRole
@@ -274,7 +275,7 @@ class NodeModel(QAbstractItemModel):
         return self.cell(item, column).text
 
     def _tip(self, item: _Item, column: int) -> str | None:
-        return self.cell(item, column).tip or None
+        return safe_tip(self.cell(item, column).tip) or None
 
     def _colour(self, item: _Item, column: int) -> QColor:
         return self._colours[self.cell(item, column).tone]

@@ -16,6 +16,7 @@ from tileview.present.difference_maps import difference_maps
 from tileview.present.linkage import brief, statement
 from tileview.qt.bridge import Bridge
 from tileview.qt.models.node_model import NodeModel
+from tileview.qt.text import safe_tip
 from tileview.qt.views.base import View
 from tileview.qt.views.compare_cards import ShownState, StateCard
 from tileview.qt.views.elided import ElidedLabel, WrappedLabel
@@ -126,7 +127,7 @@ class CompareView(View):
             card.show_pictures(is_high)
         statement = "\n".join(self._statement)
         self.link_label.setText(statement if is_high else self._brief)
-        self.link_label.setToolTip("" if is_high else statement)
+        self.link_label.setToolTip("" if is_high else safe_tip(statement))
         self.link_label.setVisible(bool(statement))
 
     def states(self) -> list[CompareState]:

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from tileview.present.colours import Ramp, Slot, colour_table, parse_rgb
 from tileview.present.difference_maps import DifferenceMap
 from tileview.qt.draw.painting import painting
+from tileview.qt.text import safe_tip
 from tileview.qt.theme import Theme
 
 
@@ -37,7 +38,8 @@ class DifferenceMapWidget(QWidget):
         self._map, self._theme = shown, theme
         self.setAccessibleName(f"Difference of {name} from the baseline, tile by tile")
         self.setAccessibleDescription("" if shown is None else shown.text)
-        self.setToolTip("" if shown is None else f"{shown.text}\nThe Tiles view shows it at every step (Difference).")
+        text = "" if shown is None else f"{shown.text}\nThe Tiles view shows it at every step (Difference)."
+        self.setToolTip(safe_tip(text))
         self.setVisible(shown is not None)
         self.update()
 

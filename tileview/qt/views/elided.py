@@ -7,7 +7,7 @@ from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from tileview.qt.draw.painting import painting
-from tileview.qt.text import plain_tip
+from tileview.qt.text import plain_tip, safe_tip
 
 
 class ElidedLabel(QWidget):
@@ -29,8 +29,12 @@ class ElidedLabel(QWidget):
     def setText(self, text: str) -> None:
         self._text = text
         self.setAccessibleName(text)
-        self.setToolTip(plain_tip(text))
+        super().setToolTip(plain_tip(text))
         self.update()
+
+    def setToolTip(self, text: str) -> None:
+        """A tooltip that says more than the text; names in it are no markup."""
+        super().setToolTip(safe_tip(text))
 
     def sizeHint(self) -> QSize:
         metrics = self.fontMetrics()

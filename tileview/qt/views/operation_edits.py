@@ -10,6 +10,7 @@ from tileview.model.tensor import Format
 from tileview.present.details import HomeLine, homes_of_operation
 from tileview.present.offers import home_offers, values_together
 from tileview.qt.bridge import Bridge
+from tileview.qt.text import safe_tip
 from tileview.qt.views.elided import ElidedLabel
 from tileview.session import edits
 
@@ -155,7 +156,7 @@ class OperationEdits(QWidget):
         current = recipe.inputs.get(value) or homes.get(value)
         for offer in home_offers(recipe, value, current):
             action = QAction(offer.text, menu)
-            action.setToolTip(offer.tip)
+            action.setToolTip(safe_tip(offer.tip))
             action.setCheckable(True)
             action.setChecked(offer.format == current)
             action.setData((value, offer.format))

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from tileview.present.colours import Ramp, ramp_table
 from tileview.present.partition_picture import Cut, Picture, caption
 from tileview.qt.draw.painting import painting
+from tileview.qt.text import safe_tip
 from tileview.qt.theme import Theme
 
 _CELL_LINES = 7.0
@@ -36,7 +37,7 @@ class PartitionWidget(QWidget):
         """Draw another picture; None draws nothing."""
         self._picture, self._theme = picture, theme
         text = "" if picture is None else caption(picture)
-        self.setToolTip(text)
+        self.setToolTip(safe_tip(text))
         self.setAccessibleDescription(text)
         self.setVisible(picture is not None)
         self.update()

@@ -1,0 +1,270 @@
+"""Broken, odd and hostile files in the real window: a note that is seen, no fault, no layout torn apart, no markup."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from PySide6.QtCore import QAbstractItemModel, QAbstractListModel, QModelIndex, Qt
+from PySide6.QtGui import QAction
+from PySide6.QtGui import Qt as GuiQt
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QLabel, QMessageBox, QTextEdit, QWidget
+
+from tests.helpers.dumps import compact, sample
+from tests.helpers.hostile import (
+    MARKUP,
+    NAMES,
+    hostile_recipe,
+    hostile_timeline,
+    odd_counts,
+    unavailable_timeline,
+    write_hostile,
+)
+from tileview.qt.dialogs import ErrorDialog, ask_about_edits, confirm
+from tileview.qt.palette import CommandPalette
+from tileview.qt.text import plain_tip
+
+SIZE = (1280, 800)
+
+
+def open_any(driver, path) -> str:
+    """Open a file and wait for what comes of it: the text of the error, or nothing where it is open now."""
+    window = driver.window
+    before = driver.session.document
+    window.files.open(path)
+    driver.qtbot.waitUntil(
+        lambda: window.findChild(ErrorDialog) is not None or driver.session.document is not before, timeout=30_000
+    )
+    dialog = window.findChild(ErrorDialog)
+    if dialog is not None:
+        text = dialog.text()
+        dialog.close()
+        driver.qtbot.waitUntil(lambda: window.findChild(ErrorDialog) is None)
+        return text
+    driver.qtbot.waitUntil(lambda: driver.session.is_current and not window.estimates.study.is_running, timeout=30_000)
+    return ""
+
+
+def walk(driver) -> None:
+    """Go through what can be selected, with every view on the screen once."""
+    window, session = driver.window, driver.session
+    timeline = session.timeline
+    steps = 0 if timeline is None else len(timeline.steps)
+    for view in window.docks.views.values():
+        window.docks.show_view(view.name)
+        QApplication.processEvents()
+    for step in range(min(steps, 3)):
+        session.select_step(step)
+        session.select_tiles((0,))
+        session.select_operation(step)
+        if timeline.values:
+            session.select_allocation(timeline.values[0].root)
+        QApplication.processEvents()
+    for name in ("peak_total", "peak_standard", "over_next", "step_last", "centre", "fit"):
+        action = window.commands.action(name)
+        if action.isEnabled():
+            action.trigger()
+    session.select_tiles(())
+    session.select_allocation(None)
+    window.grab()
+    for view in window.docks.views.values():
+        view.table_csv()
+
+
+def assert_in_shape(driver) -> None:
+    """No text has pushed the window wider than it was made, nor made it want to be."""
+    window = driver.window
+    assert (window.width(), window.height()) == SIZE
+    assert window.minimumSizeHint().width() <= SIZE[0]
+    for view in window.docks.views.values():
+        assert view.minimumSizeHint().width() <= 700, view.name
+
+
+def texts(model: QAbstractItemModel, parent: QModelIndex, role: int):
+    columns = 1 if isinstance(model, QAbstractListModel) else model.columnCount(parent)
+    for row in range(model.rowCount(parent)):
+        for column in range(columns):
+            yield model.data(model.index(row, column, parent), role)
+        yield from texts(model, model.index(row, 0, parent), role)
+
+
+def rendered_as_markup(text: str) -> bool:
+    """Whether Qt would take a tag of a name for one of its own."""
+    return GuiQt.mightBeRichText(text) and ("<b>x" in text or "<img" in text)
+
+
+def assert_no_markup() -> int:
+    """No label, tooltip, document or cell of any widget shows a name as markup; how many hold a name."""
+    held = 0
+    for widget in QApplication.allWidgets():
+        held += check_widget(widget)
+        for action in widget.findChildren(QAction):
+            assert not rendered_as_markup(action.toolTip()), action.text()
+        if isinstance(widget, QAbstractItemView) and widget.model() is not None:
+            for tip in texts(widget.model(), QModelIndex(), Qt.ItemDataRole.ToolTipRole):
+                if tip:
+                    held += "b>x" in tip or "&lt;b" in tip
+                    assert not rendered_as_markup(tip), (widget.accessibleName(), tip)
+    return held
+
+
+def check_widget(widget: QWidget) -> int:
+    where = f"{type(widget).__name__} {widget.objectName()} {widget.accessibleName()}"
+    assert not rendered_as_markup(widget.toolTip()), f"{where}: {widget.toolTip()[:200]}"
+    assert not rendered_as_markup(widget.whatsThis()), where
+    held = 0
+    if isinstance(widget, QLabel):
+        held += "<b>x" in widget.text() or "&lt;b" in widget.text()
+        if widget.textFormat() == Qt.TextFormat.AutoText:
+            assert not rendered_as_markup(widget.text()), f"{where}: {widget.text()[:200]}"
+        elif widget.textFormat() != Qt.TextFormat.PlainText:
+            assert "<b>x" not in widget.text(), where
+            assert "<img src=file" not in widget.text(), where
+    if isinstance(widget, QTextEdit):
+        page = widget.toHtml()
+        held += "&lt;b&gt;x" in page
+        assert "<img" not in page, where
+        assert "file:" not in page.replace("&lt;img src=file:", ""), where
+    return held
+
+
+@pytest.fixture
+def shaped(make_driver, samples):
+    """A window of a common size that has one file open."""
+    driver = make_driver()
+    driver.window.resize(*SIZE)
+    driver.open(samples / "pair-8tiles.recipe.json")
+    return driver
+
+
+@pytest.fixture
+def broken(samples):
+    return sorted((samples / "broken").iterdir())
+
+
+def test_broken_samples_are_refused_in_words_or_open_with_a_note(shaped, broken):
+    opened = set()
+    for path in broken:
+        before = shaped.session.document
+        text = open_any(shaped, path)
+        if text:
+            assert path.name in text
+            assert "Traceback" not in text
+            assert "expected" in text
+            assert shaped.session.document is before
+        else:
+            opened.add(path.name)
+            assert shaped.session.problems
+            walk(shaped)
+            assert shaped.window.docks.views["problems"].model.rowCount() > 0
+    assert opened == {"unknown-kinds.recipe.json", "dangling.recipe.json", "dangling.timeline.json"}
+    assert_in_shape(shaped)
+
+
+def test_what_is_no_file_is_refused_at_once(shaped, tmp_path, monkeypatch):
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    (tmp_path / "secret").write_bytes(compact(hostile_timeline("x")))
+    for name, word in (
+        ("fifo", "FIFO"),
+        ("loop", ""),
+        ("missing", "nothing under this name"),
+        ("n" * 300, ""),
+        (".", "a folder"),
+    ):
+        assert word in open_any(shaped, tmp_path / name)
+    system_open = os.open
+
+    def refuse(path, *more, **named):
+        if str(path).endswith("secret"):
+            raise PermissionError(13, "Permission denied")
+        return system_open(path, *more, **named)
+
+    monkeypatch.setattr(os, "open", refuse)
+    assert "without permission" in open_any(shaped, tmp_path / "secret")
+    assert shaped.session.document.name == "pair-8tiles.recipe.json"
+
+
+def test_odd_numbers_of_tiles_open_or_are_refused(shaped, tmp_path):
+    refused = {}
+    for title, path in odd_counts(tmp_path).items():
+        text = open_any(shaped, path)
+        if text:
+            refused[title] = text
+        else:
+            walk(shaped)
+            assert_in_shape(shaped)
+    assert set(refused) == {"0 tiles, version 1", "0 tiles, version 3"}
+    assert all("tile_count" in text for text in refused.values())
+
+
+@pytest.mark.parametrize("name", sorted(NAMES))
+def test_hostile_names_in_every_view(shaped, tmp_path, name):
+    made = write_hostile(tmp_path)
+    for title, path in made.items():
+        if title.startswith(f"{name}, "):
+            assert open_any(shaped, path) == ""
+            walk(shaped)
+            assert_no_markup()
+            assert_in_shape(shaped)
+
+
+def test_markup_is_shown_as_it_is(shaped, tmp_path):
+    held = 0
+    for index, document in enumerate((hostile_recipe(MARKUP), hostile_timeline(MARKUP), unavailable_timeline(MARKUP))):
+        path = tmp_path / f"<b>x<i>{index}.json"
+        path.write_bytes(compact(document))
+        assert open_any(shaped, path) == ""
+        walk(shaped)
+        held += assert_no_markup()
+        assert shaped.window.windowTitle().startswith(path.name)
+    assert held > 10
+
+
+def test_errors_and_messages_show_markup_as_it_is(shaped, tmp_path):
+    path = tmp_path / "<b>x.json"
+    path.write_bytes(b'{"version":7,"context":"<b>x</b>"}')
+    shaped.window.files.open(path)
+    shaped.qtbot.waitUntil(lambda: shaped.window.findChild(ErrorDialog) is not None)
+    assert_no_markup()
+    shaped.window.findChild(ErrorDialog).close()
+    shaped.window.bridge.message.emit(MARKUP)
+    QApplication.processEvents()
+    assert_no_markup()
+
+
+def test_questions_show_markup_as_it_is(shaped, monkeypatch):
+    seen = []
+
+    def look(box) -> int:
+        box.show()
+        QApplication.processEvents()
+        seen.append(assert_no_markup())
+        box.hide()
+        return 0
+
+    monkeypatch.setattr(QMessageBox, "exec", look)
+    confirm(shaped.window, MARKUP, MARKUP, "Yes", MARKUP)
+    ask_about_edits(shaped.window, MARKUP, [MARKUP], can_export=True)
+    assert len(seen) == 2
+    assert min(seen) >= 2
+
+
+def test_the_palette_and_menus_show_markup_as_it_is(shaped, tmp_path):
+    path = tmp_path / "<b>x<img src=file:passwd>.json"
+    path.write_bytes(sample("pair-8tiles.recipe.json"))
+    assert open_any(shaped, path) == ""
+    shaped.trigger("commands")
+    palette = shaped.window.findChild(CommandPalette)
+    QApplication.processEvents()
+    assert_no_markup()
+    palette.close()
+    shaped.window._fill_recent()
+    assert_no_markup()
+
+
+def test_a_tip_with_markup_is_escaped():
+    tip = plain_tip(f"{MARKUP}\nsecond line")
+    assert not rendered_as_markup(tip)
+    assert "&lt;b&gt;" in tip
+    assert plain_tip("") == ""
