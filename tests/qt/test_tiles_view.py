@@ -414,6 +414,9 @@ def test_groups_stay_on_one_line_and_the_rest_is_in_a_menu(make, qtbot) -> None:
     assert len(texts) == 8 - named + 1
     strip._menu.actions()[-1].trigger()
     assert session.selection.tiles == (44, 45, 46)
+    view.resize(300, 460)
+    qtbot.waitUntil(lambda: strip._more.text().endswith(" more"))
+    assert strip.sentence.startswith("9 tiles alike,")
     view.resize(1600, 460)
     qtbot.waitUntil(lambda: strip.sentence.startswith("9 tiles alike, 8 alike, 7 alike, 6 alike, 5 alike"))
 

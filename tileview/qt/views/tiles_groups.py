@@ -187,9 +187,9 @@ class GroupStrip(QWidget):
         room = self.width() - self.scope.sizeHint().width() - 8
         if not self._label.isHidden():
             room -= self._label.sizeHint().width()
-        shown = min(len(parts), _PARTS)
-        while shown and sum(self._widths(shown)) > room:
-            shown -= 1
+        shown, brief = self._fitting(room, False), False
+        if shown < min(len(parts), 2):
+            shown, brief = self._fitting(room, True), True
         for index, button in enumerate(self._buttons):
             button.setVisible(index < shown)
             if index < shown:
@@ -197,21 +197,30 @@ class GroupStrip(QWidget):
                 self._set_button(button, parts[index].text if last else f"{parts[index].text},", parts[index].members)
         rest = parts[shown:]
         self._more.setVisible(bool(rest))
-        self._set_button(self._more, self._rest_text(shown), "A menu of the other groups")
+        self._set_button(self._more, self._rest_text(shown, brief), "A menu of the other groups")
 
-    def _rest_text(self, shown: int) -> str:
-        """``24 more groups, 345 tiles``; tiles that are alone count as groups of one."""
+    def _fitting(self, room: int, brief: bool) -> int:
+        """How many parts have room beside the menu of the others."""
+        shown = min(len(self._parts), _PARTS)
+        while shown and sum(self._widths(shown, brief)) > room:
+            shown -= 1
+        return shown
+
+    def _rest_text(self, shown: int, brief: bool) -> str:
+        """``24 more groups, 345 tiles``, in brief ``24 more``; tiles that are alone count as groups of one."""
         tiles = sum(len(part.tiles) for part in self._parts[shown:])
         alone = sum(len(part.tiles) - 1 for part in self._parts[shown:] if part.text.endswith("alone"))
         groups = len(self._parts) - shown + alone
+        if brief:
+            return f"{groups:,} more"
         return f"{groups:,} more group{'' if groups == 1 else 's'}, {tiles:,} tile{'' if tiles == 1 else 's'}"
 
-    def _widths(self, shown: int) -> list[int]:
+    def _widths(self, shown: int, brief: bool) -> list[int]:
         """What so many parts and the menu of the others would take."""
         metrics, edge = self._more.fontMetrics(), 12
         widths = [metrics.horizontalAdvance(f"{part.text},") + edge for part in self._parts[:shown]]
         if shown < len(self._parts):
-            widths.append(metrics.horizontalAdvance(self._rest_text(shown)) + edge + 12)
+            widths.append(metrics.horizontalAdvance(self._rest_text(shown, brief)) + edge + 12)
         return widths
 
     @staticmethod
