@@ -19,12 +19,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from tileview.qt.text import cut_words
+
 
 def plain_label(text: str, parent: QWidget | None = None) -> QLabel:
     """A label that shows a text as it is (names from files may look like HTML), wraps it and lets it be copied."""
     label = QLabel(parent)
     label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setText(text)
+    label.setText(cut_words(text))
     label.setWordWrap(True)
     label.setTextInteractionFlags(
         Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
@@ -81,7 +83,7 @@ class ErrorDialog(QDialog):
     def add(self, summary: str, details: str) -> None:
         """Another error while the dialog is open: counted in the summary, appended to the details."""
         self._more += 1
-        self._label.setText(f"{self._summary}\n\n{self._more} more since; the latest: {summary}")
+        self._label.setText(cut_words(f"{self._summary}\n\n{self._more} more since; the latest: {summary}"))
         if self._more <= 20:
             self._details = f"{self._details}\n\n{details}"
             self._text.setPlainText(self._details)
@@ -117,7 +119,7 @@ def ask_about_edits(parent: QWidget, name: str, labels: list[str], can_export: b
         f"{name} has {count} edit{'s' if count != 1 else ''} that {'are' if count != 1 else 'is'} not exported."
     )
     shown = "\n".join(labels[-8:]) + (f"\n… and {count - 8} earlier" if count > 8 else "")
-    box.setInformativeText(shown)
+    box.setInformativeText(cut_words(shown))
     export = None
     if can_export:
         export = box.addButton("Export…", QMessageBox.ButtonRole.AcceptRole)
@@ -140,8 +142,8 @@ def confirm(parent: QWidget, title: str, text: str, yes: str, more: str = "") ->
     box.setIcon(QMessageBox.Icon.Question)
     box.setTextFormat(Qt.TextFormat.PlainText)
     box.setWindowTitle(title)
-    box.setText(text)
-    box.setInformativeText(more)
+    box.setText(cut_words(text))
+    box.setInformativeText(cut_words(more))
     button = box.addButton(yes, QMessageBox.ButtonRole.AcceptRole)
     cancel = box.addButton(QMessageBox.StandardButton.Cancel)
     box.setDefaultButton(cancel)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import IntEnum
-from html import escape
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QGuiApplication, QPalette, QResizeEvent, QShowEvent
@@ -26,6 +25,7 @@ from tileview.present.lives import Lives
 from tileview.present.partition_picture import picture
 from tileview.present.words import kind_words
 from tileview.qt.bridge import Bridge
+from tileview.qt.text import page_text
 from tileview.qt.views.base import View
 from tileview.qt.views.operation_edits import OperationEdits
 from tileview.qt.views.partition_widget import PartitionWidget
@@ -284,10 +284,10 @@ class DetailsView(View):
         position = bar.value() if showing == self._showing else 0
         self._text, self._showing = text, showing
         muted = self.bridge.theme.muted
-        parts = [f"<h3 style='margin:2px 0 2px 0'>{escape(title)}</h3>"]
+        parts = [f"<h3 style='margin:2px 0 2px 0'>{page_text(title)}</h3>"]
         for section in sections:
-            parts.append(f"<p style='margin:8px 0 2px 0; color:{muted}'><b>{escape(section.heading)}</b></p>")
-            parts.extend(f"<p style='margin:1px 0 1px 10px'>{escape(line)}</p>" for line in section.lines)
+            parts.append(f"<p style='margin:8px 0 2px 0; color:{muted}'><b>{page_text(section.heading)}</b></p>")
+            parts.extend(f"<p style='margin:1px 0 1px 10px'>{page_text(line)}</p>" for line in section.lines)
         self.text.setHtml("".join(parts))
         bar.setValue(position)
 

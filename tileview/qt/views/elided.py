@@ -7,7 +7,7 @@ from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from tileview.qt.draw.painting import painting
-from tileview.qt.text import plain_tip, safe_tip
+from tileview.qt.text import cut_words, plain_tip, safe_tip
 
 
 class ElidedLabel(QWidget):
@@ -54,8 +54,13 @@ class WrappedLabel(QLabel):
     """Plain text over as many lines as it needs, that does not hold a narrow dock open."""
 
     def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
-        super().__init__(text, parent)
+        super().__init__(parent)
         self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setText(text)
         self.setWordWrap(True)
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.setMinimumWidth(40)
+
+    def setText(self, text: str) -> None:
+        """Show a text, the middle of endless words left out."""
+        super().setText(cut_words(text))

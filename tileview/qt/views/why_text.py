@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from tileview.analysis.diagnosis import Contribution, ContributionGroup, Diagnosis, grouped
 from tileview.model.sizes import exact_text, kib_text
 from tileview.model.tensor import MemoryClass
+from tileview.qt.text import page_text
 from tileview.qt.theme import Theme
 
 MOST_ROWS = 12
@@ -19,7 +20,7 @@ MOST_LAYOUTS = 8
 
 
 def _link(target: str, text: str) -> str:
-    return f'<a href="{html.escape(target)}">{html.escape(text)}</a>'
+    return f'<a href="{html.escape(target)}">{page_text(text)}</a>'
 
 
 def _row(cells: Iterable[str], numbers: frozenset[int] = frozenset(), tag: str = "td") -> str:
@@ -31,7 +32,7 @@ def _row(cells: Iterable[str], numbers: frozenset[int] = frozenset(), tag: str =
 
 
 def _table(header: tuple[str, ...], rows: list[str], numbers: frozenset[int]) -> str:
-    head = _row((html.escape(title) for title in header), numbers, "th") if header else ""
+    head = _row((page_text(title) for title in header), numbers, "th") if header else ""
     return f'<table cellspacing="0" cellpadding="1">{head}{"".join(rows)}</table>'
 
 
@@ -45,18 +46,18 @@ def page(diagnosis: Diagnosis, names: Mapping[int, str], theme: Theme) -> str:
     """The whole page as HTML for a text browser; ``names`` are the kinds of the operations."""
     color = theme.ok if diagnosis.fits else theme.over
     word = "Fits" if diagnosis.fits else "Does not fit"
-    parts = [f'<p><b><span style="color:{color}">{word}.</span></b> {html.escape(diagnosis.headline)}.</p>']
-    parts.append(f"<p><b>Next:</b> {html.escape(diagnosis.next_step)}{_next_links(diagnosis)}</p>")
+    parts = [f'<p><b><span style="color:{color}">{word}.</span></b> {page_text(diagnosis.headline)}.</p>']
+    parts.append(f"<p><b>Next:</b> {page_text(diagnosis.next_step)}{_next_links(diagnosis)}</p>")
     if diagnosis.figures:
         rows = [
-            _row((html.escape(figure.label), html.escape(exact_text(figure.bytes)), kib_text(figure.bytes)), _NUMBERS)
+            _row((page_text(figure.label), page_text(exact_text(figure.bytes)), kib_text(figure.bytes)), _NUMBERS)
             for figure in diagnosis.figures
         ]
         parts.append(f"<h4>The sum</h4>{_table((), rows, _NUMBERS)}")
     parts += _layouts(diagnosis)
     parts += _shrinking(diagnosis, names)
     parts += _contributions(diagnosis, names)
-    parts += [f"<p>{html.escape(sentence)}</p>" for sentence in diagnosis.details]
+    parts += [f"<p>{page_text(sentence)}</p>" for sentence in diagnosis.details]
     parts += _growth(diagnosis)
     return "".join(parts)
 
@@ -129,7 +130,7 @@ def _contributions(diagnosis: Diagnosis, names: Mapping[int, str]) -> list[str]:
 def _contribution(group: ContributionGroup, roots: Mapping[str, int], names: Mapping[int, str]) -> str:
     times = f" × {group.count}" if group.count > 1 else ""
     root = roots.get(group.name)
-    name = html.escape(group.name) if root is None else _link(f"root:{root}", group.name)
+    name = page_text(group.name) if root is None else _link(f"root:{root}", group.name)
     smaller = ""
     if group.choice is not None:
         operation, alternative = group.choice
@@ -154,7 +155,7 @@ def _growth(diagnosis: Diagnosis) -> list[str]:
     if not grown:
         return []
     rows = [
-        _row((html.escape(change.name), f"{'+' if (change.delta or 0) > 0 else '−'}{abs(change.delta or 0):,} B"),
+        _row((page_text(change.name), f"{'+' if (change.delta or 0) > 0 else '−'}{abs(change.delta or 0):,} B"),
              frozenset({1}))
         for change in grown[:MOST_ROWS]
     ]  # fmt: skip
@@ -166,7 +167,7 @@ def _layouts(diagnosis: Diagnosis) -> list[str]:
     if not bad:
         return []
     lines = [
-        f"<li>{html.escape(layout.name)}: {html.escape(layout.text)}. {html.escape(layout.remedy)}</li>"
+        f"<li>{page_text(layout.name)}: {page_text(layout.text)}. {page_text(layout.remedy)}</li>"
         for layout in bad[:MOST_LAYOUTS]
     ]
     more = f"<p>and {len(bad) - MOST_LAYOUTS:,} more: {_link('view:problems', 'Problems')}</p>"
