@@ -124,7 +124,7 @@ def figures_at(step: int, tile: int | None = 0) -> tuple[object, NodeFigures]:
     owners = owners_of_values(model)  # type: ignore[arg-type]
     table = AllocationFigures(timeline).table(step, tile)
     assert table.tile is not None
-    held = holdings(table, timeline, owners, input_readers(model))  # type: ignore[arg-type]
+    held = holdings(timeline, step, table.tile, owners, input_readers(model))  # type: ignore[arg-type]
     return structure, node_figures(structure, held, timeline, step, table.tile, owners)
 
 
@@ -161,8 +161,7 @@ class TestFigures:
         values = tuple(dataclasses.replace(value, origin=origins[value.id]) for value in timeline.values)
         timeline = dataclasses.replace(timeline, values=values)
         owners = owners_of_values(model)
-        table = AllocationFigures(timeline).table(5, 0)
-        held = holdings(table, timeline, owners, input_readers(model))
+        held = holdings(timeline, 5, 0, owners, input_readers(model))
         figures = node_figures(structure, held, timeline, 5, 0, owners)
         own = [figures.own[structure.by_operation[number]] for number in (1, 2, 3, 4, 5)]
         assert own == [0, 0, 100 * KIB, 8 * KIB, 0]
@@ -232,8 +231,7 @@ class TestStyle:
         values = tuple(dataclasses.replace(value, origin=1 + value.id) for value in timeline.values)
         timeline = dataclasses.replace(timeline, values=values)
         structure, owners = read_structure(model), owners_of_values(model)
-        table = AllocationFigures(timeline).table(0, 0)
-        held = holdings(table, timeline, owners, input_readers(model))
+        held = holdings(timeline, 0, 0, owners, input_readers(model))
         figures = node_figures(structure, held, timeline, 0, 0, owners)
         style = graph_style(structure, figures, ColourMode.SHARE)
         assert style.share_text(structure.by_operation[1]) == "n/a"

@@ -54,8 +54,7 @@ def shared_out(allocs: list[tuple[Alloc, int | None]], model: Graph, steps: list
     origins = [origin for _, origin in allocs]
     values = tuple(dataclasses.replace(value, origin=origins[value.id]) for value in timeline.values)
     timeline = dataclasses.replace(timeline, values=values)
-    table = AllocationFigures(timeline).table(at, 0)
-    return holdings(table, timeline, owners_of_values(model), input_readers(model), host_inputs(model))
+    return holdings(timeline, at, 0, owners_of_values(model), input_readers(model), host_inputs(model))
 
 
 def test_every_byte_is_counted_once() -> None:
@@ -99,7 +98,8 @@ def test_nothing_of_the_peak_is_hidden_on_the_samples(name: str) -> None:
     figures = AllocationFigures(timeline)
     for step in (0, timeline.total_peak_step or 0, timeline.standard_peak_step or 0, len(timeline.steps) - 1):
         table = figures.table(step)
-        held = holdings(table, timeline, owners, readers)
+        assert table.tile is not None
+        held = holdings(timeline, step, table.tile, owners, readers)
         assert held.usage == int(timeline.tiles.worst()[step, 2])
         assert sum(held.own.values()) + sum(held.read.values()) + held.outside == held.usage
         assert held.outside == 0
@@ -112,9 +112,7 @@ def test_the_parameters_of_a_layer_belong_to_the_operations_of_the_body() -> Non
     timeline, model = timeline_of("so400m-over.recipe.json")
     step = timeline.total_peak_step
     assert step == 69
-    held = holdings(
-        AllocationFigures(timeline).table(step, 174), timeline, owners_of_values(model), input_readers(model)
-    )
+    held = holdings(timeline, step, 174, owners_of_values(model), input_readers(model))
     # 27 layers of mlp.down.weight, 3,584 B each on that tile, are read by the Gemm that multiplies by them.
     assert held.read[21] == 27 * 3584
     assert held.read[18] == 27 * 3584

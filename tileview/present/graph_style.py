@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -135,6 +136,18 @@ def shade_table() -> Bytes:
     return ramp_table(Ramp.VIRIDIS, SHADES)
 
 
+@lru_cache(maxsize=1)
+def shade_inks() -> Bytes:
+    """(SHADES, 3): black or white for marks on each shade; read-only."""
+    inks = _inks(shade_table())
+    inks.flags.writeable = False
+    return inks
+
+
+def _inks(colours: Bytes) -> Bytes:
+    return np.array([ink_on((r, g, b)) for r, g, b in colours.tolist()], dtype=np.uint8).reshape(-1, 3)
+
+
 def shades_of(amounts: Ints, most: int) -> Ints:
     """Shades 0 … SHADES − 1 in proportion to amounts of 0 … ``most``, −1 where the amount is 0.
 
@@ -170,17 +183,17 @@ def graph_style(
     bars: Parts = np.zeros((0, 2))
     if mode is ColourMode.SHARE:
         most = int(figures.bytes[filled].max(initial=0))
-        shades = shade_table()
+        shades, inks = shade_table(), shade_inks()
         shade = shades_of(figures.bytes, most)
         # Expanded Repeats may hold more than any bar; they have none.
         bars = np.minimum(np.stack([figures.own, figures.bytes], axis=1) / max(most, 1), 1.0)
         legend = _share_legend(figures, most, bool(figures.read[filled].any()))
     else:
         shades = np.array(state_colours, dtype=np.uint8).reshape(-1, 3)
+        inks = _inks(shades)
         shade = figures.states.astype(np.int64)
         shade[[node.index for node in structure.nodes if node.is_port]] = -1
         legend = _step_legend(figures)
-    inks = np.array([ink_on((int(r), int(g), int(b))) for r, g, b in shades], dtype=np.uint8).reshape(-1, 3)
     return GraphStyle(mode, shade, shades, inks, bars, legend, structure, figures)
 
 

@@ -7,13 +7,12 @@ operation made. Each allocation is counted once, so that all parts add up to the
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, MutableMapping
 from dataclasses import dataclass
 
 from tileview.model.graph import Graph, InputKind, Operation, RepeatKind
 from tileview.model.sizes import Unavailable
 from tileview.model.timeline import Timeline
-from tileview.present.allocation_rows import AllocationTable, RowKind
 
 
 def input_readers(graph: Graph) -> dict[int, tuple[int, ...]]:
@@ -110,13 +109,15 @@ def host_inputs(graph: Graph) -> frozenset[int]:
 
 
 def holdings(
-    table: AllocationTable,
     timeline: Timeline,
+    step: int,
+    tile: int,
     owners: Mapping[int, int],
     readers: Mapping[int, tuple[int, ...]],
     hosts: Collection[int] = (),
+    sizes: MutableMapping[int, int] | None = None,
 ) -> Holdings:
-    """Share out a table of allocations.
+    """Share out the usage of a tile at a step. What a file's usage holds beyond its allocations and scratch is outside.
 
     Parameters
     ----------
@@ -126,30 +127,44 @@ def holdings(
         From :func:`input_readers`.
     hosts : collection
         From :func:`host_inputs`.
+    sizes : mapping, optional
+        Root → its bytes on the tile, kept from call to call: they do not depend on the step.
     """
+    known: MutableMapping[int, int] = {} if sizes is None else sizes
     own: dict[int, int] = {}
     read: dict[int, int] = {}
     unavailable: dict[int, int] = {}
-    shared = outside = 0
+    shared = 0
     has_hosts = False
-    source = timeline.steps[table.step].source if timeline.steps else None
-    for row in table.rows:
-        origin = timeline.values[row.root].origin if row.root is not None else None
+    for root in timeline.steps[step].live:
+        origin = timeline.values[root].origin
         found = () if origin is None else readers.get(origin, ())
-        into = read if found else own
-        if row.kind is RowKind.SCRATCH:
-            operation = source
-        elif found:
-            operation = found[0]
-        else:
-            operation = None if origin is None else owners.get(origin)
-        if isinstance(row.bytes, Unavailable):
-            if operation is not None:
-                unavailable[operation] = unavailable.get(operation, 0) + 1
-        elif operation is None:
-            outside += row.bytes
-        else:
-            into[operation] = into.get(operation, 0) + row.bytes
-            shared += row.bytes if len(found) > 1 else 0
+        operation = found[0] if found else None if origin is None else owners.get(origin)
+        if operation is None:
+            continue
+        if root in timeline.unavailable_roots:
+            unavailable[operation] = unavailable.get(operation, 0) + 1
+            continue
+        size = known.get(root)
+        if size is None:
+            size = known[root] = int(timeline.tiles.allocation(root)[tile])
+        if size:
+            into = read if found else own
+            into[operation] = into.get(operation, 0) + size
+            shared += size if len(found) > 1 else 0
             has_hosts = has_hosts or (bool(found) and origin in hosts)
-    return Holdings(own, read, shared, unavailable, outside, table.totals.total, has_hosts)
+    _add_scratch(timeline, step, tile, own, unavailable)
+    usage = int(timeline.tiles.usage(step)[tile].sum())
+    outside = usage - sum(own.values()) - sum(read.values())
+    return Holdings(own, read, shared, unavailable, outside, usage, has_hosts)
+
+
+def _add_scratch(timeline: Timeline, step: int, tile: int, own: dict[int, int], unavailable: dict[int, int]) -> None:
+    entry = timeline.steps[step]
+    if entry.source is None or entry.scratch.total == 0:
+        return
+    if isinstance(entry.scratch.total, Unavailable):
+        unavailable[entry.source] = unavailable.get(entry.source, 0) + 1
+    size = int(timeline.tiles.scratch(step)[tile].sum())
+    if size:
+        own[entry.source] = own.get(entry.source, 0) + size

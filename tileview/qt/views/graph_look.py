@@ -9,8 +9,7 @@ from PySide6.QtGui import QFont, QFontMetricsF
 from tileview.graphlayout import Sizes, Spacing, Structure
 from tileview.model.graph import Graph
 from tileview.model.recipe import Recipe
-from tileview.model.timeline import Timeline
-from tileview.present.allocation_rows import AllocationFigures
+from tileview.model.timeline import Timeline, fullest_tile
 from tileview.present.graph_figures import NodeFigures, no_figures, node_figures
 from tileview.present.graph_style import ColourMode, GraphStyle, graph_style
 from tileview.present.graph_words import NodeWords, node_words
@@ -56,7 +55,8 @@ class GraphLook:
     def __init__(self, session: Session) -> None:
         self.mode = ColourMode.SHARE
         self._session = session
-        self._figures: AllocationFigures | None = None
+        self._sizes: dict[int, int] = {}
+        self._sizes_of: int | None = None
         self._owners: dict[int, int] = {}
         self._readers: dict[int, tuple[int, ...]] = {}
         self._hosts: frozenset[int] = frozenset()
@@ -77,7 +77,7 @@ class GraphLook:
 
     def take_timeline(self, timeline: Timeline | None) -> None:
         """Another estimate."""
-        self._figures = None if timeline is None else AllocationFigures(timeline)
+        self._sizes, self._sizes_of = {}, None
         self._spans = {} if timeline is None else step_spans(timeline)
 
     def words(self, structure: Structure, recipe: Recipe) -> tuple[NodeWords, ...]:
@@ -91,13 +91,15 @@ class GraphLook:
         """Bytes and states at the selected step, on the selected tile or the worst one."""
         timeline, selection = self._session.timeline, self._session.selection
         step = selection.step
-        if timeline is None or self._figures is None or step is None or step >= len(timeline.steps):
+        if timeline is None or step is None or step >= len(timeline.steps):
             return no_figures(structure)
-        table = self._figures.table(step, selection.tile)
-        if table.tile is None:
+        tile = fullest_tile(timeline.tiles, step) if selection.tile is None else selection.tile
+        if tile >= timeline.tile_count:
             return no_figures(structure)
-        held = holdings(table, timeline, self._owners, self._readers, self._hosts)
-        return node_figures(structure, held, timeline, step, table.tile, self._owners, self._spans)
+        if tile != self._sizes_of:
+            self._sizes, self._sizes_of = {}, tile
+        held = holdings(timeline, step, tile, self._owners, self._readers, self._hosts, self._sizes)
+        return node_figures(structure, held, timeline, step, tile, self._owners, self._spans)
 
     def style(self, result: LayoutResult, theme: Theme) -> GraphStyle:
         """Colours and figures for the boxes of a layout."""
