@@ -126,7 +126,11 @@ def group_parts(groups: Sequence[TileGroup]) -> tuple[GroupPart, ...]:
 
 def groups_sentence(groups: Sequence[TileGroup], most: int = 4) -> str:
     """``1,408 tiles alike, 63 alike, 1 alone``; at most ``most`` groups are named, the others counted."""
-    parts = group_parts(groups)
+    return parts_sentence(group_parts(groups), most)
+
+
+def parts_sentence(parts: Sequence[GroupPart], most: int = 4) -> str:
+    """The same from the parts."""
     several = [part for part in parts if not part.text.endswith("alone")]
     words = [part.text for part in several[:most]]
     rest = several[most:]

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QMenu, QSizePolicy
 
 from tileview.model.timeline import Timeline
 from tileview.present.rasters import unavailable_at
-from tileview.present.tile_groups import GroupPart, GroupScan, TileGroup, group_parts, groups_at, groups_sentence
+from tileview.present.tile_groups import GroupPart, GroupScan, TileGroup, group_parts, groups_at, parts_sentence
 from tileview.qt.theme import Theme
 from tileview.qt.views.pace import Pace
 
@@ -166,8 +166,9 @@ class GroupStrip(QWidget):
             return
         self._groups = groups
         self._parts = group_parts(groups)
-        self.setAccessibleDescription(groups_sentence(groups) if groups else "")
-        self.setToolTip(groups_sentence(groups) if groups else "")
+        sentence = parts_sentence(self._parts) if groups else ""
+        self.setAccessibleDescription(sentence)
+        self.setToolTip(sentence)
         self._fit()
 
     def _is_partial(self) -> bool:
