@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QTabWidget
 
 from tileview.qt.bridge import Bridge
 from tileview.qt.garbage import GuiCollector
+from tileview.qt.pane import Pane
 from tileview.qt.views.allocations import AllocationsView
 from tileview.qt.views.alternatives import AlternativesView
 from tileview.qt.views.base import View
@@ -81,10 +82,10 @@ class DockArea(QMainWindow):
         dock = QDockWidget(view.title, self)
         dock.setObjectName(f"dock.{name}")
         dock.setAccessibleName(view.title)
-        dock.setWidget(view)
+        view.setMinimumSize(QSize(120, 60))
+        dock.setWidget(Pane(view, dock))
         for signal in (dock.dockLocationChanged, dock.topLevelChanged, dock.visibilityChanged):
             signal.connect(self._titles_later)
-        view.setMinimumSize(QSize(120, 60))
         self.views[name] = view
         self._docks[name] = dock
         self._no_titles[name] = QWidget(dock)

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QTimer
 _QUICK_SECONDS = 0.12
 """Requests closer together than this come from a held key or a drag."""
 _STREAK = 3
-_COSTLY_SECONDS = 0.004
+_COSTLY_SECONDS = 0.001
 _REST_MS = 80
 
 
