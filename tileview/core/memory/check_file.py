@@ -63,8 +63,8 @@ def check_figures(file: TimelineFile, coarse: tuple[list[int], list[int]], verdi
             _differs("effective_peak_bytes", file.effective_peak_bytes, effective, "total peak and reserve")
         )
     if (overflow := _expected_overflow(file)) is not None and overflow != size_to_u64(file.contiguous_overflow_bytes):
-        field = "standard_contiguous_overflow_bytes"
-        problems.append(_differs(field, file.contiguous_overflow_bytes, overflow, "its largest standard allocation and limits"))
+        field, source = "standard_contiguous_overflow_bytes", "its largest standard allocation and limits"
+        problems.append(_differs(field, file.contiguous_overflow_bytes, overflow, source))
     if verdict.fits != file.fits_budget:
         text = f"the file says {str(file.fits_budget).lower()}, its own figures give: {verdict.text}"
         problems.append(Problem("warning", "fits_budget", text, "The verdict shown follows the figures."))
