@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from tileview.core.memory.assemble import Allocations, Judged, StepFacts, assemble, judge
-from tileview.core.memory.exchange import step_exchange
 from tileview.core.memory.groups import group_values
 from tileview.core.memory.lifetimes import find_lifetimes
 from tileview.core.memory.rows import Footprint, footprint, layout_fault
-from tileview.core.memory.scratch import step_scratch
+from tileview.core.memory.step_costs import step_cost
 from tileview.core.memory.usage import PlacedTiles
 from tileview.core.memory.verdict import Budgets, Unsized
 from tileview.model.config import INTERLEAVED_BYTES, PLANNED_BYTES
@@ -90,6 +89,7 @@ class _Measurement:
         self.unavailable = frozenset(
             self.groups.roots[index] for index, size in enumerate(self.footprints) if size.error is not None
         )
+        self.costs = [step_cost(entry.step, program.values) for entry in self.flat]
         self.scratch_rows: dict[int, ByteArray] = {}
         self.facts = list(map(self._facts if in_full else self._bare_facts, self.flat))
         spans = [(root, first, last) for root, (first, last) in self.lifetimes.spans.items()]
@@ -115,17 +115,27 @@ class _Measurement:
         )
 
     def _footprint(self, value: Value) -> Footprint:
+        """A value's bytes; looked up by identity first, as successive programs share most of their value objects."""
         root = self.groups.roots[value.id]
-        return footprint(
+        tail, aligned = self.groups.tails.get(root, 0), root in self.groups.aligned
+        key = (id(value), tail, aligned, self.tiles)
+        known = _FOOTPRINTS.get(key)
+        if known is not None:
+            return known[1]
+        found = footprint(
             value.shape,
             value.precision,
             value.layout,
             self.tiles,
             owners=value.owners,
-            tail=self.groups.tails.get(root, 0),
-            element_aligned=root in self.groups.aligned,
+            tail=tail,
+            element_aligned=aligned,
             memory_class=value.layout.memory_class,
         )
+        if len(_FOOTPRINTS) >= _MOST_LISTED:
+            _FOOTPRINTS.clear()
+        _FOOTPRINTS[key] = (value, found)
+        return found
 
     def _facts(self, entry: FlatStep) -> StepFacts:
         text = step_text(entry.step)
@@ -143,7 +153,7 @@ class _Measurement:
 
     def _scratch(self, entry: FlatStep) -> ClassBytes:
         """A step's scratch; keeps its row: a whole number of shards of the result on every tile that owns one."""
-        scratch = step_scratch(entry.step, self.program.values)
+        scratch = self.costs[entry.index].scratch
         if scratch is None:
             return NO_SCRATCH
         size = self.footprints[scratch.result]
@@ -154,7 +164,7 @@ class _Measurement:
         return ClassBytes(size.shard * scratch.factor, 0)
 
     def _exchange(self) -> Size:
-        return total(step_exchange(entry.step, self.program.values) for entry in self.flat)
+        return total(cost.exchange for cost in self.costs)
 
     def judged(self, budgets: Budgets) -> Judged:
         """Peaks and verdict."""
@@ -244,6 +254,8 @@ class _Measurement:
 
 
 _MOST_LISTED = 1 << 14
+_FOOTPRINTS: dict[tuple[int, int, bool, int], tuple[Value, Footprint]] = {}
+"""Bytes of values measured before, by identity; each entry holds its value, so that the id stays its own."""
 _LISTED: dict[tuple[object, ...], tuple[Value, TimelineValue]] = {}
 """Values listed before, by identity (each entry holds its value, so that the id stays its own): successive programs of
 a re-planner share most of their value objects."""
