@@ -1,8 +1,8 @@
 """What a step takes beside its operands, remembered from program to program.
 
-Successive programs of a re-planner share most of their steps and values: the objects themselves, not equals. What a step
-costs depends on the step, on what it reads first and on what it makes; while all three are the same objects the answer
-is the same, and finding it takes one look-up.
+Successive programs of a re-planner share most of their steps and values: the objects themselves, not equals. What a
+step costs depends on the step, on what it reads first and on what it makes; while all three are the same objects the
+answer is the same, and finding it takes one look-up.
 """
 
 from __future__ import annotations
