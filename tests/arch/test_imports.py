@@ -26,7 +26,6 @@ ABOVE = {
 
 LIBRARIES = {
     "PySide6": {"qt"},
-    "pyqtgraph": {"qt"},
     "orjson": {"formats", "cli", "commands"},
     "networkx": {"core", "analysis", "graphlayout"},
 }
@@ -77,7 +76,7 @@ def test_all_but_the_window_imports_with_qt_blocked():
     ]
     script = (
         "import importlib, sys\n"
-        "for blocked in ('PySide6', 'shiboken6', 'pyqtgraph'):\n"
+        "for blocked in ('PySide6', 'shiboken6'):\n"
         "    sys.modules[blocked] = None\n"
         f"for name in {names!r}:\n"
         "    importlib.import_module(name)\n"

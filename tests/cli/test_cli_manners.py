@@ -184,7 +184,7 @@ BLOCKED = """
 import sys
 class Blocker:
     def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in ("PySide6", "shiboken6", "pyqtgraph"):
+        if name.split(".")[0] in ("PySide6", "shiboken6"):
             raise ModuleNotFoundError(f"{name} is blocked", name=name)
 sys.meta_path.insert(0, Blocker())
 from tileview.cli import main

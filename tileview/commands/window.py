@@ -56,13 +56,12 @@ def _require_qt() -> None:
     UsageError
         Naming them, and the commands that do without.
     """
-    for name in ("PySide6", "pyqtgraph"):
-        try:
-            there = importlib.util.find_spec(name) is not None
-        except (ImportError, ValueError):
-            there = False
-        if not there:
-            raise UsageError(
-                f"{name} is not installed, so there is no window; summary, swap, alternatives, fix, diff, profile, "
-                "layout, check and report do without (see tileview --help)"
-            )
+    try:
+        there = importlib.util.find_spec("PySide6") is not None
+    except (ImportError, ValueError):
+        there = False
+    if not there:
+        raise UsageError(
+            "PySide6 is not installed, so there is no window; summary, swap, alternatives, fix, diff, profile, layout, "
+            "check and report do without (see tileview --help)"
+        )

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from pyqtgraph import arrayToQPath
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QPainterPath
 
 from tileview.model.timeline import ByteArray
 from tileview.present.curves import BoolArray, Columns, column_any, column_max, columns
+from tileview.qt.draw.polyline import polyline
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -107,13 +107,13 @@ def _corners(plane: Plane, at: Stairs, values: ByteArray, begin: int, end: int) 
 def line(plane: Plane, at: Stairs, values: ByteArray, begin: int, end: int) -> QPainterPath:
     """The staircase over columns ``begin`` … ``end``."""
     x, y = _corners(plane, at, values, begin, end)
-    return arrayToQPath(x, y)
+    return polyline(x, y)
 
 
 def ribbon(plane: Plane, at: Stairs, lower: ByteArray, upper: ByteArray, begin: int, end: int) -> QPainterPath:
     """The area between two staircases over columns ``begin`` … ``end``, closed."""
     x, y = _corners(plane, at, upper, begin, end)
     back_x, back_y = _corners(plane, at, lower, begin, end)
-    path = arrayToQPath(np.concatenate([x, back_x[::-1]]), np.concatenate([y, back_y[::-1]]))
+    path = polyline(np.concatenate([x, back_x[::-1]]), np.concatenate([y, back_y[::-1]]))
     path.closeSubpath()
     return path

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from pyqtgraph import arrayToQPath
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QBrush, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
@@ -16,6 +15,7 @@ from tileview.present.curves import Columns, column_max, columns
 from tileview.present.rasters import load_order
 from tileview.present.ticks import Tick, byte_ticks
 from tileview.qt.draw.painting import painting
+from tileview.qt.draw.polyline import polyline
 from tileview.qt.draw.timeline_labels import draw_label
 from tileview.qt.draw.timeline_plane import FloatArray
 from tileview.qt.text import plain_tip
@@ -182,7 +182,7 @@ class LoadBars(QWidget):
                 edges = np.repeat(area.x() + np.arange(shown + 1) * width, 2)[1:-1]
                 xs = np.concatenate([edges, edges[::-1]])
                 ys = np.concatenate([np.repeat(upper, 2), np.repeat(lower, 2)[::-1]])
-                painter.fillPath(arrayToQPath(xs, ys), colour)
+                painter.fillPath(polyline(xs, ys), colour)
             base = top
         self._draw_excess(painter, area, base, width)
 
