@@ -1,0 +1,113 @@
+"""File content is data: nothing here evaluates text, unpickles files, runs a shell or shows markup of others."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.hostile import write_hostile
+
+ROOT = Path(__file__).resolve().parents[2]
+MODULES = sorted((ROOT / "tileview").rglob("*.py"))
+
+CALLS = {"eval", "exec", "compile", "__import__", "execfile", "input"}
+ATTRIBUTES = {
+    ("os", "system"), ("os", "popen"), ("os", "startfile"), ("os", "execv"), ("os", "execvp"), ("os", "spawnv"),
+    ("pickle", "load"), ("pickle", "loads"), ("pickle", "Unpickler"), ("marshal", "load"), ("marshal", "loads"),
+    ("shelve", "open"), ("subprocess", "getoutput"), ("subprocess", "run"), ("subprocess", "call"),
+    ("subprocess", "check_output"), ("subprocess", "Popen"), ("runpy", "run_path"), ("yaml", "load"),
+    ("importlib", "import_module"), ("webbrowser", "open"), ("QDesktopServices", "openUrl"), ("QProcess", "start"),
+}  # fmt: skip
+ALLOWED = {
+    ("tileview/qt/worker.py", "pickle.loads"): "frames of the worker process, made by this program",
+    ("tileview/qt/worker.py", "importlib.import_module"): "the jobs of the worker process, from a table",
+    ("tileview/qt/child.py", "subprocess.Popen"): "the worker process itself, by a list of arguments",
+}
+MARKUP = {"setHtml", "setMarkdown", "insertHtml", "appendHtml"}
+MARKUP_ALLOWED = {
+    "tileview/qt/views/why.py": "every text goes through page_text",
+    "tileview/qt/views/details.py": "every text goes through page_text",
+    "tileview/qt/help.py": "pages of the program's own",
+}
+
+
+def calls(path: Path) -> Iterator[tuple[str, ast.Call]]:
+    """Every call of a module with the dotted name of what is called."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call):
+            if isinstance(node.func, ast.Name):
+                yield node.func.id, node
+            elif isinstance(node.func, ast.Attribute):
+                owner = node.func.value
+                yield f"{owner.id if isinstance(owner, ast.Name) else '?'}.{node.func.attr}", node
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_module_executes_anything(path: Path) -> None:
+    name = path.relative_to(ROOT).as_posix()
+    for called, node in calls(path):
+        owner, _, attribute = called.rpartition(".")
+        forbidden = called in CALLS or (owner, attribute) in ATTRIBUTES
+        if forbidden and (name, called) not in ALLOWED:
+            pytest.fail(f"{name}:{node.lineno} calls {called}")
+        assert not any(keyword.arg == "shell" for keyword in node.keywords), f"{name}:{node.lineno}"
+        if attribute in MARKUP:
+            assert name in MARKUP_ALLOWED, f"{name}:{node.lineno} shows markup"
+
+
+def test_what_is_allowed_is_there() -> None:
+    """An exception that is not needed any more goes."""
+    for name, called in ALLOWED:
+        assert called in {found for found, _ in calls(ROOT / name)}, (name, called)
+
+
+WATCHED = """
+import sys
+seen = []
+def watch(event, arguments):
+    if event in ("open", "os.listdir", "os.scandir") and arguments and isinstance(arguments[0], (str, bytes)):
+        seen.append((event, str(arguments[0])))
+    elif event.startswith(("subprocess.", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "socket.connect",
+                           "socket.getaddrinfo", "urllib.", "webbrowser.", "pickle.find_class", "ctypes.dlopen")):
+        seen.append((event, repr(arguments)))
+from tileview.cli import main
+import tileview.commands.summary, tileview.commands.report, tileview.commands.profile, tileview.commands.diff
+import tileview.commands.swap
+sys.addaudithook(watch)
+for arguments in ARGUMENTS:
+    main(arguments)
+sys.stderr.write("\\n".join(f"SEEN {event} {text}" for event, text in seen))
+"""
+
+
+def test_no_path_and_no_command_of_a_file_is_followed(tmp_path: Path) -> None:
+    """With every file that Python opens and every process that it starts on record."""
+    made = write_hostile(tmp_path)
+    commands: list[list[str]] = []
+    for title, path in made.items():
+        if title.split(", ")[0] in ("path", "template", "markup", "formula"):
+            commands += [["summary", str(path)], ["report", str(path), "-o", str(tmp_path / "report.html")]]
+            commands += [["profile", str(path), "-o", str(tmp_path / "profile.json")], ["diff", str(path), str(path)]]
+    done = subprocess.run(
+        [sys.executable, "-c", WATCHED.replace("ARGUMENTS", repr(commands))],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert done.returncode == 0, done.stderr
+    seen = [line for line in done.stderr.splitlines() if line.startswith("SEEN ")]
+    assert sum(str(tmp_path) in line for line in seen) >= len(commands)
+    for line in seen:
+        event = line.split(" ")[1]
+        assert event in ("open", "os.listdir", "os.scandir"), line
+        assert "passwd" not in line.replace(str(tmp_path), ""), line
+        assert "calc" not in line.lower(), line
