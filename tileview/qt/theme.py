@@ -65,10 +65,6 @@ class Theme:
     mark: str
     categories: tuple[str, ...]
 
-    @property
-    def is_dark(self) -> bool:
-        return QColor(self.background).lightness() < 128
-
     def color(self, token: str, alpha: int = 255) -> QColor:
         """A token as a QColor, with an alpha of 0 … 255."""
         color = QColor(getattr(self, token))

@@ -40,7 +40,6 @@ class LegendStrip(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._legend: Legend | None = None
         self._style: GraphStyle | None = None
         self._items: list[_Item] = []
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -50,7 +49,6 @@ class LegendStrip(QWidget):
         """Show the legend of a style, with further sentences after its own."""
         self._theme = theme
         self._style = style
-        self._legend = None if style is None else style.legend
         self._items = [] if style is None else _items(style, theme, extra)
         self.setAccessibleDescription(self.text())
         self.updateGeometry()
