@@ -9,7 +9,7 @@ from PySide6.QtGui import QBrush, QColor, QLinearGradient, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from tileview.present.colours import ink_on
-from tileview.present.graph_style import GraphStyle, Legend
+from tileview.present.graph_style import GraphStyle
 from tileview.qt.draw.graph_shapes import draw_stripes
 from tileview.qt.draw.painting import painting
 from tileview.qt.theme import Theme
@@ -35,7 +35,7 @@ class _Item:
 
 
 class LegendStrip(QWidget):
-    """Shows a :class:`Legend`; its height follows its width."""
+    """Shows the legend of a graph's style; its height follows its width."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
