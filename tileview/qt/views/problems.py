@@ -158,7 +158,9 @@ class ProblemsView(View):
         if self._stale:
             self._rebuild_now()
         dock = self.parentWidget()
-        if isinstance(dock, QDockWidget) and any(node.row.severity == SEVERITIES[0] for node in self._all):
+        while dock is not None and not isinstance(dock, QDockWidget):
+            dock = dock.parentWidget()
+        if dock is not None and any(node.row.severity == SEVERITIES[0] for node in self._all):
             dock.raise_()
 
     def _fill(self) -> None:
