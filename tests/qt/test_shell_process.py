@@ -189,7 +189,7 @@ sys.exit(run([Path(name) for name in sys.argv[1:]]))
 """
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 2), (signal.SIGTERM, 2), (signal.SIGKILL, -9)])
 def test_edits_survive_when_the_process_is_ended_from_outside(pair, number, code, state_folder):
     process = subprocess.Popen(
         [sys.executable, "-c", SWAP_AND_WAIT, str(pair)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

@@ -27,6 +27,10 @@ def make_application() -> QApplication:
     return application
 
 
+ENDED_FROM_OUTSIDE = 2
+"""Exit code after Ctrl+C or a request to terminate: the process never ends with another code than 0, 1 or 2."""
+
+
 class Windows(QObject):
     """All windows of the program; each is on its own, and deletes itself when it is closed."""
 
@@ -87,7 +91,7 @@ class Interrupts(QObject):
             return
         ends = [number for number in received if number in self.SIGNALS]
         if ends:
-            QApplication.exit(128 + ends[0])
+            QApplication.exit(ENDED_FROM_OUTSIDE)
 
     def close(self) -> None:
         """Give the handlers back."""
