@@ -8,7 +8,7 @@ there the operations named by its steps stand, each with its steps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
@@ -158,12 +158,42 @@ def recipe_nodes(
     query : str
         Words that an operation (or one in its body) must contain.
     """
-    changed = frozenset(edited)
-    reasons = unknown or {}
+    return RecipeOperations(recipe, spans, edited=edited, unknown=unknown).nodes(share, query)
 
-    def row(operation: Operation, inner: tuple[Node[OperationRow], ...]) -> OperationRow:
-        plan = recipe.plans.get(operation.id)
-        known = not isinstance(operation.kind, UnknownKind) and operation.id not in reasons
+
+class RecipeOperations:
+    """The operations of a recipe in words, put together once, for tables that are made anew at every step.
+
+    Rows of operations that hold nothing are the same objects whatever the step. For the parameters see
+    :func:`recipe_nodes`.
+    """
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        spans: Mapping[int, tuple[int, int]],
+        *,
+        edited: Iterable[int] = (),
+        unknown: Mapping[int, str] | None = None,
+    ) -> None:
+        self._recipe = recipe
+        self._spans = spans
+        self._edited = frozenset(edited)
+        self._reasons = unknown or {}
+        self._empty = self._region(recipe.graph.operations)
+
+    def _region(self, operations: tuple[Operation, ...]) -> tuple[Node[OperationRow], ...]:
+        """Operations that hold nothing, bodies under their Repeat."""
+        nodes = []
+        for operation in operations:
+            body = operation.kind.body.operations if isinstance(operation.kind, RepeatKind) else ()
+            inner = self._region(body)
+            nodes.append(Node(operation.id, self._row(operation, inner), inner))
+        return tuple(nodes)
+
+    def _row(self, operation: Operation, inner: tuple[Node[OperationRow], ...]) -> OperationRow:
+        plan = self._recipe.plans.get(operation.id)
+        known = not isinstance(operation.kind, UnknownKind) and operation.id not in self._reasons
         if plan is not None and not plan_is_known(plan):
             known = False
         if plan is not None:
@@ -172,33 +202,64 @@ def recipe_nodes(
             words = f"{counted(len(operation.kind.body.operations), 'operation')} a round"
         else:
             words = "no plan"
-        own = share.bytes.get(operation.id, 0)
-        unsized = share.unavailable.get(operation.id, 0)
-        alternatives = recipe.alternatives.get(operation.id)
-        first, last = _span_with(spans.get(operation.id), inner)
+        alternatives = self._recipe.alternatives.get(operation.id)
+        first, last = _span_with(self._spans.get(operation.id), inner)
         return OperationRow(
             operation.id,
             None,
             kind_words(operation.kind),
             words,
             None if alternatives is None else len(alternatives),
-            own + sum(child.row.bytes for child in inner),
-            share.usage,
-            unsized + sum(child.row.unavailable for child in inner),
+            0,
+            0,
+            0,
             first,
             known,
-            operation.id in changed,
-            reasons.get(operation.id, "" if known else "TileView does not know this operation or its plan"),
+            operation.id in self._edited,
+            self._reasons.get(operation.id, "" if known else "TileView does not know this operation or its plan"),
             last,
             kind_short(operation.kind),
         )
 
-    nodes = _region_nodes(recipe.graph.operations, row, query)
-    outside = share.bytes.get(None, 0), share.unavailable.get(None, 0)
-    if any(outside) and matches(query, "inputs"):
-        inputs = OperationRow(None, None, "Inputs", "and their copies", None, outside[0], share.usage, outside[1], None)
-        nodes = (Node(INPUTS, inputs), *nodes)
-    return nodes
+    def nodes(self, share: Shares, query: str = "") -> tuple[Node[OperationRow], ...]:
+        """The operations with what they hold, those of them that contain the words of a query."""
+        nodes = _filled(self._empty, share)
+        if query.strip():
+            nodes = _found(nodes, query)
+        outside = share.bytes.get(None, 0), share.unavailable.get(None, 0)
+        if any(outside) and matches(query, "inputs"):
+            inputs = OperationRow(
+                None, None, "Inputs", "and their copies", None, outside[0], share.usage, outside[1], None
+            )
+            nodes = (Node(INPUTS, inputs), *nodes)
+        return nodes
+
+
+def _filled(nodes: tuple[Node[OperationRow], ...], share: Shares) -> tuple[Node[OperationRow], ...]:
+    """Nodes with their bytes; those that hold nothing, and lists of such, stay the same objects."""
+    result = []
+    is_changed = False
+    for node in nodes:
+        operation = node.row.operation
+        inner = _filled(node.children, share) if node.children else node.children
+        held = share.bytes.get(operation, 0) + sum(child.row.bytes for child in inner)
+        unsized = share.unavailable.get(operation, 0) + sum(child.row.unavailable for child in inner)
+        if held or unsized or inner is not node.children:
+            row = replace(node.row, bytes=held, usage=share.usage, unavailable=unsized)
+            node, is_changed = Node(node.key, row, inner), True
+        result.append(node)
+    return tuple(result) if is_changed else nodes
+
+
+def _found(nodes: tuple[Node[OperationRow], ...], query: str) -> tuple[Node[OperationRow], ...]:
+    """The nodes that contain the words of a query, with all of their body, or else with what of it does."""
+    result = []
+    for node in nodes:
+        if _matches(node.row, query):
+            result.append(node)
+        elif inner := _found(node.children, query):
+            result.append(Node(node.key, node.row, inner))
+    return tuple(result)
 
 
 def _span_with(own: tuple[int, int] | None, inner: Sequence[Node[OperationRow]]) -> tuple[int | None, int | None]:
@@ -210,25 +271,6 @@ def _span_with(own: tuple[int, int] | None, inner: Sequence[Node[OperationRow]])
         firsts.append(own[0])
         lasts.append(own[1])
     return min(firsts, default=None), max(lasts, default=None)
-
-
-def _region_nodes(
-    operations: tuple[Operation, ...],
-    row: Callable[[Operation, tuple[Node[OperationRow], ...]], OperationRow],
-    query: str,
-) -> tuple[Node[OperationRow], ...]:
-    nodes = []
-    for operation in operations:
-        body = operation.kind.body.operations if isinstance(operation.kind, RepeatKind) else ()
-        inner = _region_nodes(body, row, "")
-        made = row(operation, inner)
-        if not _matches(made, query):
-            found = _region_nodes(body, row, query)
-            if not found:
-                continue
-            inner = found
-        nodes.append(Node(operation.id, made, inner))
-    return tuple(nodes)
 
 
 def _matches(row: OperationRow, query: str) -> bool:

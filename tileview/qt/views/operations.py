@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
+from tileview.core.estimate import Estimate
 from tileview.model.timeline import Timeline
 from tileview.present.allocation_rows import AllocationFigures
 from tileview.present.operation_rows import (
@@ -15,10 +16,10 @@ from tileview.present.operation_rows import (
     OperationColumn,
     OperationRow,
     OperationSpec,
+    RecipeOperations,
     Shares,
     StepOperations,
     owners_of_values,
-    recipe_nodes,
     shares,
     step_spans,
 )
@@ -45,6 +46,7 @@ class OperationsView(View):
         self._figures: AllocationFigures | None = None
         self._owners: dict[int, int] | None = None
         self._steps: StepOperations | None = None
+        self._made: tuple[int, Estimate | None, RecipeOperations] | None = None
         self._spans: dict[int, tuple[int, int]] = {}
         self._stale = False
         self._pace = Pace(self._follow, self)
@@ -136,16 +138,25 @@ class OperationsView(View):
         self.note.setText(self._words(timeline))
 
     def _nodes(self, timeline: Timeline | None) -> tuple[Node[OperationRow], ...]:
-        recipe = self.session.recipe
         query = self.filter_box.text()
         share = self._shares(timeline)
-        if recipe is not None:
-            estimate = self.session.estimate
+        if self.session.graph is not None:
+            return self._operations().nodes(share, query)
+        return () if self._steps is None else self._steps.nodes(share, query)
+
+    def _operations(self) -> RecipeOperations:
+        """The recipe in force in words, put together again only after an edit or an estimate."""
+        estimate, revision = self.session.estimate, self.session.revision
+        made = self._made
+        if made is None or made[0] != revision or made[1] is not estimate:
+            recipe = self.session.recipe
+            assert recipe is not None
             program = None if estimate is None else estimate.program
             unknown = {} if program is None else dict(program.unknown)
             edited = self.session.state.swaps.keys()
-            return recipe_nodes(recipe, share, self._spans, edited=edited, unknown=unknown, query=query)
-        return () if self._steps is None else self._steps.nodes(share, query)
+            operations = RecipeOperations(recipe, self._spans, edited=edited, unknown=unknown)
+            made = self._made = (revision, estimate, operations)
+        return made[2]
 
     def _shares(self, timeline: Timeline | None) -> Shares:
         if timeline is None or self._figures is None or not timeline.steps:
