@@ -124,7 +124,7 @@ def node_figures(
         f"step {step}: {shown.kind}",
         states,
         -1 if shown.source is None else structure.by_operation.get(shown.source, -1),
-        any(states[node.index] == StepState.IDLE and not node.is_port for node in structure.nodes),
+        any(not structure.nodes[index].is_port for index in np.flatnonzero(states == int(StepState.IDLE)).tolist()),
         held.has_hosts,
     )
 
