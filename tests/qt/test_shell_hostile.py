@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 
 import pytest
 from PySide6.QtCore import QAbstractItemModel, QAbstractListModel, QModelIndex, Qt
@@ -22,7 +23,9 @@ from tests.helpers.hostile import (
 )
 from tileview.qt.dialogs import ErrorDialog, ask_about_edits, confirm
 from tileview.qt.palette import CommandPalette
-from tileview.qt.text import plain_tip
+from tileview.qt.text import plain_tip, visible
+from tileview.qt.views.elided import ElidedLabel
+from tileview.qt.views.verdict_bar import CopyableLine
 
 SIZE = (1280, 800)
 
@@ -268,3 +271,28 @@ def test_a_tip_with_markup_is_escaped():
     assert not rendered_as_markup(tip)
     assert "&lt;b&gt;" in tip
     assert plain_tip("") == ""
+
+
+UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def test_marks_that_reorder_text_are_written_out(shaped, tmp_path):
+    """A name must not show the figures that stand behind it from right to left."""
+    name = "a\u202eb\0c\u2067d"
+    shown = 0
+    for index, document in enumerate((hostile_recipe(name), hostile_timeline(name), unavailable_timeline(name))):
+        path = tmp_path / f"{index}.json"
+        path.write_bytes(compact(document))
+        assert open_any(shaped, path) == ""
+        walk(shaped)
+        for widget in QApplication.allWidgets():
+            found = [widget.text()] if isinstance(widget, QLabel | ElidedLabel | CopyableLine) else []
+            if isinstance(widget, QAbstractItemView) and widget.model() is not None:
+                found += [text for text in texts(widget.model(), QModelIndex(), Qt.ItemDataRole.DisplayRole) if text]
+            for text in found:
+                assert not UNSEEN.search(text), (type(widget).__name__, text[:100])
+                shown += "a\\u{202e}b" in text
+            if isinstance(widget, QTextEdit):
+                assert not UNSEEN.search(widget.toPlainText())
+    assert shown > 10
+    assert visible("plain \u00e9 \U0001f642 \u05d0\u05d1") == "plain \u00e9 \U0001f642 \u05d0\u05d1"

@@ -1,4 +1,4 @@
-"""Texts for Qt: names from files are shown as they are, never taken for markup, and never so long that Qt chokes."""
+"""Texts for Qt: names from files are shown as they are, never as markup, and never so long that Qt chokes."""
 
 from __future__ import annotations
 
@@ -8,15 +8,24 @@ import re
 from PySide6.QtGui import Qt
 
 _LONG_WORD = re.compile(r"\S{240,}")
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+def visible(text: str) -> str:
+    """The text with control characters, and marks that reorder what follows, written out as Rust does.
+
+    A name may hold a mark that shows the rest of its line from right to left, figures included: ``12,3`` for ``3,21``.
+    """
+    return _UNSEEN.sub(lambda found: f"\\u{{{ord(found.group()):x}}}", text)
 
 
 def cut_words(text: str) -> str:
-    """The text with the middle cut out of endless words.
+    """The text as it can be shown over several lines: :func:`visible`, and the middle cut out of endless words.
 
     Breaking a word of 20,000 characters into lines takes Qt seconds, and nobody reads it to its end; whoever wants to
     finds it whole in the exported tables.
     """
-    return _LONG_WORD.sub(lambda found: f"{found.group()[:150]} … {found.group()[-60:]}", text)
+    return _LONG_WORD.sub(lambda found: f"{found.group()[:150]} … {found.group()[-60:]}", visible(text))
 
 
 def page_text(text: str) -> str:

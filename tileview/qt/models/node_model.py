@@ -14,7 +14,7 @@ from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistent
 from PySide6.QtGui import QColor, QFont
 
 from tileview.present.tables import Cell, Node, TableSpec, Tone
-from tileview.qt.text import safe_tip
+from tileview.qt.text import safe_tip, visible
 from tileview.qt.theme import Theme
 
 KEY_ROLE = Qt.ItemDataRole.UserRole
@@ -272,7 +272,7 @@ class NodeModel(QAbstractItemModel):
         return found
 
     def _text(self, item: _Item, column: int) -> str:
-        return self.cell(item, column).text
+        return visible(self.cell(item, column).text)
 
     def _tip(self, item: _Item, column: int) -> str | None:
         return safe_tip(self.cell(item, column).tip) or None

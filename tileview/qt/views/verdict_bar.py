@@ -23,7 +23,7 @@ from tileview.model.timeline import Cause, Timeline, Verdict
 from tileview.qt.bridge import Bridge
 from tileview.qt.draw.painting import painting
 from tileview.qt.icons import icon
-from tileview.qt.text import plain_tip
+from tileview.qt.text import plain_tip, visible
 from tileview.qt.theme import Theme
 from tileview.qt.views.base import View
 
@@ -44,7 +44,7 @@ class CopyableLine(QLineEdit):
         self.setMinimumWidth(80)
 
     def show_text(self, text: str, tip: str = "") -> None:
-        line = " ".join(text.split())
+        line = visible(" ".join(text.split()))
         if line != self.text():
             self.setText(line)
             self.setCursorPosition(0)
