@@ -19,6 +19,14 @@ from tileview.commands.base import clean, table
 RECIPE = SAMPLES / "pair-8tiles.recipe.json"
 
 
+@pytest.fixture
+def interrupts():
+    """Ctrl+C as programs get it by default, here and in what is started, whatever runs the tests has set."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -87,7 +95,7 @@ def test_interrupt_is_quiet(monkeypatch):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
-def test_interrupt_of_a_search_ends_its_workers():
+def test_interrupt_of_a_search_ends_its_workers(interrupts):
     process = subprocess.Popen(
         [sys.executable, "-m", "tileview", "alternatives", str(SAMPLES / "vit3-64tiles.recipe.json"), "--json"],
         stdout=subprocess.PIPE,
@@ -111,7 +119,7 @@ def test_interrupt_of_a_search_ends_its_workers():
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
-def test_an_interrupt_while_a_worker_starts_waits_until_it_is_whole():
+def test_an_interrupt_while_a_worker_starts_waits_until_it_is_whole(interrupts):
     """Also where the system hands the signal to another thread, which this one's mask does not concern."""
     stop = threading.Event()
     other = threading.Thread(target=stop.wait)
