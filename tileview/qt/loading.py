@@ -139,6 +139,7 @@ class Loader(QObject):
         begun = early.take(request.path)
         if begun is not None:
             self._worker.close()
+            self._worker.deleteLater()
             self._worker = self._new_worker()
             self._worker.adopt(begun)
             self._task.token, self._task.is_sent = early.TOKEN, True
