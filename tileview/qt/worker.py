@@ -23,6 +23,8 @@ from typing import Any, BinaryIO
 from tileview.errors import TileViewError
 
 HEADER = struct.Struct("<Q")
+WAITED_FOR = "load"
+"""The kind of job that someone waits for."""
 STOP = "stop"
 """Kind of a request that ends the job with the given token at its next step."""
 
@@ -90,6 +92,7 @@ class Server:
         self._find = find or find_job
         self._requests: queue.SimpleQueue[tuple[int, str, Any]] = queue.SimpleQueue()
         self._stopped: set[int] = set()
+        self._is_yielding = False
 
     def run(self) -> None:
         """Serve until the parent closes the pipe; then the process ends from the reading thread."""
@@ -114,7 +117,15 @@ class Server:
         except (EOFError, OSError):
             os._exit(0)
 
+    def _yield(self) -> None:
+        """From now on let the window go first: what it does not wait for must not make it slow."""
+        if not self._is_yielding and hasattr(os, "nice"):
+            self._is_yielding = True
+            os.nice(5)
+
     def _run(self, token: int, kind: str, payload: Any) -> tuple[int, str, object]:
+        if kind != WAITED_FOR:
+            self._yield()
         reporter = Reporter(token, lambda message: write_frame(self._target, message), self._stopped.__contains__)
         try:
             return token, "done", self._find(kind)(payload, reporter)
@@ -132,7 +143,7 @@ class Server:
 
 JOBS = {
     "load": ("tileview.qt.worker_files", "load"),
-    "study": ("tileview.qt.worker_files", "study"),
+    "study": ("tileview.qt.worker_study", "study"),
     "evaluate": ("tileview.qt.worker_plans", "evaluate"),
     "verdict": ("tileview.qt.worker_plans", "verdict"),
     "fix": ("tileview.qt.worker_plans", "fix"),
@@ -151,11 +162,9 @@ def find_job(kind: str) -> Job:
 def main() -> None:
     """Serve on the standard streams; what jobs print goes to the standard error.
 
-    The process yields to the window it works for, and leaves Ctrl+C to it.
+    The process leaves Ctrl+C to the window it works for.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if hasattr(os, "nice"):
-        os.nice(5)
     source, target = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     Server(source, target).run()
