@@ -94,25 +94,46 @@ def test_interrupt_is_quiet(monkeypatch):
     assert result.err == "tileview: interrupted\n"
 
 
+WORKERS_AT_ONCE = """
+import functools, os, signal, sys
+from tileview.analysis import alternatives, trials
+from tileview.cli import main
+if __name__ == "__main__":
+    alternatives.Workers = functools.partial(trials.Workers, patience=0)
+    results, wait = [], trials.wait
+    def wait_and_interrupt(*arguments, **settings):
+        finished, waiting = wait(*arguments, **settings)
+        results.extend(finished)
+        if results:
+            print("workers at work", file=sys.stderr, flush=True)
+            os.kill(os.getpid(), signal.SIGINT)
+        return finished, waiting
+    trials.wait = wait_and_interrupt
+    sys.exit(main(sys.argv[1:]))
+"""
+"""The command line with workers from the first trial, and a Ctrl+C as soon as one of them has brought a result."""
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
-def test_interrupt_of_a_search_ends_its_workers(interrupts):
+def test_interrupt_of_a_search_ends_its_workers(interrupts, tmp_path):
+    script = tmp_path / "at_once.py"
+    script.write_text(WORKERS_AT_ONCE)
     process = subprocess.Popen(
-        [sys.executable, "-m", "tileview", "alternatives", str(SAMPLES / "vit3-64tiles.recipe.json"), "--json"],
+        [sys.executable, str(script), "alternatives", str(SAMPLES / "vit3-64tiles.recipe.json"), "--json"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         stdin=subprocess.DEVNULL,
         cwd=SAMPLES.parent,
+        env={**os.environ, "PYTHONPATH": str(SAMPLES.parent)},
         start_new_session=True,
     )
-    deadline = time.monotonic() + 60
-    while len(group_members(process.pid)) < 3 and time.monotonic() < deadline and process.poll() is None:
-        time.sleep(0.05)
-    time.sleep(0.3)
-    os.kill(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=120)
+    assert b"workers at work" in err
     assert process.returncode == 2
     assert out == b""
+    assert b"interrupted" in err
     assert b"Traceback" not in err
+    deadline = time.monotonic() + 60
     while group_members(process.pid) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert group_members(process.pid) == set()
