@@ -42,20 +42,22 @@ from tileview.model.tensor import (
     PrecisionKind,
     Tiling,
 )
-from tileview.present.words import (
+from tileview.present.plan_words import (
     dispatch_words,
-    kind_words,
-    layout_differences,
-    layout_words,
-    order_words,
     plan_differences,
     plan_facts,
     plan_is_known,
     plan_words,
-    precision_words,
-    shape_text,
     short_differences,
     staging_words,
+)
+from tileview.present.words import (
+    kind_words,
+    layout_differences,
+    layout_words,
+    order_words,
+    precision_words,
+    shape_text,
 )
 
 F8 = Precision(PrecisionKind.F8F143, -4)

@@ -12,7 +12,7 @@ from tileview.commands.progress import Meter
 from tileview.commands.subject import load_recipe, operation_names, overrides_of
 from tileview.model.recipe import Recipe
 from tileview.model.sizes import exact_text, size_to_json
-from tileview.present.words import plan_words, short_differences
+from tileview.present.plan_words import plan_words, short_differences
 
 
 def run_alternatives(arguments: Arguments) -> int:

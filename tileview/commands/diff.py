@@ -13,7 +13,8 @@ from tileview.commands.parser import Arguments
 from tileview.commands.subject import Subject, load, load_recipe, with_recipe
 from tileview.model.sizes import Size, Unavailable, exact_text, size_to_json
 from tileview.model.tensor import Format
-from tileview.present.words import layout_words, plan_differences, plan_words, precision_words
+from tileview.present.plan_words import plan_differences, plan_words
+from tileview.present.words import layout_words, precision_words
 
 _MOST_ROWS = 12
 

@@ -13,7 +13,7 @@ from tileview.commands.progress import Meter
 from tileview.commands.subject import Subject, load, notes_of, operation_names, overrides_of, problem_text
 from tileview.commands.summary import diagnosis_of
 from tileview.model.recipe import Recipe
-from tileview.present.words import plan_words
+from tileview.present.plan_words import plan_words
 
 _SEARCH_LIMIT = 2_000
 """Re-plans that a report spends on looking for a fix; ``tileview fix`` searches further."""

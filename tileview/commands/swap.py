@@ -14,7 +14,7 @@ from tileview.core.lowering.replanner import Replanner
 from tileview.model.plan import Plan
 from tileview.model.recipe import Recipe
 from tileview.model.sizes import exact_text
-from tileview.present.words import plan_differences, plan_words
+from tileview.present.plan_words import plan_differences, plan_words
 
 
 def run_swap(arguments: Arguments) -> int:

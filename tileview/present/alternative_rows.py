@@ -10,8 +10,8 @@ from tileview.analysis.alternatives import AlternativeResult
 from tileview.model.plan import Plan
 from tileview.model.recipe import Recipe
 from tileview.model.sizes import UNAVAILABLE, Size, Unavailable, exact_text, kib_text
+from tileview.present.plan_words import plan_differences, plan_words, short_differences
 from tileview.present.tables import EMPTY_CELL, Cell, Column, Node, TableSpec, Tone, delta_cell, kib_cell
-from tileview.present.words import plan_differences, plan_words, short_differences
 
 NOT_COMPUTED = "not yet computed"
 

@@ -16,18 +16,12 @@ from tileview.model.timeline import Timeline
 from tileview.present.compare_allocations import allocations_anywhere, allocations_at_peak
 from tileview.present.compare_states import MISSING, CompareEntry, CompareRow, CompareState, Section
 from tileview.present.places import step_place
+from tileview.present.plan_words import plan_differences, plan_words
 from tileview.present.tables import (
     Node,
     Tone,
 )
-from tileview.present.words import (
-    counted,
-    layout_differences,
-    layout_words,
-    plan_differences,
-    plan_words,
-    precision_words,
-)
+from tileview.present.words import counted, layout_differences, layout_words, precision_words
 
 
 def compare_nodes(states: Sequence[CompareState]) -> tuple[Node[CompareRow], ...]:

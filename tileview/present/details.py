@@ -22,18 +22,15 @@ from tileview.present.explain import (
     value_sentence,
 )
 from tileview.present.lives import Lives
+from tileview.present.plan_words import dispatch_facts, operator_facts, plan_words, requirement_words
 from tileview.present.tables import percent_text
 from tileview.present.words import (
     counted,
-    dispatch_facts,
     kind_words,
     layout_words,
-    operator_facts,
     order_words,
-    plan_words,
     precision_short,
     precision_words,
-    requirement_words,
     shape_text,
 )
 

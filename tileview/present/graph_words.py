@@ -21,11 +21,12 @@ from tileview.model.plan import (
     ViewDispatch,
 )
 from tileview.model.tensor import Shape
-from tileview.present.words import counted, kind_words, plan_is_known, plan_words, precision_short, shape_text
+from tileview.present.plan_words import plan_is_known, plan_words
+from tileview.present.words import counted, kind_words, precision_short, shape_text
 
 
 def short_plan(plan: Plan) -> str:
-    """A plan in the few words that fit a box; :func:`tileview.present.words.plan_words` says it all."""
+    """A plan in the few words that fit a box; :func:`tileview.present.plan_words.plan_words` says it all."""
     if isinstance(plan.operator, Unknown):
         return f"unknown operator {plan.operator.name}"
     dispatch = plan.dispatch

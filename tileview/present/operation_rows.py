@@ -17,6 +17,7 @@ from tileview.model.recipe import Recipe
 from tileview.model.sizes import Unavailable, exact_text
 from tileview.model.timeline import Timeline
 from tileview.present.allocation_rows import AllocationTable, RowKind
+from tileview.present.plan_words import plan_is_known, plan_words
 from tileview.present.tables import (
     EMPTY_CELL,
     Cell,
@@ -28,7 +29,7 @@ from tileview.present.tables import (
     matches,
     percent_text,
 )
-from tileview.present.words import counted, kind_short, kind_words, plan_is_known, plan_words
+from tileview.present.words import counted, kind_short, kind_words
 
 INPUTS = "inputs"
 """Key of the row for what stems from the graph's inputs."""

@@ -27,7 +27,8 @@ from tileview.analysis.layout_fix import LayoutFix, fix_layouts
 from tileview.analysis.trials import Trial
 from tileview.model.recipe import Recipe
 from tileview.model.sizes import Size, Unavailable, exact_text
-from tileview.present.words import layout_words, plan_differences, plan_words
+from tileview.present.plan_words import plan_differences, plan_words
+from tileview.present.words import layout_words
 from tileview.qt.bridge import Bridge
 from tileview.qt.dialogs import plain_label
 from tileview.qt.jobs import Background
