@@ -160,7 +160,8 @@ def test_unavailable_steps_are_a_band_and_never_a_number(make, stacked: bool) ->
     assert QColor(view.bridge.theme.total).name() not in colours_at(view, 5.5, 64 * KIB)
     session.select_step(5)
     assert view._line.full_text.endswith("usage unavailable, known part 64.0 KiB (65,536 B)")
-    assert view.legend.texts[0] == "total unavailable"
+    assert view.legend.texts[0].startswith("total, worst tile L")
+    assert view.legend.texts[0].endswith(" unavailable")
     assert "1 live allocation without a known size" in view.tip(5)
     assert "18446744073709551615" not in view.tip(5) + view.table_csv()
 
@@ -214,9 +215,13 @@ def test_layers_add_up_and_are_named(make) -> None:
     session.select_step(5)
     data = view.data
     assert sum(layer.sizes for layer in data.layers).tolist() == data.curves.total.tolist()
-    assert {"total 636.0 KiB", "parameters 64.0 KiB", "wide 500.0 KiB", "product 64.0 KiB", "scratch 0.0 KiB"} <= set(
-        view.legend.texts
-    )
+    assert {
+        "total, worst tile L2 636.0 KiB",
+        "parameters 64.0 KiB",
+        "wide 500.0 KiB",
+        "product 64.0 KiB",
+        "scratch 0.0 KiB",
+    } <= set(view.legend.texts)
     far_cursor(session)
     assert QColor(view.bridge.theme.border).name() in colours_at(view, 4.5, 20 * KIB, reach=1)
     view.grab()

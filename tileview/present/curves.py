@@ -25,6 +25,8 @@ IndexArray = npt.NDArray[np.int64]
 class CurveMode(StrEnum):
     """Which tile the curves follow."""
 
+    BOTH = "both"
+    """The worst tile and, beside it, one tile: the curves of WORST, with those of TILE as second ones."""
     WORST = "worst"
     """At each step the tile with the largest total; its two classes add up to it."""
     LARGEST = "largest"
@@ -74,6 +76,8 @@ def unavailable_steps(timeline: Timeline) -> BoolArray:
 def curves(timeline: Timeline, mode: CurveMode, tile: int | None = None) -> Curves:
     """The curves of a timeline; ``tile`` is needed for :attr:`CurveMode.TILE`.
 
+    Those of :attr:`CurveMode.BOTH` are the worst tile's; the second ones are asked for as those of a tile.
+
     Raises
     ------
     ValueError
@@ -99,7 +103,8 @@ def curves(timeline: Timeline, mode: CurveMode, tile: int | None = None) -> Curv
             classes[index] = worst[index, :2] if tile < 0 else timeline.tiles.usage(index)[tile]
         else:
             classes[index] = standard, interleaved
-    return Curves(mode, classes[:, 0] + classes[:, 1], classes[:, 0], classes[:, 1], worst[:, 3], unavailable)
+    total = classes[:, 0] + classes[:, 1]
+    return Curves(CurveMode.WORST, total, classes[:, 0], classes[:, 1], worst[:, 3], unavailable)
 
 
 def tile_at(timeline: Timeline, shown: Curves, step: int) -> int:

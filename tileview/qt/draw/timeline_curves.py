@@ -10,7 +10,7 @@ from tileview.model.timeline import ByteArray
 from tileview.present.curves import column_steps
 from tileview.present.stacks import Series
 from tileview.present.ticks import Tick, byte_ticks
-from tileview.qt.draw.timeline_data import PlotData, layer_brushes, reserve_brush
+from tileview.qt.draw.timeline_data import PlotData, layer_brushes, reserve_brush, second_pen
 from tileview.qt.draw.timeline_labels import draw_label
 from tileview.qt.draw.timeline_marks import MarkPainter
 from tileview.qt.draw.timeline_plane import Plane, Stairs, line, ribbon, runs, stairs
@@ -47,6 +47,7 @@ class CurvePainter:
             self._classes()
         self._unavailable()
         self._excess()
+        self._second()
         self._totals()
         self.painter.restore()
         self._over_strip()
@@ -192,6 +193,23 @@ class CurvePainter:
             self._fill(polygon, QBrush(self.theme.color("over", 46)))
             brush = QBrush(self.theme.color("over"), Qt.BrushStyle.BDiagPattern)
             self._fill(polygon, brush, QPen(self.theme.color("over"), 1))
+
+    def _second(self) -> None:
+        """The curves of another tile beside: thinner and broken, its classes only where nothing is stacked."""
+        second = self.data.second
+        if second is None:
+            return
+        known = ~self.at.any(second.unavailable)
+        parts = [("standard", second.standard), ("interleaved", second.interleaved)] if not self.data.layers else []
+        for name, sizes in [*parts, ("total", second.total)]:
+            values = self.at.largest(sizes)
+            for begin, end in runs(known):
+                path = line(self.plane, self.at, values, begin, end)
+                if self.data.layers:
+                    self.painter.setPen(QPen(self.theme.color("background"), 4))
+                    self.painter.drawPath(path)
+                self.painter.setPen(second_pen(self.theme, name))
+                self.painter.drawPath(path)
 
     def _totals(self) -> None:
         pen = QPen(self.theme.color("total"), 2.4)

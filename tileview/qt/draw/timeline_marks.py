@@ -61,6 +61,8 @@ class MarkPainter:
             sizes.append(shown.total + self.data.reserve)
         if self.data.baseline is not None:
             sizes.append(self.data.baseline[0])
+        if self.data.second is not None:
+            sizes.append(self.data.second.total)
         missing = self.at.any(shown.unavailable)
         return [self._pixels(size, missing) for size in sizes]
 

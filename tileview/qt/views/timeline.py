@@ -16,12 +16,10 @@ from tileview.present.curves import (
     BoolArray,
     CurveMode,
     Curves,
-    curves,
-    matched_max,
-    matching_steps,
     over_steps,
     peak_marks,
     repeat_spans,
+    tile_at,
 )
 from tileview.present.lifetimes import Lifetime, filtered, ordered
 from tileview.present.stacks import Series
@@ -39,6 +37,7 @@ from tileview.qt.views.timeline_legend import CurveLegend, legend_entries
 from tileview.qt.views.timeline_lives import LifetimeSource
 from tileview.qt.views.timeline_moves import TimelineMoves
 from tileview.qt.views.timeline_plot import CurvePlot
+from tileview.qt.views.timeline_source import CurveSource
 from tileview.qt.views.timeline_text import MODE_NAMES, step_line, step_tip, steps_csv
 
 
@@ -50,9 +49,9 @@ class TimelineView(View):
 
     def __init__(self, bridge: Bridge, parent: QWidget | None = None) -> None:
         super().__init__(bridge, parent)
-        self._mode = CurveMode.WORST
         self._data: PlotData | None = None
         self._shown: tuple[CurveMode, int | None] | None = None
+        self.source = CurveSource(bridge.session)
         self.lives = LifetimeSource(bridge.session)
         self._reader = LayerReader(self)
         self._reader.ready.connect(self.refresh)
@@ -134,8 +133,8 @@ class TimelineView(View):
 
     def set_mode(self, mode: CurveMode) -> None:
         """Which tile the curves follow."""
-        if mode is not self._mode:
-            self._mode = mode
+        if mode is not self.source.mode:
+            self.source.mode = mode
             self.controls.show_mode(mode)
             self.refresh()
 
@@ -152,7 +151,14 @@ class TimelineView(View):
         if data.baseline is not None and data.baseline[1][step]:
             baseline = int(data.baseline[0][step])
         return step_tip(
-            timeline, data.curves, step, layers=data.layers, marks=data.marks, repeats=data.repeats, baseline=baseline
+            timeline,
+            data.curves,
+            step,
+            layers=data.layers,
+            marks=data.marks,
+            repeats=data.repeats,
+            baseline=baseline,
+            second=data.second,
         )
 
     def refresh(self) -> None:
@@ -165,11 +171,9 @@ class TimelineView(View):
             self.legend.set_entries(())
             self._line.show_text("")
             return
-        mode, tile = self._mode, self.session.selection.tile
-        if mode is CurveMode.TILE and tile is None:
-            mode = CurveMode.WORST
-        shown = curves(timeline, mode, tile)
-        self._shown = (self._mode, tile if self._mode is CurveMode.TILE else None)
+        source = self.source
+        shown = source.first(timeline)
+        self._shown = (source.mode, source.tile)
         self._data = PlotData(
             shown,
             timeline.budget_bytes,
@@ -179,7 +183,8 @@ class TimelineView(View):
             peak_marks(timeline),
             repeat_spans(timeline),
             self._layers(timeline, shown),
-            *self._baseline_curves(timeline, mode, tile),
+            *(source.behind(timeline) if self.controls.with_baseline else (None, None)),
+            source.second(timeline),
         )
         self.plot.set_data(self._data)
         self._show_cursor()
@@ -202,22 +207,6 @@ class TimelineView(View):
             return "The program has no steps"
         return "No estimate yet" if self.session.document is not None else "Nothing is open"
 
-    def _baseline_curves(self, timeline: Timeline, mode: CurveMode, tile: int | None) -> tuple:
-        """The baseline's total and classes on the steps of this timeline; empty where there is none to compare with."""
-        pin = self.session.baseline
-        other = None if pin is None else pin.timeline
-        if other is None or other is timeline or not other.steps or not self.controls.with_baseline:
-            return (None, None)
-        if mode is CurveMode.TILE and (tile is None or tile >= other.tile_count):
-            return (None, None)
-        before = curves(other, mode, tile)
-        ranges = matching_steps(timeline, other)
-        (total, present), (standard, _), (interleaved, _) = (
-            matched_max(sizes, ranges) for sizes in (before.total, before.standard, before.interleaved)
-        )
-        lost, _ = matched_max(before.unavailable.astype(np.int64), ranges)
-        return (total, present & (lost == 0)), (standard, interleaved)
-
     def _show_cursor(self) -> None:
         """What follows the selection: cursor, range, lit steps, numbers."""
         timeline, data = self.timeline, self._data
@@ -234,14 +223,15 @@ class TimelineView(View):
         self.plot.set_lit(lit, self.lives.spans(selection.allocation))
         step = selection.step
         if step is not None and step < len(timeline.steps):
-            text = step_line(timeline, data.curves, step)
-            if self._mode is CurveMode.TILE and selection.tile is None:
+            text = step_line(timeline, data.curves, step, data.second)
+            if self.source.mode is CurveMode.TILE and selection.tile is None:
                 text = f"No tile selected, worst tile shown · {text}"
             if selection.span is not None:
                 text += f" · range {selection.span[0]} … {selection.span[1] - 1}"
             self._line.show_text(text)
             self.plot.setAccessibleDescription(text)
-        self.legend.set_entries(legend_entries(self.bridge.theme, data, step))
+        tile = None if step is None or step >= len(timeline.steps) else tile_at(timeline, data.curves, step)
+        self.legend.set_entries(legend_entries(self.bridge.theme, data, step, tile, timeline.tile_count))
 
     # -- lifetimes ------------------------------------------------------------------------------------------------
 
@@ -284,7 +274,7 @@ class TimelineView(View):
         self.controls.set_low(is_low)
         self._line.set_beside(24 if is_low else None)
         self.legend.setVisible(height >= 10 * line)
-        self.legend.set_most_lines(1 if height < 20 * line else 2 if height < 28 * line else 4)
+        self.legend.set_most_lines(1 if height < 15 * line else 2 if height < 28 * line else 4)
 
     # -- choices --------------------------------------------------------------------------------------------------
 
@@ -327,9 +317,8 @@ class TimelineView(View):
         step = self.session.selection.step
         if step is not None and step != self.plot.current:
             self.axis.reveal(step)
-        tile = self.session.selection.tile if self._mode is CurveMode.TILE else None
         timeline = self.timeline
-        if timeline is not None and self._shown != (self._mode, tile):
+        if timeline is not None and self._shown != (self.source.mode, self.source.tile):
             self.refresh()
         else:
             self._show_cursor()
@@ -363,7 +352,9 @@ class TimelineView(View):
 
     def table_csv(self) -> str | None:
         timeline, data = self.timeline, self._data
-        return None if timeline is None or data is None else steps_csv(timeline, data.curves, data.over, data.layers)
+        if timeline is None or data is None:
+            return None
+        return steps_csv(timeline, data.curves, data.over, data.layers, data.second)
 
     def export_svg(self, path: Path) -> bool:
         parts: list[CurveLegend | CurvePlot | LifetimeBars] = []

@@ -10,8 +10,9 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from tileview.model.sizes import kib_text
 from tileview.model.timeline import ByteArray
+from tileview.present.curves import CurveMode, Curves
 from tileview.qt.draw.painting import painting
-from tileview.qt.draw.timeline_data import PlotData, layer_brushes, reserve_brush
+from tileview.qt.draw.timeline_data import PlotData, layer_brushes, reserve_brush, second_pen
 from tileview.qt.text import plain_tip
 from tileview.qt.theme import Theme
 
@@ -26,31 +27,47 @@ class Entry:
     pen: QPen | None = None
     brush: QBrush | None = None
     number: str = ""
+    widest: str = ""
+    """The longest that ``name`` can become as the cursor moves, where that changes it."""
 
     @property
     def text(self) -> str:
         return f"{self.name} {self.number}" if self.number else self.name
 
 
-def legend_entries(theme: Theme, data: PlotData, step: int | None) -> tuple[Entry, ...]:
-    """What a plot's lines and fills mean, with the bytes at a step."""
-    shown = data.curves
+def legend_entries(
+    theme: Theme, data: PlotData, step: int | None, tile: int | None = None, tile_count: int = 1
+) -> tuple[Entry, ...]:
+    """What a plot's lines and fills mean, with the bytes at a step; ``tile`` is the one the curves are read from
+    there.
+    """
+    shown, second = data.curves, data.second
     if step is not None and step >= data.steps:
         step = None
 
-    def at(sizes: ByteArray) -> str:
+    def at(curves: Curves, sizes: ByteArray) -> str:
         if step is None:
             return ""
-        return "unavailable" if shown.unavailable[step] else kib_text(int(sizes[step]))
+        return "unavailable" if curves.unavailable[step] else kib_text(int(sizes[step]))
 
-    entries = [Entry("total", QPen(theme.color("total"), 2.6), None, at(shown.total))]
+    whose, longest = _WHOSE[shown.mode], ""
+    if shown.mode is not CurveMode.LARGEST and tile is not None:
+        whose, longest = f"{whose} L{tile}", f"total, {whose} L{'0' * len(str(tile_count - 1))}"
+    entries = [Entry(f"total, {whose}", QPen(theme.color("total"), 2.6), None, at(shown, shown.total), longest)]
+    if second is not None:
+        name = f"total, tile L{int(second.tiles[0])}"
+        entries.append(Entry(name, second_pen(theme, "total"), None, at(second, second.total)))
     if data.layers:
         pairs = zip(data.layers, layer_brushes(theme, data.layers), strict=True)
-        entries += [Entry(series.name, None, brush, at(series.sizes)) for series, brush in pairs]
+        entries += [Entry(series.name, None, brush, at(shown, series.sizes)) for series, brush in pairs]
     else:
-        entries.append(Entry("standard", QPen(theme.color("standard"), 2), None, at(shown.standard)))
+        entries.append(Entry("standard", QPen(theme.color("standard"), 2), None, at(shown, shown.standard)))
         dashed = QPen(theme.color("interleaved"), 2, Qt.PenStyle.DashLine)
-        entries.append(Entry("interleaved", dashed, None, at(shown.interleaved)))
+        entries.append(Entry("interleaved", dashed, None, at(shown, shown.interleaved)))
+    if second is not None and not data.layers:
+        for part, sizes in (("standard", second.standard), ("interleaved", second.interleaved)):
+            name = f"{part}, L{int(second.tiles[0])}"
+            entries.append(Entry(name, second_pen(theme, part), None, at(second, sizes)))
     if data.reserve:
         pen = QPen(theme.color("muted"), 1, Qt.PenStyle.DotLine)
         entries.append(Entry("reserve", pen, reserve_brush(theme), kib_text(data.reserve)))
@@ -65,6 +82,13 @@ def legend_entries(theme: Theme, data: PlotData, step: int | None) -> tuple[Entr
     if data.baseline is not None:
         entries.append(Entry("baseline", QPen(theme.color("baseline"), 2.5)))
     return tuple(entries)
+
+
+_WHOSE = {
+    CurveMode.WORST: "worst tile",
+    CurveMode.LARGEST: "largest of each class",
+    CurveMode.TILE: "tile",
+}
 
 
 class CurveLegend(QWidget):
@@ -88,9 +112,9 @@ class CurveLegend(QWidget):
             self.update()
 
     def set_entries(self, entries: tuple[Entry, ...]) -> None:
-        names = [entry.name for entry in self._entries]
+        names = [entry.widest or entry.name for entry in self._entries]
         self._entries = entries
-        if names != [entry.name for entry in entries]:
+        if names != [entry.widest or entry.name for entry in entries]:
             self._rooms.clear()
             self.updateGeometry()
         self.setAccessibleDescription(", ".join(entry.text for entry in entries))
@@ -120,12 +144,13 @@ class CurveLegend(QWidget):
 
     def _room(self, entry: Entry) -> int:
         """Room for an entry whatever its number becomes, so that entries do not jump while the cursor moves."""
-        room = self._rooms.get(entry.name)
+        name = entry.widest or entry.name
+        room = self._rooms.get(name)
         if room is None:
             metrics = self.fontMetrics()
-            widest = f"{entry.name} 0,000.0 KiB" if entry.number else entry.name
+            widest = f"{name} 0,000.0 KiB" if entry.number else name
             room = _SWATCH + 4 + max(metrics.horizontalAdvance(widest), metrics.horizontalAdvance(entry.text)) + 12
-            self._rooms[entry.name] = room
+            self._rooms[name] = room
         return room
 
     def _lines(self, width: int) -> list[list[Entry]]:
