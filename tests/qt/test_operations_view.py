@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+from dataclasses import replace
+
 import pytest
 
+from tests.helpers.opened import document, opened
 from tests.helpers.views import Stage, stage
 from tileview.qt.views.operations import OperationsView
 
@@ -32,6 +36,45 @@ def test_shares_follow_the_selected_step_and_tile(shown: Stage) -> None:
         tops = [shown.view.model.row(shown.view.model.index(row, 0)) for row in range(shown.view.model.rowCount())]
         at = int(timeline.tiles.worst()[step, 3]) if tile is None else tile
         assert sum(row.bytes for row in tops) == int(timeline.tiles.usage(step)[at].sum())
+
+
+def test_what_is_counted_is_said_below(shown: Stage) -> None:
+    words = shown.view.footer.text()
+    assert words.startswith("568,312 B: ")
+    assert words.endswith(" % parameters read")
+    assert "the parameters and inputs it reads" in shown.view.footer.toolTip()
+    assert "as in the graph" in shown.view.footer.toolTip()
+
+
+def test_a_brushed_range_keeps_what_runs_in_it(shown: Stage) -> None:
+    timeline = shown.session.timeline
+    assert timeline is not None
+    shown.session.select(replace(shown.session.selection, span=(68, 73)))
+    sources = {step.source for step in timeline.steps[68:73]}
+    assert {shown.view.model.row(index).operation for index in shown.view.model.indexes()} == {24, *sources}
+    assert shown.view.note.text() == "At step 69, fullest tile, only steps 68 … 72"
+    shown.session.select(replace(shown.session.selection, span=None))
+    assert len(shown.texts()) == 46
+
+
+def test_a_timeline_with_its_recipe_counts_as_the_recipe_does(qtbot) -> None:
+    """The linked recipe's graph says who reads what: the same rows as with the recipe open alone."""
+    recipe = opened("vit3-64tiles.recipe.json")
+    assert recipe.timeline is not None
+    alone = stage(OperationsView, qtbot, "vit3-64tiles.recipe.json")
+    shown = stage(OperationsView, qtbot, "vit3-64tiles.v3.timeline.json")
+    assert shown.texts(1)[0] == "From the start"
+    shown.session.link(document("vit3-64tiles.recipe.json"))
+    step = recipe.timeline.total_peak_step
+    assert step is not None
+    for one in (alone, shown):
+        one.session.select_step(step)
+    rows = [[one.view.model.row(index) for index in one.view.model.indexes()] for one in (alone, shown)]
+    figures = [[(row.operation, row.made, row.read, row.usage) for row in side] for side in rows]
+    assert figures[0] == figures[1]
+    assert any(read for _, _, read, _ in figures[1])
+    shown.session.link(None)
+    assert shown.texts(1)[0] == "From the start"
 
 
 def test_a_click_selects_and_the_selection_moves_the_row(shown: Stage) -> None:
@@ -65,7 +108,15 @@ def test_filtering(shown: Stage, qtbot) -> None:
 def test_a_timeline_alone_shows_its_operations_and_steps(qtbot) -> None:
     shown = stage(OperationsView, qtbot, "rejected-op0.timeline.json")
     assert shown.view.note.text().startswith("Operations that the steps name")
-    assert shown.texts(1) == ["Convert, Copy, Gemm, Sum", "Step 0", "Step 1", "Step 2", "Step 3"]
+    assert shown.texts(1) == ["From the start", "Convert, Copy, Gemm, Sum", "Step 0", "Step 1", "Step 2", "Step 3"]
+    timeline = shown.session.timeline
+    assert timeline is not None
+    tops = [shown.view.model.row(shown.view.model.index(row, 0)) for row in range(2)]
+    assert sum(row.bytes for row in tops) == 93_432
+    assert sum(row.unavailable for row in tops) == 43
+    assert shown.view.footer.text().startswith("93,432 B: ")
+    assert shown.view.footer.text().endswith("43 allocations unavailable, not in the sum")
+    assert "does not say who reads an allocation" in shown.view.footer.toolTip()
     shown.click(shown.view.model.find(("step", 2)))
     assert shown.session.selection.step == 2
     shown.click(shown.view.model.find(("source", 0)))
@@ -88,14 +139,16 @@ def test_csv_has_every_operation(shown: Stage) -> None:
     assert recipe is not None
     lines = shown.view.table_csv().strip().split("\r\n")
     count = len(list(recipe.graph.walk()))
-    assert len(lines) == 1 + count + 1  # header, operations, the row of the inputs
+    assert len(lines) == 1 + count
+    rows = list(csv.DictReader(lines))
+    outermost = {operation.id for operation in recipe.graph.operations}
+    held = sum(int(row["Holds (bytes)"] or 0) for row in rows if int(row["Op"]) in outermost)
+    assert held == 568_312
 
 
 def test_another_document_starts_anew(shown: Stage) -> None:
-    from tests.helpers.opened import opened
-
     opened("rejected-op0.timeline.json", shown.session)
-    assert shown.texts(1)[0] == "Convert, Copy, Gemm, Sum"
+    assert shown.texts(1)[:2] == ["From the start", "Convert, Copy, Gemm, Sum"]
     shown.session.open(None)
     assert shown.texts() == []
     assert shown.view.note.text() == "Nothing open"

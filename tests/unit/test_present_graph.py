@@ -37,8 +37,8 @@ from tileview.present.colours import Ramp, contrast, ramp_table, relative_lumina
 from tileview.present.graph_figures import NodeFigures, StepState, no_figures, node_figures
 from tileview.present.graph_style import SHADES, ColourMode, graph_style, shade_table, shades_of
 from tileview.present.graph_words import node_words, short_plan
-from tileview.present.holdings import holdings, input_readers
-from tileview.present.operation_rows import owners_of_values, step_spans
+from tileview.present.holdings import holdings, input_readers, owners_of_values
+from tileview.present.operation_rows import step_spans
 from tileview.present.step_rows import StepColumn, StepSpec, step_nodes
 
 KIB = 1024

@@ -9,11 +9,22 @@ import pytest
 from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, make_timeline
 from tests.helpers.graphs import graph, operation, repeat, transformer
 from tests.helpers.opened import opened
+from tileview.graphlayout import read_structure
 from tileview.model.graph import Graph, RepeatKind, ValueSequence
 from tileview.model.timeline import Timeline
 from tileview.present.allocation_rows import AllocationFigures
-from tileview.present.holdings import Holdings, holdings, host_inputs, input_readers
-from tileview.present.operation_rows import owners_of_values, shares
+from tileview.present.graph_figures import node_figures
+from tileview.present.holdings import (
+    Holdings,
+    first_sources,
+    holdings,
+    host_inputs,
+    input_readers,
+    owners_of_values,
+    step_holdings,
+)
+from tileview.present.operation_rows import OUTSIDE, recipe_nodes
+from tileview.present.tables import flat_rows
 
 KIB = 1024
 
@@ -103,9 +114,8 @@ def test_nothing_of_the_peak_is_hidden_on_the_samples(name: str) -> None:
         assert held.usage == int(timeline.tiles.worst()[step, 2])
         assert sum(held.own.values()) + sum(held.read.values()) + held.outside == held.usage
         assert held.outside == 0
-        # The operation tree counts the same bytes; what it has under the inputs is what is read here.
-        tree = shares(table, timeline, owners)
-        assert tree.bytes.get(None, 0) <= sum(held.read.values())
+        # The table of the tile lists the same bytes.
+        assert table.totals.total == held.usage
 
 
 def test_the_parameters_of_a_layer_belong_to_the_operations_of_the_body() -> None:
@@ -125,3 +135,62 @@ def test_the_parameters_of_a_layer_belong_to_the_operations_of_the_body() -> Non
 
 def test_the_body_of_a_transformer_reads_its_sequence() -> None:
     assert input_readers(transformer())[90] == (2,)
+
+
+def test_the_tree_and_the_graph_count_alike() -> None:
+    """Every operation's row holds what its box holds, and the outermost rows add up to the usage of the tile."""
+    session = opened("so400m-over.recipe.json")
+    recipe, timeline = session.recipe, session.timeline
+    assert recipe is not None
+    assert timeline is not None
+    structure = read_structure(recipe.graph)
+    owners, readers = owners_of_values(recipe.graph), input_readers(recipe.graph)
+    for step, tile in ((69, 174), (0, 3), (20, 1400), (164, 700)):
+        held = holdings(timeline, step, tile, owners, readers)
+        nodes = recipe_nodes(recipe, held, {})
+        boxes = node_figures(structure, held, timeline, step, tile, owners)
+        for row in flat_rows(nodes):
+            if row.operation is None:
+                continue
+            box = structure.by_operation[row.operation]
+            assert (row.made, row.read) == (int(boxes.own[box]), int(boxes.read[box])), row.operation
+        usage = int(timeline.tiles.usage(step)[tile].sum())
+        assert sum(node.row.bytes for node in nodes) == usage == held.usage
+
+
+def test_what_belongs_to_nobody_has_a_row_and_is_counted_once() -> None:
+    model = graph([operation(0, [0, 5], [1])], [1], parameters=(5, 7))
+    allocs: list[tuple[Alloc, int | None]] = [
+        (Alloc("w5", 10 * KIB, 0, 1), 5),
+        (Alloc("w7, read by none", 1 * KIB, 0, 1), 7),
+        (Alloc("of nobody", 2 * KIB, 0, 1), None),
+        (Alloc("of nobody, no size", None, 0, 1), None),
+        (Alloc("of an unknown value, no size", None, 0, 1), 99),
+    ]
+    held = shared_out(allocs, model, [Step(source=0), Step()], 1)
+    assert (held.outside, held.unavailable_outside) == (3 * KIB, 2)
+    recipe = opened("pair-8tiles.recipe.json").recipe
+    assert recipe is not None
+    nodes = recipe_nodes(dataclasses.replace(recipe, graph=model, plans={}, alternatives={}), held, {})
+    assert nodes[0].key == OUTSIDE
+    assert (nodes[0].row.made, nodes[0].row.unavailable) == (3 * KIB, 2)
+    assert sum(node.row.bytes for node in nodes) == held.usage == 13 * KIB
+
+
+def test_a_timeline_alone_shares_out_by_the_step_of_the_first_life() -> None:
+    allocs = [
+        Alloc("weights", 10 * KIB, 0, -1, parameter=True),
+        Alloc("made at 1", 4 * KIB, 1, 2),
+        Alloc("made at 2", 6 * KIB, 2, 2),
+        Alloc("no size, from 1", None, 1, 2),
+        Alloc("no size, from the start", None, 0, 2),
+    ]
+    steps = [Step(source=0), Step(source=1), Step(source=2, scratch=3 * KIB)]
+    timeline = make_timeline(FakeProgram(1, steps, allocs))
+    firsts = first_sources(timeline)
+    assert firsts == {0: None, 1: 1, 2: 2, 3: 1, 4: None}
+    held = step_holdings(timeline, 2, 0, firsts)
+    assert held.own == {1: 4 * KIB, 2: 9 * KIB}
+    assert (held.outside, held.usage) == (10 * KIB, 23 * KIB)
+    assert held.unavailable == {1: 1}
+    assert held.unavailable_outside == 1

@@ -13,7 +13,6 @@ from tileview.core.geometry.resolve import resolve
 from tileview.model.recipe import Overrides
 from tileview.model.sizes import UNAVAILABLE, Unavailable
 from tileview.model.timeline import Cause, Peak, Problem
-from tileview.present.allocation_rows import AllocationFigures
 from tileview.present.alternative_rows import (
     NOT_COMPUTED,
     AlternativeColumn,
@@ -21,18 +20,10 @@ from tileview.present.alternative_rows import (
     alternative_rows,
     progress_words,
 )
+from tileview.present.holdings import NO_HOLDINGS, holdings, input_readers, owners_of_values, step_holdings
 from tileview.present.offers import consumers, home_offers, values_together
-from tileview.present.operation_rows import (
-    INPUTS,
-    NO_SHARES,
-    OperationColumn,
-    OperationSpec,
-    StepOperations,
-    owners_of_values,
-    recipe_nodes,
-    shares,
-    step_spans,
-)
+from tileview.present.operation_rows import OUTSIDE, StepOperations, recipe_nodes, step_spans
+from tileview.present.operation_table import OperationColumn, OperationSpec, footer
 from tileview.present.problem_rows import OVER_BUDGET, ProblemColumn, ProblemSpec, over_budget, problem_nodes, tally
 from tileview.present.tables import Tone, flat_rows
 from tileview.present.whatif import limits, sentences
@@ -46,17 +37,18 @@ def test_shares_of_the_outermost_rows_add_up_to_the_usage(name: str) -> None:
     recipe, timeline = session.recipe, session.timeline
     assert recipe is not None
     assert timeline is not None
-    owners = owners_of_values(recipe.graph)
+    owners, readers = owners_of_values(recipe.graph), input_readers(recipe.graph)
     for step in range(0, len(timeline.steps), 9):
-        table = AllocationFigures(timeline).table(step)
-        nodes = recipe_nodes(recipe, shares(table, timeline, owners), step_spans(timeline))
+        tile = int(timeline.tiles.worst()[step, 3])
+        held = holdings(timeline, step, tile, owners, readers)
+        nodes = recipe_nodes(recipe, held, step_spans(timeline))
         assert sum(node.row.bytes for node in nodes) == int(timeline.tiles.worst()[step, 2])
 
 
 def test_operations_stand_in_graph_order_with_bodies_under_their_repeat() -> None:
     recipe = opened("so400m-over.recipe.json").recipe
     assert recipe is not None
-    nodes = recipe_nodes(recipe, NO_SHARES, {})
+    nodes = recipe_nodes(recipe, NO_HOLDINGS, {})
     assert [node.key for node in nodes] == [operation.id for operation in recipe.graph.operations]
     repeat = next(node for node in nodes if node.row.kind == "Repeat × 27")
     assert repeat.key == 24
@@ -68,7 +60,7 @@ def test_first_and_last_steps_and_alternatives_are_those_of_the_file() -> None:
     recipe, timeline = session.recipe, session.timeline
     assert recipe is not None
     assert timeline is not None
-    rows = {row.operation: row for row in flat_rows(recipe_nodes(recipe, NO_SHARES, step_spans(timeline)))}
+    rows = {row.operation: row for row in flat_rows(recipe_nodes(recipe, NO_HOLDINGS, step_spans(timeline)))}
     body = {operation.id for operation, around in recipe.graph.walk() if 24 in around}
     for operation, row in rows.items():
         wanted = {24, *body} if operation == 24 else {operation}
@@ -83,7 +75,7 @@ def test_edited_and_unknown_operations_are_marked_in_words() -> None:
     spec = OperationSpec()
     rows = {
         row.operation: row
-        for row in flat_rows(recipe_nodes(recipe, NO_SHARES, {}, edited=[4], unknown={5: "no such dispatch"}))
+        for row in flat_rows(recipe_nodes(recipe, NO_HOLDINGS, {}, edited=[4], unknown={5: "no such dispatch"}))
     }
     assert spec.cell(rows[4], OperationColumn.PLAN).text.startswith("* ")
     assert spec.cell(rows[5], OperationColumn.OPERATION).text == "? 5"
@@ -94,16 +86,18 @@ def test_edited_and_unknown_operations_are_marked_in_words() -> None:
 def test_a_filter_keeps_the_repeat_around_what_it_finds() -> None:
     recipe = opened("vit3-64tiles.recipe.json").recipe
     assert recipe is not None
-    nodes = recipe_nodes(recipe, NO_SHARES, {}, query="gelu")
+    nodes = recipe_nodes(recipe, NO_HOLDINGS, {}, query="gelu")
     repeat = next(node for node in nodes if node.children)
     assert {child.row.kind for child in repeat.children} == {"Gelu"}
 
 
 def test_a_timeline_alone_shows_operations_with_their_steps() -> None:
     timeline = small_timeline()
-    share = shares(AllocationFigures(timeline).table(5, 2), timeline, None)
-    nodes = StepOperations(timeline).nodes(share)
+    operations = StepOperations(timeline)
+    held = step_holdings(timeline, 5, 2, operations.firsts)
+    nodes = operations.nodes(held)
     assert [(node.row.operation, [child.row.step for child in node.children]) for node in nodes] == [
+        (None, []),
         (0, [0]),
         (1, [1]),
         (2, [2]),
@@ -112,19 +106,59 @@ def test_a_timeline_alone_shows_operations_with_their_steps() -> None:
         (5, [5, 6]),
         (6, [7]),
     ]
-    # wide and result are first live at step 5; product at step 1; weights from the start
-    assert share.bytes == {None: 64 * 1024, 1: 64 * 1024, 5: 508 * 1024}
+    # wide and result are first live at step 5; product at step 1; weights from the start; scratch of 3 KiB at step 5
+    assert [node.row.made for node in nodes] == [64 * 1024, 0, 64 * 1024, 0, 0, 0, 508 * 1024, 0]
+    assert sum(node.row.bytes for node in nodes) == int(timeline.tiles.usage(5)[2].sum())
+    assert [node.row.operation for node in operations.nodes(held, within=(1, 3))] == [1, 2]
 
 
-def test_what_stems_from_inputs_has_its_own_row() -> None:
+def test_parameters_stand_under_the_operation_that_reads_them() -> None:
     session = opened("so400m-over.recipe.json")
     recipe, timeline = session.recipe, session.timeline
     assert recipe is not None
     assert timeline is not None
-    share = shares(AllocationFigures(timeline).table(0), timeline, owners_of_values(recipe.graph))
-    nodes = recipe_nodes(recipe, share, {})
-    assert nodes[0].key == INPUTS
-    assert nodes[0].row.bytes == share.bytes[None]
+    held = holdings(timeline, 69, 174, owners_of_values(recipe.graph), input_readers(recipe.graph))
+    nodes = recipe_nodes(recipe, held, step_spans(timeline))
+    assert all(node.key != OUTSIDE for node in nodes)
+    rows = {row.operation: row for row in flat_rows(nodes)}
+    spec = OperationSpec()
+    # 27 layers of mlp.down.weight, 3,584 B each on that tile: 96,768 B of 568,312 B are 17.0 %.
+    assert (rows[21].made, rows[21].read) == (0, 96_768)
+    cell = spec.cell(rows[21], OperationColumn.SHARE)
+    assert cell.text == "17.0 %"
+    assert cell.tip == "96,768 B of 568,312 B: makes 0 B, reads 96,768 B of parameters and inputs"
+    assert spec.cell(rows[21], OperationColumn.READ).text == "94.5 KiB"
+    assert (rows[20].made, rows[20].read) == (240_896, 0)
+    assert spec.cell(rows[20], OperationColumn.SHARE).text == "42.4 %"
+    assert spec.cell(rows[20], OperationColumn.READ).text == ""
+    made, read = sum(held.own.values()), sum(held.read.values())
+    assert made + read == 568_312
+    tenths = [round(1000 * part / 568_312) / 10 for part in (made, read)]
+    assert footer(held, True) == f"568,312 B: {tenths[0]} % made, {tenths[1]} % parameters read"
+
+
+def test_a_range_of_steps_keeps_what_runs_in_it() -> None:
+    session = opened("so400m-over.recipe.json")
+    recipe, timeline = session.recipe, session.timeline
+    assert recipe is not None
+    assert timeline is not None
+    spans = step_spans(timeline)
+    for within in ((68, 73), (0, 1), (100, 110)):
+        wanted = {step.source for step in timeline.steps[within[0] : within[1]]}
+        rows = list(flat_rows(recipe_nodes(recipe, NO_HOLDINGS, spans, within=within)))
+        leaves = {row.operation for row in rows if not row.kind.startswith("Repeat")}
+        runs = {one for one, (first, last) in spans.items() if first < within[1] and within[0] <= last}
+        assert leaves == runs - {24}
+        assert wanted - {24, None} <= leaves
+        assert any(row.operation == 24 for row in rows) == (within[0] < 80 and within[1] > 10)
+
+
+def test_what_has_no_size_is_never_a_share_of_its_own() -> None:
+    row = replace(next(iter(flat_rows(StepOperations(small_timeline()).nodes()))), made=0, usage=1000, unavailable=2)
+    cell = OperationSpec().cell(row, OperationColumn.SHARE)
+    assert (cell.text, cell.tone) == ("n/a", Tone.UNAVAILABLE)
+    assert cell.tip.endswith("2 allocations unavailable, not in the sum")
+    assert OperationSpec().cell(replace(row, made=100), OperationColumn.SHARE).text == "≥ 10.0 %"
 
 
 # -- alternatives ---------------------------------------------------------------------------------------------------

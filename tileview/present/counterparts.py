@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from tileview.model.graph import Graph
+from tileview.model.recipe import Recipe
 from tileview.model.sizes import UNAVAILABLE, Size, Unavailable, exact_text
 from tileview.model.tensor import Layout
 from tileview.model.timeline import Timeline, TimelineStep
@@ -35,6 +36,12 @@ def linked_timeline(session: Session) -> Timeline | None:
         if pin is not None and pin.document is document:
             return pin.timeline
     return document.file_timeline() if isinstance(document.source, TimelineFile) else None
+
+
+def recipe_of_graph(session: Session) -> Recipe | None:
+    """The recipe in force; that of the linked file where a timeline is open."""
+    recipe = session.recipe
+    return session.linked.recipe if recipe is None and session.linked is not None else recipe
 
 
 @lru_cache(maxsize=4096)

@@ -103,7 +103,7 @@ def node_figures(
     held : Holdings
         From :func:`tileview.present.holdings.holdings`, at that step and tile.
     owners : mapping
-        Graph value → operation, from :func:`tileview.present.operation_rows.owners_of_values`.
+        Graph value → operation, from :func:`tileview.present.holdings.owners_of_values`.
     spans : mapping
         From :func:`tileview.present.operation_rows.step_spans`; computed where missing.
     """

@@ -84,14 +84,40 @@ def _note(operation: Operation, values: Iterable[int], stands: _Stands, readers:
                 found.append(operation.id)
 
 
+def owners_of_values(graph: Graph) -> dict[int, int]:
+    """Graph value → operation that it is a result of; arguments of a body belong to its Repeat."""
+    owners: dict[int, int] = {}
+    for operation, _ in graph.walk():
+        for result in operation.results:
+            owners[result] = operation.id
+        if isinstance(operation.kind, RepeatKind):
+            for argument in operation.kind.body.arguments:
+                owners[argument] = operation.id
+    return owners
+
+
+def first_sources(timeline: Timeline) -> dict[int, int | None]:
+    """Root → the operation of the step at which it is first live; None for what the first step finds or makes.
+
+    For a timeline without a graph: its live sets do not tell inputs from what the first step makes.
+    """
+    firsts: dict[int, int | None] = {}
+    for step in timeline.steps:
+        for root in step.live:
+            if root not in firsts:
+                firsts[root] = step.source if step.index else None
+    return firsts
+
+
 @dataclass(frozen=True, slots=True)
 class Holdings:
     """Known bytes at one step on one tile; ``own``, ``read`` and ``outside`` add up to ``usage``.
 
     ``own``: by operation, allocations that stem from its results, and scratch. ``read``: by operation, those that stem
     from inputs and parameters; one that several operations read counts for the first, and in ``shared``.
-    ``unavailable`` counts allocations without a size, ``outside`` is what belongs to no operation. ``has_hosts``:
-    whether ``read`` holds anything that is no parameter.
+    ``unavailable`` counts allocations without a size, ``outside`` is what belongs to no operation and
+    ``unavailable_outside`` how many of that have no size. ``has_hosts``: whether ``read`` holds anything that is no
+    parameter.
     """
 
     own: Mapping[int, int]
@@ -101,6 +127,10 @@ class Holdings:
     outside: int
     usage: int
     has_hosts: bool = False
+    unavailable_outside: int = 0
+
+
+NO_HOLDINGS = Holdings({}, {}, 0, {}, 0, 0)
 
 
 def host_inputs(graph: Graph) -> frozenset[int]:
@@ -122,7 +152,7 @@ def holdings(
     Parameters
     ----------
     owners : mapping
-        Graph value → operation, from :func:`tileview.present.operation_rows.owners_of_values`.
+        Graph value → operation, from :func:`owners_of_values`.
     readers : mapping
         From :func:`input_readers`.
     hosts : collection
@@ -134,13 +164,14 @@ def holdings(
     own: dict[int, int] = {}
     read: dict[int, int] = {}
     unavailable: dict[int, int] = {}
-    shared = 0
+    shared = lost = 0
     has_hosts = False
     for root in timeline.steps[step].live:
         origin = timeline.values[root].origin
         found = () if origin is None else readers.get(origin, ())
         operation = found[0] if found else None if origin is None else owners.get(origin)
         if operation is None:
+            lost += root in timeline.unavailable_roots
             continue
         if root in timeline.unavailable_roots:
             unavailable[operation] = unavailable.get(operation, 0) + 1
@@ -153,18 +184,58 @@ def holdings(
             into[operation] = into.get(operation, 0) + size
             shared += size if len(found) > 1 else 0
             has_hosts = has_hosts or (bool(found) and origin in hosts)
-    _add_scratch(timeline, step, tile, own, unavailable)
+    lost += _add_scratch(timeline, step, tile, own, unavailable)
     usage = int(timeline.tiles.usage(step)[tile].sum())
     outside = usage - sum(own.values()) - sum(read.values())
-    return Holdings(own, read, shared, unavailable, outside, usage, has_hosts)
+    return Holdings(own, read, shared, unavailable, outside, usage, has_hosts, lost)
 
 
-def _add_scratch(timeline: Timeline, step: int, tile: int, own: dict[int, int], unavailable: dict[int, int]) -> None:
+def step_holdings(
+    timeline: Timeline,
+    step: int,
+    tile: int,
+    firsts: Mapping[int, int | None],
+    sizes: MutableMapping[int, int] | None = None,
+) -> Holdings:
+    """Share out the usage of a timeline without a graph: an allocation belongs to the step at which it is first live.
+
+    ``firsts`` is from :func:`first_sources`; ``sizes`` as for :func:`holdings`. What is live at the first step is
+    outside: nothing says who reads it.
+    """
+    known: MutableMapping[int, int] = {} if sizes is None else sizes
+    own: dict[int, int] = {}
+    unavailable: dict[int, int] = {}
+    lost = 0
+    for root in timeline.steps[step].live:
+        operation = firsts.get(root)
+        if root in timeline.unavailable_roots:
+            if operation is None:
+                lost += 1
+            else:
+                unavailable[operation] = unavailable.get(operation, 0) + 1
+            continue
+        if operation is None:
+            continue
+        size = known.get(root)
+        if size is None:
+            size = known[root] = int(timeline.tiles.allocation(root)[tile])
+        if size:
+            own[operation] = own.get(operation, 0) + size
+    lost += _add_scratch(timeline, step, tile, own, unavailable)
+    usage = int(timeline.tiles.usage(step)[tile].sum())
+    return Holdings(own, {}, 0, unavailable, usage - sum(own.values()), usage, False, lost)
+
+
+def _add_scratch(timeline: Timeline, step: int, tile: int, own: dict[int, int], unavailable: dict[int, int]) -> int:
+    """Count the scratch of the step for its operation; gives 1 where it has no size and belongs to none."""
     entry = timeline.steps[step]
-    if entry.source is None or entry.scratch.total == 0:
-        return
+    if entry.scratch.total == 0:
+        return 0
+    if entry.source is None:
+        return int(isinstance(entry.scratch.total, Unavailable))
     if isinstance(entry.scratch.total, Unavailable):
         unavailable[entry.source] = unavailable.get(entry.source, 0) + 1
     size = int(timeline.tiles.scratch(step)[tile].sum())
     if size:
         own[entry.source] = own.get(entry.source, 0) + size
+    return 0

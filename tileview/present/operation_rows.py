@@ -1,47 +1,36 @@
 """The operations of a recipe as a tree of regions, with what each holds of the selected peak.
 
-Every allocation is counted under the operation whose result its values stem from (temporaries of a plan stem from the
-plan's result), scratch under the operation whose step needs it, and what stems from the graph's inputs under a row of
-its own: the rows of the outermost region add up to the usage of the tile. A timeline without a recipe has no graph:
-there the operations named by its steps stand, each with its steps.
+Bytes are shared out as in the graph (:mod:`tileview.present.holdings`): an allocation belongs to the operation that
+makes it, scratch to the operation whose step needs it, parameters and inputs to the operation that reads them, and each
+is counted once; what belongs to none has a row of its own. So the rows of the outermost region add up to the usage of
+the tile. A timeline without a recipe has no graph: there the operations named by its steps stand, each with its steps.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import IntEnum
 
-from tileview.model.graph import Graph, Operation, RepeatKind, UnknownKind
+from tileview.model.graph import Operation, RepeatKind, UnknownKind
 from tileview.model.recipe import Recipe
-from tileview.model.sizes import Unavailable, exact_text
 from tileview.model.timeline import Timeline
-from tileview.present.allocation_rows import AllocationTable, RowKind
+from tileview.present.holdings import NO_HOLDINGS, Holdings, first_sources
 from tileview.present.plan_words import plan_is_known, plan_words
-from tileview.present.tables import (
-    EMPTY_CELL,
-    Cell,
-    Column,
-    Node,
-    TableSpec,
-    Tone,
-    kib_cell,
-    matches,
-    percent_text,
-)
+from tileview.present.tables import Node, matches
 from tileview.present.words import counted, kind_short, kind_words
 
-INPUTS = "inputs"
-"""Key of the row for what stems from the graph's inputs."""
+OUTSIDE = "outside"
+"""Key of the row for what belongs to no operation."""
 
 
 @dataclass(frozen=True, slots=True)
 class OperationRow:
     """One operation (or a step of a timeline that has no graph).
 
-    ``bytes``: what it holds at the selected step and tile, bodies included for a Repeat; ``usage`` is the whole.
-    ``unavailable`` counts its allocations without a size. ``alternatives`` is None where the plan is not open to
-    choice. ``first_step`` and ``last_step`` are its own steps' indices, for a Repeat those of its body as well.
+    ``made``: bytes at the selected step and tile of what it makes, scratch included; ``read``: of the parameters and
+    inputs it reads; bodies included for a Repeat; ``usage`` is the whole. ``unavailable`` counts its allocations
+    without a size. ``alternatives`` is None where the plan is not open to choice. ``first_step`` and ``last_step`` are
+    its own steps' indices, for a Repeat those of its body as well.
     """
 
     operation: int | None
@@ -49,9 +38,6 @@ class OperationRow:
     kind: str
     plan: str
     alternatives: int | None
-    bytes: int
-    usage: int
-    unavailable: int
     first_step: int | None
     is_known: bool = True
     is_edited: bool = False
@@ -59,72 +45,15 @@ class OperationRow:
     last_step: int | None = None
     short: str = ""
     """The kind without its figures, for narrow columns; empty where ``kind`` has none."""
+    made: int = 0
+    read: int = 0
+    usage: int = 0
+    unavailable: int = 0
 
-
-@dataclass(frozen=True, slots=True)
-class Shares:
-    """Bytes at one step and tile by operation; None stands for the graph's inputs and whatever has no operation."""
-
-    bytes: Mapping[int | None, int]
-    unavailable: Mapping[int | None, int]
-    usage: int
-
-
-NO_SHARES = Shares({}, {}, 0)
-
-
-def owners_of_values(graph: Graph) -> dict[int, int]:
-    """Graph value → operation that it is a result of; arguments of a body belong to its Repeat."""
-    owners: dict[int, int] = {}
-    for operation, _ in graph.walk():
-        for result in operation.results:
-            owners[result] = operation.id
-        if isinstance(operation.kind, RepeatKind):
-            for argument in operation.kind.body.arguments:
-                owners[argument] = operation.id
-    return owners
-
-
-def shares(
-    table: AllocationTable,
-    timeline: Timeline,
-    owners: Mapping[int, int] | None,
-    firsts: Mapping[int, int | None] | None = None,
-) -> Shares:
-    """What each operation holds in a table of allocations.
-
-    ``owners`` is None for a timeline without a graph: then an allocation belongs to the operation of the step where
-    it is first live, if the timeline does not start with it (``firsts``, where that is known already).
-    """
-    bytes_of: dict[int | None, int] = {}
-    unavailable: dict[int | None, int] = {}
-    if firsts is None:
-        firsts = _first_sources(timeline) if owners is None else {}
-    source = timeline.steps[table.step].source if timeline.steps else None
-    for row in table.rows:
-        if row.kind is RowKind.SCRATCH:
-            operation = source
-        elif row.root is None:
-            operation = None
-        elif owners is None:
-            operation = firsts.get(row.root)
-        else:
-            origin = timeline.values[row.root].origin
-            operation = None if origin is None else owners.get(origin)
-        if isinstance(row.bytes, Unavailable):
-            unavailable[operation] = unavailable.get(operation, 0) + 1
-        else:
-            bytes_of[operation] = bytes_of.get(operation, 0) + row.bytes
-    return Shares(bytes_of, unavailable, table.totals.total)
-
-
-def _first_sources(timeline: Timeline) -> dict[int, int | None]:
-    firsts: dict[int, int | None] = {}
-    for step in timeline.steps:
-        for root in step.live:
-            if root not in firsts:
-                firsts[root] = step.source if step.index else None
-    return firsts
+    @property
+    def bytes(self) -> int:
+        """What is counted under it in all."""
+        return self.made + self.read
 
 
 def step_spans(timeline: Timeline | None) -> dict[int, tuple[int, int]]:
@@ -139,14 +68,15 @@ def step_spans(timeline: Timeline | None) -> dict[int, tuple[int, int]]:
 
 def recipe_nodes(
     recipe: Recipe,
-    share: Shares,
+    held: Holdings,
     spans: Mapping[int, tuple[int, int]],
     *,
     edited: Iterable[int] = (),
     unknown: Mapping[int, str] | None = None,
     query: str = "",
+    within: tuple[int, int] | None = None,
 ) -> tuple[Node[OperationRow], ...]:
-    """Operations in graph order, bodies under their Repeat; first what stems from the inputs.
+    """Operations in graph order, bodies under their Repeat; first what belongs to none.
 
     Parameters
     ----------
@@ -158,8 +88,10 @@ def recipe_nodes(
         Operation → why the estimate does not model it.
     query : str
         Words that an operation (or one in its body) must contain.
+    within : (start, stop), optional
+        A half-open range of steps in which an operation (or one in its body) must have some.
     """
-    return RecipeOperations(recipe, spans, edited=edited, unknown=unknown).nodes(share, query)
+    return RecipeOperations(recipe, spans, edited=edited, unknown=unknown).nodes(held, query, within)
 
 
 class RecipeOperations:
@@ -211,9 +143,6 @@ class RecipeOperations:
             kind_words(operation.kind),
             words,
             None if alternatives is None else len(alternatives),
-            0,
-            0,
-            0,
             first,
             known,
             operation.id in self._edited,
@@ -222,43 +151,59 @@ class RecipeOperations:
             kind_short(operation.kind),
         )
 
-    def nodes(self, share: Shares, query: str = "") -> tuple[Node[OperationRow], ...]:
-        """The operations with what they hold, those of them that contain the words of a query."""
-        nodes = _filled(self._empty, share)
-        if query.strip():
-            nodes = _found(nodes, query)
-        outside = share.bytes.get(None, 0), share.unavailable.get(None, 0)
-        if any(outside) and matches(query, "inputs"):
-            inputs = OperationRow(
-                None, None, "Inputs", "and their copies", None, outside[0], share.usage, outside[1], None
-            )
-            nodes = (Node(INPUTS, inputs), *nodes)
-        return nodes
+    def nodes(
+        self, held: Holdings, query: str = "", within: tuple[int, int] | None = None
+    ) -> tuple[Node[OperationRow], ...]:
+        """The operations with what they hold, those of them that contain the words of a query and run in a range."""
+        nodes = _filled(self._empty, held)
+        if query.strip() or within is not None:
+            nodes = _found(nodes, query, within)
+        outside = _outside_node(held, "No operation", "inputs that nothing reads, and what nothing makes", query)
+        return nodes if outside is None or within is not None else (outside, *nodes)
 
 
-def _filled(nodes: tuple[Node[OperationRow], ...], share: Shares) -> tuple[Node[OperationRow], ...]:
+def _outside_node(held: Holdings, kind: str, words: str, query: str) -> Node[OperationRow] | None:
+    """What belongs to no operation; None where there is nothing, or it is not looked for."""
+    if not (held.outside or held.unavailable_outside) or not matches(query, kind, words):
+        return None
+    row = OperationRow(
+        None, None, kind, words, None, None, made=held.outside, usage=held.usage, unavailable=held.unavailable_outside
+    )
+    return Node(OUTSIDE, row)
+
+
+def _filled(nodes: tuple[Node[OperationRow], ...], held: Holdings) -> tuple[Node[OperationRow], ...]:
     """Nodes with their bytes; those that hold nothing, and lists of such, stay the same objects."""
     result = []
     is_changed = False
     for node in nodes:
         operation = node.row.operation
-        inner = _filled(node.children, share) if node.children else node.children
-        held = share.bytes.get(operation, 0) + sum(child.row.bytes for child in inner)
-        unsized = share.unavailable.get(operation, 0) + sum(child.row.unavailable for child in inner)
-        if held or unsized or inner is not node.children:
-            row = replace(node.row, bytes=held, usage=share.usage, unavailable=unsized)
+        assert operation is not None
+        inner = _filled(node.children, held) if node.children else node.children
+        made = held.own.get(operation, 0) + sum(child.row.made for child in inner)
+        read = held.read.get(operation, 0) + sum(child.row.read for child in inner)
+        unsized = held.unavailable.get(operation, 0) + sum(child.row.unavailable for child in inner)
+        if made or read or unsized or inner is not node.children:
+            row = replace(node.row, made=made, read=read, usage=held.usage, unavailable=unsized)
             node, is_changed = Node(node.key, row, inner), True
         result.append(node)
     return tuple(result) if is_changed else nodes
 
 
-def _found(nodes: tuple[Node[OperationRow], ...], query: str) -> tuple[Node[OperationRow], ...]:
-    """The nodes that contain the words of a query, with all of their body, or else with what of it does."""
+def _found(
+    nodes: tuple[Node[OperationRow], ...], query: str, within: tuple[int, int] | None
+) -> tuple[Node[OperationRow], ...]:
+    """The nodes that contain the words of a query, with all of their body, or else with what of it does; of both only
+    what runs in a range of steps.
+    """
     result = []
     for node in nodes:
+        if not _runs_in(node.row, within):
+            continue
         if _matches(node.row, query):
-            result.append(node)
-        elif inner := _found(node.children, query):
+            inner = node.children if within is None else _found(node.children, "", within)
+            result.append(Node(node.key, node.row, inner))
+        elif inner := _found(node.children, query, within):
             result.append(Node(node.key, node.row, inner))
     return tuple(result)
 
@@ -272,6 +217,15 @@ def _span_with(own: tuple[int, int] | None, inner: Sequence[Node[OperationRow]])
         firsts.append(own[0])
         lasts.append(own[1])
     return min(firsts, default=None), max(lasts, default=None)
+
+
+def _runs_in(row: OperationRow, within: tuple[int, int] | None) -> bool:
+    """Whether an operation, or one in its body, has a step in a half-open range; without a range all do."""
+    if within is None:
+        return True
+    if row.first_step is None or row.last_step is None:
+        return False
+    return row.first_step < within[1] and within[0] <= row.last_step
 
 
 def _matches(row: OperationRow, query: str) -> bool:
@@ -296,32 +250,34 @@ class StepOperations:
     def firsts(self) -> dict[int, int | None]:
         """Root → operation of the step at which it is first live; None for what the timeline starts with."""
         if self._firsts is None:
-            self._firsts = _first_sources(self._timeline)
+            self._firsts = first_sources(self._timeline)
         return self._firsts
 
-    def nodes(self, share: Shares, query: str = "") -> tuple[Node[OperationRow], ...]:
-        """The operations in order of their first step, with those steps as children."""
-        nodes = []
+    def nodes(
+        self, held: Holdings = NO_HOLDINGS, query: str = "", within: tuple[int, int] | None = None
+    ) -> tuple[Node[OperationRow], ...]:
+        """The operations in order of their first step, with those steps as children; first what belongs to none."""
+        outside = _outside_node(held, "From the start", "live at the first step: inputs, parameters, its result", query)
+        nodes = [] if outside is None or within is not None else [outside]
         for source in self._grouped:
-            node = self._node(source, share)
-            if not query or _matches(node.row, query):
-                nodes.append(node)
-            else:
-                kept = tuple(one for one in node.children if matches(query, one.row.kind, one.row.plan))
-                if kept:
-                    nodes.append(Node(node.key, node.row, kept))
+            node = self._node(source, held)
+            kept = tuple(one for one in node.children if _runs_in(one.row, within)) if within else node.children
+            if query and not _matches(node.row, query):
+                kept = tuple(one for one in kept if matches(query, one.row.kind, one.row.plan))
+            if kept:
+                nodes.append(node if kept is node.children else Node(node.key, node.row, kept))
         return tuple(nodes)
 
-    def _node(self, source: int | None, share: Shares) -> Node[OperationRow]:
+    def _node(self, source: int | None, held: Holdings) -> Node[OperationRow]:
         empty = self._empty.get(source)
         if empty is None:
             empty = self._empty[source] = self._empty_node(source)
-        held, unavailable = share.bytes.get(source, 0), share.unavailable.get(source, 0)
-        if not held and not unavailable:
+        made = unavailable = 0
+        if source is not None:
+            made, unavailable = held.own.get(source, 0), held.unavailable.get(source, 0)
+        if not made and not unavailable:
             return empty
-        return Node(
-            empty.key, replace(empty.row, bytes=held, usage=share.usage, unavailable=unavailable), empty.children
-        )
+        return Node(empty.key, replace(empty.row, made=made, usage=held.usage, unavailable=unavailable), empty.children)
 
     def _empty_node(self, source: int | None) -> Node[OperationRow]:
         indices = self._grouped[source]
@@ -333,9 +289,6 @@ class StepOperations:
             ", ".join(kinds) if source is not None else "No operation",
             counted(len(indices), "step"),
             None,
-            0,
-            0,
-            0,
             indices[0],
             last_step=indices[-1],
         )
@@ -345,68 +298,4 @@ class StepOperations:
 def _step_row(timeline: Timeline, index: int) -> OperationRow:
     step = timeline.steps[index]
     runs = "" if step.execution_count == 1 else f", runs {step.execution_count:,} times"
-    return OperationRow(None, index, f"Step {index}", step.kind + runs, None, 0, 0, 0, index, last_step=index)
-
-
-class OperationColumn(IntEnum):
-    OPERATION = 0
-    KIND = 1
-    SHARE = 2
-    PLAN = 3
-    BYTES = 4
-    ALTERNATIVES = 5
-    FIRST_STEP = 6
-    LAST_STEP = 7
-
-
-class OperationSpec(TableSpec[OperationRow]):
-    """op · kind · share of the selected peak · plan in words · bytes · alternatives · first and last step."""
-
-    columns = (
-        Column("Op", tip="Operation of the graph"),
-        Column("Kind"),
-        Column("Share", True, "Of the known usage at the selected step on the selected (else the fullest) tile", "%"),
-        Column("Plan in force", tip="The plan in words; a star marks one that is not the file's"),
-        Column("At peak", True, "What it holds there", "bytes"),
-        Column("Alternatives", True, "Plans that the search kept for this operation"),
-        Column("First", True, "The first step that belongs to the operation; of a Repeat, of its body as well"),
-        Column("Last", True, "The last step that belongs to the operation; of a Repeat, of its body as well"),
-    )
-
-    def cell(self, row: OperationRow, column: int) -> Cell:
-        match OperationColumn(column):
-            case OperationColumn.OPERATION:
-                return self._name(row)
-            case OperationColumn.KIND:
-                tip = f"{row.kind}\n{row.remark}" if row.remark else row.kind
-                return Cell(row.short or row.kind, row.kind, tip, Tone.TEXT if row.is_known else Tone.WARNING)
-            case OperationColumn.PLAN:
-                text = f"* {row.plan}" if row.is_edited else row.plan
-                tip = f"{row.plan} (not the file's plan)" if row.is_edited else row.plan
-                return Cell(text, row.plan, tip, Tone.TEXT, row.is_edited)
-            case OperationColumn.ALTERNATIVES:
-                return EMPTY_CELL if row.alternatives is None else Cell(f"{row.alternatives:,}", row.alternatives)
-            case OperationColumn.BYTES:
-                return self._bytes(row)
-            case OperationColumn.SHARE:
-                if not row.bytes or not row.usage:
-                    return EMPTY_CELL
-                tip = f"{exact_text(row.bytes)} of {exact_text(row.usage)}"
-                return Cell(percent_text(row.bytes, row.usage), round(100 * row.bytes / row.usage, 3), tip)
-            case OperationColumn.FIRST_STEP:
-                return EMPTY_CELL if row.first_step is None else Cell(f"{row.first_step:,}", row.first_step)
-            case OperationColumn.LAST_STEP:
-                return EMPTY_CELL if row.last_step is None else Cell(f"{row.last_step:,}", row.last_step)
-
-    def _name(self, row: OperationRow) -> Cell:
-        if row.operation is None:
-            return Cell("" if row.step is not None else "–", -1)
-        if not row.is_known:
-            return Cell(f"? {row.operation}", row.operation, f"Unknown: {row.remark}", Tone.WARNING)
-        return Cell(str(row.operation), row.operation, row.kind)
-
-    def _bytes(self, row: OperationRow) -> Cell:
-        if row.unavailable:
-            tip = f"{exact_text(row.bytes)} known; {counted(row.unavailable, 'allocation')} unavailable"
-            return Cell(f"≥ {kib_cell(row.bytes).text}", row.bytes, tip, Tone.UNAVAILABLE)
-        return kib_cell(row.bytes) if row.bytes else EMPTY_CELL
+    return OperationRow(None, index, f"Step {index}", step.kind + runs, None, index, last_step=index)

@@ -10,11 +10,12 @@ from tileview.graphlayout import Sizes, Spacing, Structure
 from tileview.model.graph import Graph
 from tileview.model.recipe import Recipe
 from tileview.model.timeline import Timeline, fullest_tile
+from tileview.present.counterparts import recipe_of_graph
 from tileview.present.graph_figures import NodeFigures, no_figures, node_figures
 from tileview.present.graph_style import ColourMode, GraphStyle, graph_style
 from tileview.present.graph_words import NodeWords, node_words
-from tileview.present.holdings import holdings, host_inputs, input_readers
-from tileview.present.operation_rows import owners_of_values, step_spans
+from tileview.present.holdings import holdings, host_inputs, input_readers, owners_of_values
+from tileview.present.operation_rows import step_spans
 from tileview.qt.draw.graph_layouts import LayoutResult
 from tileview.qt.draw.graph_shapes import BAR
 from tileview.qt.theme import Theme
@@ -64,10 +65,7 @@ class GraphLook:
 
     def recipe(self) -> Recipe | None:
         """The recipe in force; that of the linked file where a timeline is open."""
-        recipe = self._session.recipe
-        if recipe is None and self._session.linked is not None:
-            recipe = self._session.linked.recipe
-        return recipe
+        return recipe_of_graph(self._session)
 
     def take_graph(self, graph: Graph | None) -> None:
         """Another graph."""

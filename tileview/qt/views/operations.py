@@ -9,23 +9,24 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from tileview.core.estimate import Estimate
-from tileview.model.timeline import Timeline
-from tileview.present.allocation_rows import AllocationFigures
-from tileview.present.operation_rows import (
-    NO_SHARES,
-    OperationColumn,
-    OperationRow,
-    OperationSpec,
-    RecipeOperations,
-    Shares,
-    StepOperations,
+from tileview.model.graph import Graph
+from tileview.model.timeline import Timeline, fullest_tile
+from tileview.present.counterparts import recipe_of_graph
+from tileview.present.holdings import (
+    NO_HOLDINGS,
+    Holdings,
+    holdings,
+    host_inputs,
+    input_readers,
     owners_of_values,
-    shares,
-    step_spans,
+    step_holdings,
 )
+from tileview.present.operation_rows import OperationRow, RecipeOperations, StepOperations, step_spans
+from tileview.present.operation_table import OperationColumn, OperationSpec, counted_words, footer
 from tileview.present.tables import Node
 from tileview.qt.bridge import Bridge
 from tileview.qt.models.node_model import NodeModel
+from tileview.qt.text import plain_tip
 from tileview.qt.views.base import View
 from tileview.qt.views.elided import WrappedLabel
 from tileview.qt.views.node_view import NodeView
@@ -43,10 +44,14 @@ class OperationsView(View):
 
     def __init__(self, bridge: Bridge, parent: QWidget | None = None) -> None:
         super().__init__(bridge, parent)
-        self._figures: AllocationFigures | None = None
-        self._owners: dict[int, int] | None = None
+        self._held: Holdings = NO_HOLDINGS
+        self._graph: Graph | None = None
+        self._owners: dict[int, int] = {}
+        self._readers: dict[int, tuple[int, ...]] = {}
+        self._hosts: frozenset[int] = frozenset()
+        self._sizes: tuple[int | None, dict[int, int]] = (None, {})
         self._steps: StepOperations | None = None
-        self._made: tuple[int, Estimate | None, RecipeOperations] | None = None
+        self._made: tuple[Graph, int, Estimate | None, RecipeOperations] | None = None
         self._spans: dict[int, tuple[int, int]] = {}
         self._stale = False
         self._pace = Pace(self._follow, self)
@@ -56,11 +61,14 @@ class OperationsView(View):
         self.filter_box.setClearButtonEnabled(True)
         self.filter_box.textChanged.connect(self._refill)
         self.note = WrappedLabel()
+        self.footer = WrappedLabel()
         self.model = NodeModel(OperationSpec(), bridge.theme, self)
         self.tree = NodeView(self.model, "Operations by region", self, tree=True)
         self.tree.describe("The operations of the graph, bodies below their Repeat; Left and Right fold.")
         self.tree.setIndentation(12)
-        self.tree.set_samples("1234", "FlashAttention", "100.0 %", "grid 8 × 36 × 5", "573.2 KiB", "22", "163", "163")
+        self.tree.set_samples(
+            "1234", "FlashAttention", "100.0 %", "grid 8 × 36 × 5", "573.2 KiB", "573.2 KiB", "22", "163", "163"
+        )
         self.tree.set_flexible(OperationColumn.PLAN)
         self.tree.picked.connect(self._pick)
         self.setFocusProxy(self.tree)
@@ -74,6 +82,7 @@ class OperationsView(View):
         layout.setSpacing(4)
         layout.addLayout(top)
         layout.addWidget(self.tree, 1)
+        layout.addWidget(self.footer)
         self._load()
 
     # -- session --------------------------------------------------------------------------------------------------
@@ -86,7 +95,7 @@ class OperationsView(View):
     def _unfold(self) -> None:
         """Open the bodies of a recipe; the steps of a timeline only where they are few or looked for."""
         count = self.model.rowCount()
-        if count <= _MOST_EXPANDED and (self.session.graph is not None or count == 1 or self.filter_box.text()):
+        if count <= _MOST_EXPANDED and (self._graph is not None or count <= 2 or self.filter_box.text()):
             self.tree.expandToDepth(0)
 
     def on_state(self) -> None:
@@ -94,6 +103,12 @@ class OperationsView(View):
 
     def on_estimate(self) -> None:
         self._load()
+
+    def on_pins(self) -> None:
+        """A linked recipe gives a timeline its graph, or takes it away again."""
+        recipe = recipe_of_graph(self.session)
+        if (None if recipe is None else recipe.graph) is not self._graph:
+            self._load()
 
     def on_selection(self) -> None:
         self._pace.ask()
@@ -106,12 +121,16 @@ class OperationsView(View):
         self.model.set_theme(self.bridge.theme)
 
     def _load(self) -> None:
-        timeline = self.session.timeline
-        graph = self.session.graph
-        self._owners = None if graph is None else owners_of_values(graph)
+        timeline, recipe = self.session.timeline, recipe_of_graph(self.session)
+        graph = None if recipe is None else recipe.graph
+        if graph is not self._graph:
+            self._graph = graph
+            self._owners = {} if graph is None else owners_of_values(graph)
+            self._readers = {} if graph is None else input_readers(graph)
+            self._hosts = frozenset() if graph is None else host_inputs(graph)
         self._steps = StepOperations(timeline) if graph is None and timeline is not None else None
         self._spans = step_spans(timeline)
-        self._figures = None if timeline is None else AllocationFigures(timeline)
+        self._sizes = (None, {})
         self._refill()
         self._show_selected()
 
@@ -136,50 +155,64 @@ class OperationsView(View):
         if was_empty or self.filter_box.text():
             self._unfold()
         self.note.setText(self._words(timeline))
+        has_graph = self._graph is not None
+        self.footer.setText(footer(self._held, has_graph))
+        self.footer.setToolTip(plain_tip(counted_words(self._held, has_graph)))
+        self.footer.setVisible(bool(self.footer.text()))
 
     def _nodes(self, timeline: Timeline | None) -> tuple[Node[OperationRow], ...]:
-        query = self.filter_box.text()
-        share = self._shares(timeline)
-        if self.session.graph is not None:
-            return self._operations().nodes(share, query)
-        return () if self._steps is None else self._steps.nodes(share, query)
+        query, span = self.filter_box.text(), self.session.selection.span
+        self._held = self._share_out(timeline)
+        if self._graph is not None:
+            return self._operations(self._graph).nodes(self._held, query, span)
+        return () if self._steps is None else self._steps.nodes(self._held, query, span)
 
-    def _operations(self) -> RecipeOperations:
+    def _operations(self, graph: Graph) -> RecipeOperations:
         """The recipe in force in words, put together again only after an edit or an estimate."""
         estimate, revision = self.session.estimate, self.session.revision
         made = self._made
-        if made is None or made[0] != revision or made[1] is not estimate:
-            recipe = self.session.recipe
+        if made is None or made[0] is not graph or made[1] != revision or made[2] is not estimate:
+            recipe = recipe_of_graph(self.session)
             assert recipe is not None
             program = None if estimate is None else estimate.program
             unknown = {} if program is None else dict(program.unknown)
             edited = self.session.state.swaps.keys()
             operations = RecipeOperations(recipe, self._spans, edited=edited, unknown=unknown)
-            made = self._made = (revision, estimate, operations)
-        return made[2]
+            made = self._made = (graph, revision, estimate, operations)
+        return made[3]
 
-    def _shares(self, timeline: Timeline | None) -> Shares:
-        if timeline is None or self._figures is None or not timeline.steps:
-            return NO_SHARES
+    def _share_out(self, timeline: Timeline | None) -> Holdings:
+        """Whose the bytes are at the selected step on the selected tile, else on the fullest: as in the graph."""
         selection = self.session.selection
-        table = self._figures.table(selection.step or 0, selection.tile)
-        return shares(table, timeline, self._owners, None if self._steps is None else self._steps.firsts)
+        step = selection.step or 0
+        if timeline is None or step >= len(timeline.steps):
+            return NO_HOLDINGS
+        tile = fullest_tile(timeline.tiles, step) if selection.tile is None else selection.tile
+        if tile >= timeline.tile_count:
+            return NO_HOLDINGS
+        if tile != self._sizes[0]:
+            self._sizes = (tile, {})
+        sizes = self._sizes[1]
+        if self._steps is not None:
+            return step_holdings(timeline, step, tile, self._steps.firsts, sizes)
+        return holdings(timeline, step, tile, self._owners, self._readers, self._hosts, sizes)
 
     def _words(self, timeline: Timeline | None) -> str:
+        selection = self.session.selection
         if self.session.document is None:
             return "Nothing open"
-        if self.session.graph is None:
-            return "Operations that the steps name"
-        if timeline is None or self.session.selection.step is None:
+        span = "" if selection.span is None else f", only steps {selection.span[0]} … {selection.span[1] - 1}"
+        if self._graph is None:
+            return f"Operations that the steps name{span}"
+        if timeline is None or selection.step is None:
             return ""
-        tile = self.session.selection.tile
-        where = "fullest tile" if tile is None else f"tile {tile}"
-        return f"At step {self.session.selection.step}, {where}"
+        where = "fullest tile" if selection.tile is None else f"tile {selection.tile}"
+        return f"At step {selection.step}, {where}{span}"
 
     def _show_selected(self) -> None:
         selection = self.session.selection
         key: Hashable = selection.operation
-        if self.session.graph is None and selection.operation is not None:
+        if self._graph is None and selection.operation is not None:
             key = ("source", selection.operation)
         self.tree.show_current(key)
 
