@@ -33,7 +33,7 @@ def test_an_allocation_in_words_with_its_picture(qtbot) -> None:
 def test_an_allocation_without_a_size_is_drawn_and_explained(qtbot) -> None:
     shown = stage(DetailsView, qtbot, "rejected-op0.timeline.json")
     shown.session.select_allocation(2)
-    assert "no valid layout: 1472 owners asked of 288 grains" in shown.view.plain
+    assert "no valid layout: 1,152 elements make 288 grains of 4, fewer than the 1,472 owners" in shown.view.plain
     assert not shown.view.partition.grab().isNull()
 
 

@@ -10,11 +10,15 @@ import pytest
 
 from tests.helpers.fake_timeline import small_timeline
 from tests.helpers.opened import opened
+from tileview.core.geometry.resolve import resolve
 from tileview.model.sizes import Unavailable
+from tileview.model.tensor import ROW_MAJOR, Axis, AxisBase, Layout, Padding, Tiling
 from tileview.model.timeline import Timeline
 from tileview.present.details import allocation_details, operation_details, plain_text, tile_details
 from tileview.present.explain import (
     alias_sentence,
+    budget_sentence,
+    cut_words,
     life_sentences,
     owners_sentence,
     tile_sentence,
@@ -49,16 +53,101 @@ def test_a_value_that_is_not_rounded(rejected: Timeline) -> None:
 
 def test_a_linear_layout_counts_grains(rejected: Timeline) -> None:
     assert value_sentence(rejected, 3) == (
-        "[1,729,1152] F16: 839,808 elements make 209,952 grains of 4, 142 or 143 for each of 1,472 owners. "
+        "[1,729,1152] F16: 839,808 elements make 209,952 grains of 4, 143 or 142 for each of 1,472 owners. "
         "Largest shard: 143 × 4 elements × 2 B = 1,144 B"
     )
 
 
 def test_a_layout_that_does_not_resolve_says_why(rejected: Timeline) -> None:
     text = value_sentence(rejected, 2)
-    assert "no valid layout" in text
-    assert "1472 owners asked of 288 grains" in text
-    assert text.endswith("its size is unavailable")
+    # layout.md: E = 1,152, g = 4, T = 1472: G = 288 < 1472.
+    assert text == (
+        "[1,1,1152] F16: no valid layout: 1,152 elements make 288 grains of 4, fewer than the 1,472 owners that must "
+        "hold one each; its size is unavailable"
+    )
+
+
+OVER = "so400m-over.recipe.json"
+HAND = [
+    # Each by hand from layout.md and memory.md: blocks, ⌊B / q⌋ and one more for the first B mod q, products, rounding.
+    # 729 over 92 parts of single elements: 7 each, 85 more: 8 or 7. 8 · 588 · 2.
+    (OVER, 0, "[1,729,588] F16: 729 in 92 parts of 8 or 7. Largest shard: 1 × 8 × 588 elements × 2 B = 9,408 B"),
+    # 588 to 19 blocks of 32 = 608; 1152 = 72 blocks of 16. 32 · 16 · 1, a parameter's home that nothing rounds.
+    (OVER, 1, "[588,1152] F8: 588 padded to 608 in 19 parts of 32; 1152 in 72 parts of 16. Largest shard: "
+     "32 × 16 elements × 1 B = 512 B"),
+    # Linear: 1152 / 4 = 288 grains over 9 owners.
+    (OVER, 2, "[1,1,1152] F16: 1,152 elements make 288 grains of 4, 32 for each of 9 owners. Largest shard: "
+     "32 × 4 elements × 2 B = 256 B"),
+    # One part that is only padded: 1 to 16 rows of a Left panel.
+    (OVER, 330, "[1,1,1152] F16: 1 padded to 16; 1152 in 72 parts of 16. Largest shard: 1 × 16 × 16 elements × 2 B "
+     "= 512 B"),
+    # Left operand in F8: 730 / 2 = 365 blocks over 8: 46 or 45 blocks; 92 · 128 + 8 → one element of 16,384.
+    (OVER, 344, "[1,729,588] F8: 729 padded to 730 in 8 parts of 92 or 90; 588 padded to 640 in 5 parts of 128. "
+     "Largest shard: 1 × 92 × 128 elements × 1 B = 11,776 B, + 8 B access tail, rounded up to 1 memory element of "
+     "16,384 B = 16,384 B"),
+    # A product's result, interleaved: no tail; 92 · 32 · 2 → one element of 32,768.
+    (OVER, 348, "[5,1,729,1152] F16: 5 in 5 parts of 1; 729 padded to 730 in 8 parts of 92 or 90; 1152 in 36 parts of "
+     "32. Largest shard: 1 × 1 × 92 × 32 elements × 2 B = 5,888 B, rounded up to 1 memory element of 32,768 B "
+     "= 32,768 B"),
+    # The right operand of such a product: replicated, neither tail nor rounding.
+    (OVER, 347, "[588,1152] F8: 588 padded to 640 in 5 parts of 128; 1152 in 36 parts of 32. Largest shard: "
+     "128 × 32 elements × 1 B = 4,096 B"),
+    # Swapped orientation: the weight is the left operand. 12 blocks of 96 over 5: 3 or 2; 288 · 432 + 8 = 124,424 → 8.
+    (OVER, 377, "[1152,3456] F8: 1152 in 5 parts of 288 or 192; 3456 in 8 parts of 432. Largest shard: 288 × 432 "
+     "elements × 1 B = 124,416 B, + 8 B access tail, rounded up to 8 memory elements of 16,384 B = 131,072 B"),
+    # F16 left operand: tail of 8 elements = 16 B.
+    (OVER, 406, "[16,729,96] F16: 16 in 16 parts of 1; 729 in 23 parts of 32 or 31; 96 in 2 parts of 48. Largest "
+     "shard: 1 × 32 × 48 elements × 2 B = 3,072 B, + 16 B access tail, rounded up to 1 memory element of 16,384 B "
+     "= 16,384 B"),
+    # F32, a dimension that is not divided counts in full: 2 · 1 · 8 · 4.
+    (OVER, 411, "[2,16,729] F32: 16 in 16 parts of 1; 729 in 92 parts of 8 or 7. Largest shard: 2 × 1 × 8 elements "
+     "× 4 B = 64 B"),
+    # Whole on one tile.
+    ("vit3-64tiles.recipe.json", 0, "[1,4,588] F16: not divided: 1 × 4 × 588 elements × 2 B = 4,704 B"),
+    # Linear on one owner: 8 · 26,900 = 215,200 elements = 53,800 grains.
+    ("pair-8tiles.v2.timeline.json", 1, "[8,26900] F16: 215,200 elements make 53,800 grains of 4, all for one owner. "
+     "Largest shard: 53,800 × 4 elements × 2 B = 430,400 B"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "index", "sentence"), HAND)
+def test_kinds_of_allocations_worked_by_hand(name: str, index: int, sentence: str) -> None:
+    timeline = opened(name).timeline
+    assert timeline is not None
+    assert value_sentence(timeline, index) == sentence
+
+
+def test_padding_groups_and_widened_parts_are_told_as_such() -> None:
+    # Two groups of 50, each padded to 64 = 8 blocks of 8 over 3 parts: 24, 24, 16 (24 or 16).
+    grouped = Axis(AxisBase.START, 0, 6, block_size=8, padding_multiple=64, padding=Padding.ZERO, padding_groups=2)
+    resolved = resolve((100,), Layout(ROW_MAJOR, Tiling(6, 1, (grouped,))))
+    assert cut_words(resolved) == ["100 in 2 groups of 50 padded to 64 each, 2 × 3 parts of 24 or 16"]
+    assert resolved.splits is not None
+    assert resolved.splits[0] is not None
+    assert set(resolved.splits[0].bounds().widths) == {24, 16}
+    # 10 over 4 parts: 3, 3, 2, 2, each widened to a multiple of 4.
+    widened = Axis(AxisBase.START, 0, 4, shard_padding_multiple=4, padding=Padding.ZERO)
+    resolved = resolve((10,), Layout(ROW_MAJOR, Tiling(4, 1, (widened,))))
+    assert cut_words(resolved) == ["10 in 4 parts of 3 or 2 widened to 4"]
+    assert resolved.maximum_elements == 4
+    # 7 each, widened to a multiple of 6.
+    widened = Axis(AxisBase.START, 0, 2, shard_padding_multiple=6, padding=Padding.ZERO)
+    assert cut_words(resolve((14,), Layout(ROW_MAJOR, Tiling(2, 1, (widened,))))) == [
+        "14 in 2 parts of 7 widened to 12"
+    ]
+    # More parts than blocks: some hold nothing.
+    sparse = Axis(AxisBase.START, 0, 4, block_size=8)
+    resolved = resolve((16,), Layout(ROW_MAJOR, Tiling(4, 1, (sparse,))))
+    assert cut_words(resolved) == ["16 in 4 parts of 8 or 0"]
+    assert resolved.owner_elements().tolist() == [8, 8, 0, 0]
+
+
+def test_small_shares_are_not_told_as_nothing(rejected: Timeline) -> None:
+    # 537,808 B: 0.05 % are 268.9 B.
+    assert budget_sentence(268, rejected) == "Less than 0.1 % of the 537,808 B that the reserve leaves of the budget."
+    assert budget_sentence(269, rejected) == "0.1 % of the 537,808 B that the reserve leaves of the budget."
+    assert budget_sentence(0, rejected).startswith("0.0 % of")
+    assert budget_sentence(58_696, replace(rejected, reserve_bytes=0)) == "10.0 % of the budget of 586,960 B."
 
 
 def test_copies_multiply(rejected: Timeline) -> None:

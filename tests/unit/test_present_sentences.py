@@ -9,7 +9,7 @@ import pytest
 
 from tests.helpers.opened import opened
 from tileview.model.config import INTERLEAVED_ELEMENT_BYTES, STANDARD_ELEMENT_BYTES
-from tileview.model.sizes import Unavailable
+from tileview.model.sizes import Unavailable, size_text
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Timeline
 from tileview.present.allocation_rows import AllocationFigures, allocation_row
@@ -82,12 +82,12 @@ def check_cuts(sentence: str, shape: tuple[int, ...]) -> None:
         assert number(wide) in factors
     grains = _GRAINS.search(sentence)
     if grains is not None:
-        elements, count, grain, short, long, owners = (number(part or "0") for part in grains.groups())
+        elements, count, grain, most, least, owners = (number(part or "0") for part in grains.groups())
         assert elements == prod(shape)
         assert count == ceil(elements / grain)
-        assert short == count // owners
-        assert long == (short + 1 if count % owners else 0)
-        assert factors == [max(short, long), grain]
+        assert most == ceil(count / owners)
+        assert least == (count // owners if count % owners else 0)
+        assert factors == [most, grain]
 
 
 def check_bytes(sentence: str, timeline: Timeline, index: int) -> None:
@@ -164,6 +164,10 @@ def test_the_tiles_that_hold_an_allocation_are_counted_right(name: str) -> None:
             continue
         sizes = [int(size) for size in timeline.tiles.allocation(root) if size]
         if not sizes:
+            continue
+        if len(sizes) == 1:
+            tile = int(timeline.tiles.allocation(root).argmax())
+            assert sentence == f"On tile {tile} only: {size_text(sizes[0])}."
             continue
         found = _HELD.match(sentence)
         assert found is not None, sentence

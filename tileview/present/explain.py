@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from math import prod
 
-from tileview.core.geometry.resolve import LayoutError, Resolved, resolve
+from tileview.core.geometry.partition import Split
+from tileview.core.geometry.resolve import LayoutError, LayoutErrorKind, Resolved, resolve
 from tileview.model.config import INTERLEAVED_ELEMENT_BYTES, STANDARD_ELEMENT_BYTES
-from tileview.model.sizes import Size, Unavailable, exact_text, kib_text
-from tileview.model.tensor import MemoryClass
+from tileview.model.sizes import Size, Unavailable, exact_text, kib_text, size_text
+from tileview.model.tensor import Layout, MemoryClass, Shape
 from tileview.model.timeline import Timeline, TimelineStep, TimelineValue
 from tileview.present.allocation_rows import allocation_row
 from tileview.present.lives import Life
+from tileview.present.tables import percent_text
 from tileview.present.words import class_words, counted, precision_short, shape_text
 
 
@@ -29,26 +31,40 @@ def cut_words(resolved: Resolved) -> list[str]:
     if resolved.splits is None:
         elements = prod(resolved.shape)
         grains = -(-elements // resolved.grain)
+        made = f"{elements:,} elements make {grains:,} grains of {resolved.grain}"
+        if resolved.owner_count == 1:
+            return [f"{made}, all for one owner"]
         short, long = divmod(grains, resolved.owner_count)
-        each = f"{short:,} or {short + 1:,}" if long else f"{short:,}"
-        return [
-            f"{elements:,} elements make {grains:,} grains of {resolved.grain}, {each} for each of "
-            f"{counted(resolved.owner_count, 'owner')}"
-        ]
+        each = f"{short + 1:,} or {short:,}" if long else f"{short:,}"
+        return [f"{made}, {each} for each of {counted(resolved.owner_count, 'owner')}"]
     words = []
     for extent, padded, split in zip(resolved.shape, resolved.padded_shape, resolved.splits, strict=True):
         padding = "" if padded == extent else f" padded to {padded}"
         if split is None:
             if padding:
                 words.append(f"{extent}{padding}")
-            continue
-        if split.partitions == 1:
-            if padding or split.wide != padded:
-                words.append(f"{extent} padded to {split.wide}")
-            continue
-        width = f"{split.wide}" if split.narrow == split.wide else f"{split.wide} or {split.narrow}"
-        words.append(f"{extent}{padding} in {counted(split.partitions, 'part')} of {width}")
+        elif split.partitions > 1:
+            words.append(_split_words(extent, padding, split))
+        elif padding or split.wide != padded:
+            words.append(f"{extent} padded to {split.wide}")
     return words
+
+
+def _split_words(extent: int, padding: str, split: Split) -> str:
+    """One dimension in several parts; groups that are padded each for itself, and parts that are widened, by name."""
+    short, long = divmod(split.padded // split.block, split.partitions // split.groups)
+    widths = [(short + 1) * split.block, short * split.block] if long else [short * split.block]
+    if split.groups > 1:
+        grew = "" if split.padded == split.logical else f" padded to {split.padded} each"
+        text = f"{extent} in {split.groups} groups of {split.logical}{grew}, {split.groups} × "
+        text += counted(split.partitions // split.groups, "part")
+    else:
+        text = f"{extent}{padding} in {counted(split.partitions, 'part')}"
+    text += " of " + " or ".join(f"{width}" for width in widths)
+    held = [split.wide, split.narrow] if long else [split.narrow]
+    if held != widths:
+        text += " widened to " + " or ".join(f"{width}" for width in dict.fromkeys(held))
+    return text
 
 
 def shard_factors(resolved: Resolved) -> list[int]:
@@ -71,7 +87,7 @@ def value_sentence(timeline: Timeline, index: int) -> str:
     try:
         resolved = resolve(value.shape, value.layout)
     except LayoutError as error:
-        return head + f"no valid layout: {error.text}; its size is unavailable"
+        return head + f"no valid layout: {failure_words(value.shape, value.layout, error)}; its size is unavailable"
     width = value.precision.element_bytes
     if width is None:
         return head + f"precision {value.precision} is not known; its size is unavailable"
@@ -84,6 +100,19 @@ def value_sentence(timeline: Timeline, index: int) -> str:
     if value.shard_bytes != payload:
         return f"{text}; the file says {exact_text(value.shard_bytes)}"
     return text + _to_allocation(timeline, value, payload)
+
+
+def failure_words(shape: Shape, layout: Layout, error: LayoutError) -> str:
+    """Why a layout does not resolve; of too few grains with the figures one can check."""
+    if layout.tiling.is_linear and error.kind is LayoutErrorKind.EMPTY_AXIS_TILING:
+        grain, owners, elements = layout.tiling.axes[0].block_size, layout.tiling.tile_count, prod(shape)
+        grains = -(-elements // grain) if grain else 0
+        if shape and grain and grains < owners:
+            return (
+                f"{elements:,} elements make {grains:,} grains of {grain}, fewer than the {owners:,} owners that must "
+                "hold one each"
+            )
+    return error.text
 
 
 def _to_allocation(timeline: Timeline, value: TimelineValue, payload: int) -> str:
@@ -139,6 +168,8 @@ def owners_sentence(timeline: Timeline, root: int) -> str:
     if not len(held):
         return "No tile holds a part of it."
     least, most = int(held.min()), int(held.max())
+    if len(held) == 1:
+        return f"On tile {int(sizes.argmax())} only: {size_text(most)}."
     each = exact_text(most) if least == most else f"{exact_text(least)} to {exact_text(most)}"
     where = "all" if len(held) == timeline.tile_count else f"{len(held):,} of {timeline.tile_count:,}"
     total = int(sizes.sum())
@@ -200,5 +231,9 @@ def budget_sentence(size: Size, timeline: Timeline) -> str:
     available = timeline.budget_bytes - timeline.reserve_bytes
     if available <= 0:
         return f"The reserve of {exact_text(timeline.reserve_bytes)} leaves nothing of the budget."
-    tenths = (size * 2000 + available) // (2 * available)
-    return f"{tenths // 10}.{tenths % 10} % of the {exact_text(available)} that the reserve leaves of the budget."
+    share = percent_text(size, available)
+    if size and share == "0.0 %":
+        share = "Less than 0.1 %"
+    if not timeline.reserve_bytes:
+        return f"{share} of the budget of {exact_text(available)}."
+    return f"{share} of the {exact_text(available)} that the reserve leaves of the budget."
