@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+
+import numpy as np
 import pytest
 
 from tileview.graphlayout.coordinates import assign_x
 from tileview.graphlayout.cycles import back_edges, make_acyclic, topological_order
 from tileview.graphlayout.layers import Pin, assign_layers
-from tileview.graphlayout.order import crossings, reduce_crossings
+from tileview.graphlayout.order import crossings, inversions, reduce_crossings
 from tileview.graphlayout.proper import make_proper
 
 
@@ -119,6 +122,24 @@ class TestOrder:
         proper = make_proper([0, 0, 0, 1, 1, 1], edges)
         assert crossings(proper, reduce_crossings(proper)) == 9
 
+    @pytest.mark.parametrize("count", [0, 1, 2, 3, 6])
+    def test_inversions_of_every_permutation(self, count: int) -> None:
+        for numbers in itertools.permutations(range(count)):
+            naive = sum(one > other for one, other in itertools.combinations(numbers, 2))
+            assert inversions(np.array(numbers, dtype=np.int64)) == naive
+
+    @pytest.mark.parametrize("count", [1 << 16, (1 << 16) + 1, 100_000])
+    def test_inversions_of_many_numbers(self, count: int) -> None:
+        assert inversions(np.arange(count)[::-1]) == count * (count - 1) // 2
+        # Halves exchanged: each of the upper half stands before each of the lower.
+        assert inversions(np.roll(np.arange(count), count // 2)) == (count // 2) * (count - count // 2)
+
+    def test_a_value_read_in_many_layers_goes_down_between_its_readers(self) -> None:
+        # 0 is read by four nodes in each of two layers, the lower ones by way of one bend
+        proper = make_proper([0] + [1] * 4 + [2] * 4, [(0, target) for target in range(1, 9)], [0] * 8)
+        assert proper.size == 10
+        assert reduce_crossings(proper)[1] == [1, 2, 9, 3, 4]
+
     def test_equal_input_gives_equal_output(self) -> None:
         edges = [(0, 5), (0, 6), (1, 4), (1, 7), (2, 4), (2, 6), (3, 5), (3, 4)]
         layer = [0, 0, 0, 0, 1, 1, 1, 1]
@@ -130,6 +151,10 @@ class TestCoordinates:
         proper = make_proper([0, 1, 2], [(0, 1), (1, 2)])
         xs = assign_x(proper, [[0], [1], [2]], [10.0, 30.0, 20.0], 5.0, 2.0)
         assert xs == [15.0, 15.0, 15.0]
+
+    def test_nodes_below_one_another_need_no_edge_to_stand_in_line(self) -> None:
+        proper = make_proper([0, 1, 2], [(0, 1)])
+        assert assign_x(proper, [[0], [1], [2]], [10.0, 30.0, 20.0], 5.0, 2.0) == [15.0, 15.0, 15.0]
 
     def test_a_parent_stands_over_the_middle_of_two_children(self) -> None:
         proper = make_proper([0, 1, 1], [(0, 1), (0, 2)])

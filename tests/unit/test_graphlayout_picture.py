@@ -162,6 +162,11 @@ class TestNested:
         # No layer holds more than 6 boxes of 190 and a few dozen bends; whole blocks would make it 20,000 wide.
         assert layout_graph(read_structure(generated(500, seed=2, skips=0.5, reach=160))).width < 8_000
 
+    def test_a_star_is_as_wide_as_its_rows(self) -> None:
+        # One value read by 600 operations: rows of 36 boxes of 190 with 24 between them, straight below one another.
+        star = graph([operation(index, [0], [index + 1]) for index in range(600)], [])
+        assert layout_graph(read_structure(star)).width < 36 * (190 + 24) + 400
+
     def test_straight_edges_are_noted(self) -> None:
         lines = generated(3000, seed=3, skips=0.9, reach=3000)
         picture = layout_graph(read_structure(lines))

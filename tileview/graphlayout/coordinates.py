@@ -1,5 +1,6 @@
 """Horizontal coordinates: four extreme alignments of the layers, and the middle of them.
- The method is that of Brandes and Köpf: nodes are lined up with the median of their neighbours into vertical blocks,
+
+The method is that of Brandes and Köpf: nodes are lined up with the median of their neighbours into vertical blocks,
 long edges first; the blocks are packed to the left; this is done for both vertical and both horizontal directions,
 and each node takes the mean of the two middle results. As all four keep the order and the distances within layers, so
 does the mean.
@@ -8,10 +9,17 @@ does the mean.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
 
 from tileview.graphlayout.proper import Proper
 from tileview.graphlayout.token import Part, Silent, Token, check
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
 
 _WIDE = 2.5
 """A drawing wider than this many times its widest layer is tried again with shorter blocks."""
@@ -39,7 +47,7 @@ def assign_x(
     Parameters
     ----------
     layers
-        The order of each layer, from :func:`tileview.graphlayout.order.reduce_crossings`.
+        The order of each layer, from :func:`tileview.graphlayout.order.reduce_crossings`; none is empty.
     widths
         Width of every node and bend (bends may have 0).
     gap, bend_gap
@@ -48,190 +56,196 @@ def assign_x(
     token = Silent() if token is None else token
     if not proper.size:
         return []
-    conflicts = _conflicts(proper, layers)
+    if all(len(layer) == 1 for layer in layers):
+        # A body of a Repeat often is such a chain, and there may be thousands of them.
+        return [max(widths) / 2] * proper.size
+    rows = _arrange(proper, layers, np.array(widths, dtype=np.float64), gap, bend_gap)
     attempts = (_LARGE_BLOCK,) if proper.size > _LARGE else (proper.size, 2 * _LARGE_BLOCK, _LARGE_BLOCK)
-    enough = _WIDE * _natural_width(proper, layers, widths, gap, bend_gap)
-    xs: list[float] = []
+    half = rows.widths / 2
+    xs: Floats = half
     for number, limit in enumerate(attempts):
         part = Part(token, number / len(attempts), (number + 1) / len(attempts))
-        xs = _centred(_middle(proper, layers, conflicts, widths, gap, bend_gap, limit, part), widths)
-        if max(x + width / 2 for x, width in zip(xs, widths, strict=True)) <= enough:
+        xs = _middle(rows, limit, part)
+        xs = xs - (xs - half).min()
+        if (xs + half).max() <= _WIDE * rows.natural_width:
             break
-    return xs
+    found: list[float] = xs.tolist()
+    return found
 
 
-def _natural_width(
-    proper: Proper, layers: Sequence[Sequence[int]], widths: Sequence[float], gap: float, bend_gap: float
-) -> float:
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """What does not depend on the direction in which a drawing is packed.
+
+    ``layers`` in their order; ``place`` (n,): a node's place in its layer; ``mirrored`` (n,): counted from the right.
+    ``left`` and ``right`` (k,): neighbours within a layer, their centres at least ``apart`` (k,) from one another.
+    ``above`` and ``below`` (n, 2): the two median neighbours of each node in the layer above and below, the left one
+    first; −1 where there is none, where both are the same (the second), or where the edge gives way.
+    """
+
+    layers: Sequence[Sequence[int]]
+    place: Ints
+    mirrored: Ints
+    widths: Floats
+    left: Ints
+    right: Ints
+    apart: Floats
+    above: Ints
+    below: Ints
+    natural_width: float
     """The width of the widest layer, packed."""
-    widest = 0.0
-    for layer in layers:
-        gaps = sum(gap if a < proper.nodes and b < proper.nodes else bend_gap for a, b in pairwise(layer))
-        widest = max(widest, sum(widths[node] for node in layer) + gaps)
-    return widest
 
 
-def _centred(xs: list[float], widths: Sequence[float]) -> list[float]:
-    """The same with the leftmost border at 0."""
-    left = min(x - width / 2 for x, width in zip(xs, widths, strict=True))
-    return [x - left for x in xs]
+def _arrange(proper: Proper, layers: Sequence[Sequence[int]], widths: Floats, gap: float, bend_gap: float) -> _Rows:
+    flat = np.array([node for layer in layers for node in layer], dtype=np.int64)
+    lengths = np.array([len(layer) for layer in layers], dtype=np.int64)
+    place, mirrored = np.zeros(proper.size, dtype=np.int64), np.zeros(proper.size, dtype=np.int64)
+    place[flat] = np.arange(len(flat)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    mirrored[flat] = np.repeat(lengths, lengths) - 1 - place[flat]
+    has_left = place[flat[1:]] > 0
+    left, right = flat[:-1][has_left], flat[1:][has_left]
+    gaps = np.where((left < proper.nodes) & (right < proper.nodes), gap, bend_gap)
+    layer = np.array(proper.layer, dtype=np.int64)
+    packed = np.bincount(layer, widths, len(layers)) + np.bincount(layer[right], gaps, len(layers))
+    upper, lower = proper.edges[:, 0], proper.edges[:, 1]
+    free = ~_give_way(proper, flat, place, mirrored)
+    return _Rows(
+        layers,
+        place,
+        mirrored,
+        widths,
+        left,
+        right,
+        (widths[left] + widths[right]) / 2 + gaps,
+        _medians(lower, upper, place, free),
+        _medians(upper, lower, place, free),
+        float(packed.max()),
+    )
 
 
-def _middle(
-    proper: Proper,
-    layers: Sequence[Sequence[int]],
-    conflicts: set[tuple[int, int]],
-    widths: Sequence[float],
-    gap: float,
-    bend_gap: float,
-    limit: int,
-    token: Token,
-) -> list[float]:
+def _give_way(proper: Proper, flat: Ints, place: Ints, mirrored: Ints) -> Bools:
+    """(e,): edges that cross a stretch between two bends. The stretch stays straight, they give way.
+
+    ``flat`` holds all nodes, layer by layer in their order. Within a layer each node lies between two stretches (or
+    a stretch and the border): its edges may only lead to what lies between the upper ends of these two.
+    """
+    upper, lower = proper.edges[:, 0], proper.edges[:, 1]
+    is_stretch = (upper >= proper.nodes) & (lower >= proper.nodes)
+    end = np.full(proper.size, -1, dtype=np.int64)
+    end[lower[is_stretch]] = place[upper[is_stretch]]
+    ends, at = end[flat], np.arange(len(flat))
+    first, last = at - place[flat], at + mirrored[flat]
+    before = np.maximum.accumulate(np.where(ends >= 0, at, -1))
+    before = np.concatenate([[-1], before[:-1]])
+    after = np.minimum.accumulate(np.where(ends >= 0, at, len(flat))[::-1])[::-1]
+    low, high = np.zeros(proper.size, dtype=np.int64), np.zeros(proper.size, dtype=np.int64)
+    low[flat] = np.where(before >= first, ends[before], 0)
+    high[flat] = np.where(after <= last, ends[np.minimum(after, len(flat) - 1)], len(flat))
+    return ~is_stretch & ((place[upper] < low[lower]) | (place[upper] > high[lower]))
+
+
+def _medians(of: Ints, near: Ints, place: Ints, free: Bools) -> Ints:
+    """(n, 2): for each node of ``of`` (e,) the medians of its neighbours ``near`` (e,) by their place; see
+    :class:`_Rows`.
+    """
+    found = np.full((len(place), 2), -1, dtype=np.int64)
+    order = np.lexsort((place[near], of))
+    count = np.bincount(of, minlength=len(place))
+    start = np.cumsum(count) - count
+    nodes = np.flatnonzero(count)
+    first = order[start[nodes] + (count[nodes] - 1) // 2]
+    second = order[start[nodes] + count[nodes] // 2]
+    found[nodes, 0] = np.where(free[first], near[first], -1)
+    found[nodes, 1] = np.where(free[second] & (second != first), near[second], -1)
+    return found
+
+
+def _middle(rows: _Rows, limit: int, token: Token) -> Floats:
     """The mean of the two middle of the four alignments, with blocks of at most ``limit`` nodes."""
-    results: list[list[float]] = []
+    results: list[Floats] = []
     for upwards in (False, True):
         for rightwards in (False, True):
             check(token)
             token.progress(len(results) / 4)
-            turned = [list(reversed(layer)) if rightwards else list(layer) for layer in layers]
-            if upwards:
-                turned.reverse()
-            neighbours = proper.down if upwards else proper.up
-            root, align = _align(proper.size, turned, neighbours, conflicts, limit)
-            xs = _compact(proper, turned, root, align, widths, gap, bend_gap)
-            results.append([-x for x in xs] if rightwards else xs)
-    return _balance(results, widths)
+            root = np.array(_align(rows, upwards, rightwards, limit), dtype=np.int64)
+            if rightwards:
+                results.append(-_compact(root[rows.right], root[rows.left], rows.apart, root))
+            else:
+                results.append(_compact(root[rows.left], root[rows.right], rows.apart, root))
+    return _balance(np.array(results), rows.widths / 2)
 
 
-def _conflicts(proper: Proper, layers: Sequence[Sequence[int]]) -> set[tuple[int, int]]:
-    """Edges (upper, lower) that cross a stretch between two bends: the stretch stays straight, they give way."""
-    position = [0] * proper.size
-    for layer in layers:
-        for place, node in enumerate(layer):
-            position[node] = place
-    found: set[tuple[int, int]] = set()
-    for upper, lower in pairwise(layers):
-        left, done = 0, 0
-        for place, node in enumerate(lower):
-            inner = _above_bend(proper, node)
-            if inner is None and place != len(lower) - 1:
-                continue
-            right = len(upper) - 1 if inner is None else position[inner]
-            while done <= place:
-                other = lower[done]
-                for above in proper.up[other]:
-                    at = position[above]
-                    if (at < left or at > right) and not (above >= proper.nodes and other >= proper.nodes):
-                        found.add((above, other))
-                done += 1
-            left = right
-    return found
+def _align(rows: _Rows, upwards: bool, rightwards: bool, limit: int) -> list[int]:
+    """Blocks of nodes that share an x: the root of each node.
 
-
-def _above_bend(proper: Proper, node: int) -> int | None:
-    """The bend above a bend, None where the stretch above is not between two bends."""
-    if node < proper.nodes or not proper.up[node]:
-        return None
-    above = proper.up[node][0]
-    return above if above >= proper.nodes else None
-
-
-def _align(
-    size: int,
-    layers: Sequence[Sequence[int]],
-    neighbours: Sequence[Sequence[int]],
-    conflicts: set[tuple[int, int]],
-    limit: int,
-) -> tuple[list[int], list[int]]:
-    """Blocks of nodes that share an x: the root of each node, and the next node of its block (cyclic)."""
-    position = [0] * size
-    for layer in layers:
-        for place, node in enumerate(layer):
-            position[node] = place
-    root = list(range(size))
-    align = list(range(size))
-    length = [1] * size
-    for layer in layers[1:]:
+    A node joins the block of a median neighbour in the layer before, unless a block of its own layer has gone past
+    it; no block holds more than ``limit`` nodes.
+    """
+    medians = rows.below if upwards else rows.above
+    first, second = (medians[:, side].tolist() for side in ((1, 0) if rightwards else (0, 1)))
+    place = (rows.mirrored if rightwards else rows.place).tolist()
+    root = list(range(len(place)))
+    length = [1] * len(place)
+    for layer in reversed(rows.layers) if upwards else rows.layers:
         furthest = -1
-        for node in layer:
-            near = neighbours[node]
-            if not near:
-                continue
-            near = sorted(near, key=position.__getitem__) if len(near) > 1 else near
-            middle = (len(near) - 1) // 2
-            for candidate in near[middle : len(near) // 2 + 1]:
-                if align[node] != node:
-                    break
-                if length[root[candidate]] >= limit:
+        for node in reversed(layer) if rightwards else layer:
+            near = first[node]
+            if near < 0 or place[near] <= furthest or length[root[near]] >= limit:
+                near = second[node]
+                if near < 0 or place[near] <= furthest or length[root[near]] >= limit:
                     continue
-                free = (candidate, node) not in conflicts and (node, candidate) not in conflicts
-                if free and furthest < position[candidate]:
-                    align[candidate] = node
-                    root[node] = root[candidate]
-                    length[root[node]] += 1
-                    align[node] = root[candidate]
-                    furthest = position[candidate]
-    return root, align
+            head = root[node] = root[near]
+            length[head] += 1
+            furthest = place[near]
+    return root
 
 
-def _compact(
-    proper: Proper,
-    layers: Sequence[Sequence[int]],
-    root: Sequence[int],
-    align: Sequence[int],
-    widths: Sequence[float],
-    gap: float,
-    bend_gap: float,
-) -> list[float]:
+def _compact(left: Ints, right: Ints, apart: Floats, root: Ints) -> Floats:
     """Pack the blocks: as far left as their left neighbours allow, then back right as far as the right ones leave
     room.
+
+    Parameters
+    ----------
+    left, right, apart
+        (k,): blocks (by their roots) that stand side by side, and how far apart at least.
+    root
+        (n,): the root of each node.
     """
-    size = proper.size
-    after: list[dict[int, float]] = [{} for _ in range(size)]
-    waiting = [0] * size
-    for layer in layers:
-        for left, right in pairwise(layer):
-            apart = gap if left < proper.nodes and right < proper.nodes else bend_gap
-            distance = (widths[left] + widths[right]) / 2 + apart
-            a, b = root[left], root[right]
-            known = after[a].get(b)
-            if known is None:
-                after[a][b] = distance
-                waiting[b] += 1
-            elif distance > known:
-                after[a][b] = distance
-    order = [node for node in range(size) if root[node] == node and waiting[node] == 0]
+    size = len(root)
+    # Of a pair of blocks that meet in several layers the largest distance counts.
+    order = np.lexsort((-apart, left * size + right))
+    pair = (left * size + right)[order]
+    order = order[np.concatenate([[True], pair[1:] != pair[:-1]])] if len(order) else order
+    starts = np.searchsorted(left[order], np.arange(size + 1)).tolist()
+    waiting = np.bincount(right[order], minlength=size).tolist()
+    others, distances = right[order].tolist(), apart[order].tolist()
+    blocks = [block for block in np.flatnonzero(root == np.arange(size)).tolist() if not waiting[block]]
     at = [0.0] * size
-    for block in order:
+    for block in blocks:
         x = at[block]
-        for other, distance in after[block].items():
-            if x + distance > at[other]:
-                at[other] = x + distance
+        for edge in range(starts[block], starts[block + 1]):
+            other = others[edge]
+            least = x + distances[edge]
+            if least > at[other]:
+                at[other] = least
             waiting[other] -= 1
-            if waiting[other] == 0:
-                order.append(other)
-    for block in reversed(order):
-        if after[block]:
-            most = min(at[other] - distance for other, distance in after[block].items())
+            if not waiting[other]:
+                blocks.append(other)
+    for block in reversed(blocks):
+        start, stop = starts[block], starts[block + 1]
+        if start < stop:
+            most = min([at[others[edge]] - distances[edge] for edge in range(start, stop)])
             if most > at[block]:
                 at[block] = most
-    return [at[root[node]] for node in range(size)]
+    return np.array(at)[root]
 
 
-def _balance(results: Sequence[list[float]], widths: Sequence[float]) -> list[float]:
-    """The mean of the two middle of four results, after moving them to one border of the narrowest."""
-    borders = []
-    for xs in results:
-        low = min(x - width / 2 for x, width in zip(xs, widths, strict=True))
-        high = max(x + width / 2 for x, width in zip(xs, widths, strict=True))
-        borders.append((low, high))
-    narrowest = min(range(len(results)), key=lambda index: (borders[index][1] - borders[index][0], index))
-    shifts = []
-    for index in range(len(results)):
-        side = index % 2  # even results are packed to the left, odd ones to the right
-        shifts.append(borders[narrowest][side] - borders[index][side])
-    balanced = []
-    for values in zip(*results, strict=True):
-        middle = sorted(value + shift for value, shift in zip(values, shifts, strict=True))[1:3]
-        balanced.append((middle[0] + middle[1]) / 2)
-    return balanced
+def _balance(results: Floats, half: Floats) -> Floats:
+    """The mean of the two middle of four results (4, n), after moving them to one border of the narrowest."""
+    low, high = (results - half).min(axis=1), (results + half).max(axis=1)
+    narrowest = int((high - low).argmin())
+    # Even results are packed to the left, odd ones to the right.
+    shifts = np.where(np.arange(len(results)) % 2, high[narrowest] - high, low[narrowest] - low)
+    middle = np.sort(results + shifts[:, None], axis=0)[1:3]
+    found: Floats = (middle[0] + middle[1]) / 2
+    return found

@@ -229,6 +229,7 @@ def _assemble(
     ways: list[int] = []
     offsets = [0]
     points: list[tuple[float, float]] = []
+    shifts: list[tuple[float, float]] = []
     corner: dict[int, tuple[float, float]] = {}
     for region in regions:
         layout = laid[region.index]
@@ -249,8 +250,9 @@ def _assemble(
             edge = lines[region.index][0][route.line]
             edges.append((edge.source, edge.target, edge.value))
             ways.append(int(route.way))
-            points.extend((x + dx, y + dy) for x, y in route.points)
+            points.extend(route.points)
             offsets.append(len(points))
+            shifts.append((dx, dy))
     straight = sum(1 for way in ways if way & Way.STRAIGHT)
     notes = (f"{straight:,} long edges are drawn as straight lines",) if straight else ()
     return Picture(
@@ -261,7 +263,8 @@ def _assemble(
         np.array(edges, dtype=np.int64).reshape(-1, 3),
         np.array(ways, dtype=np.int64),
         np.array(offsets, dtype=np.int64),
-        np.array(points, dtype=np.float64).reshape(-1, 2),
+        np.array(points, dtype=np.float64).reshape(-1, 2)
+        + np.repeat(np.array(shifts, dtype=np.float64).reshape(-1, 2), np.diff(offsets), axis=0),
         laid[0].width,
         laid[0].height,
         notes,

@@ -2,39 +2,53 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right, insort
 from collections.abc import Sequence
+from itertools import chain
+
+import numpy as np
+import numpy.typing as npt
 
 from tileview.graphlayout.proper import Proper
 from tileview.graphlayout.token import Silent, Token, check
 
+Ints = npt.NDArray[np.int64]
+
 _LARGE = 10_000
-"""Above this many nodes and bends there are four sweeps only, and the first two are not counted."""
+"""Above this many nodes and bends there are eight sweeps only, and the first two are not counted."""
 _SMALL = 1500
 """Up to this many nodes and bends neighbours are also exchanged one by one, which is slow and better."""
 
 
-def crossings_between(upper: Sequence[int], down: Sequence[Sequence[int]], position: Sequence[int]) -> int:
-    """Crossings of the edges from one layer, in its order, to the next, whose nodes stand at ``position``."""
-    total = 0
-    seen: list[int] = []
-    for node in upper:
-        below = down[node]
-        ends = [position[below[0]]] if len(below) == 1 else sorted([position[other] for other in below])
-        for end in ends:
-            total += len(seen) - bisect_right(seen, end)
-        for end in ends:
-            if not seen or end >= seen[-1]:
-                seen.append(end)
-            else:
-                insort(seen, end)
-    return total
-
-
 def crossings(proper: Proper, layers: Sequence[Sequence[int]]) -> int:
     """Crossings of a whole drawing; ``layers`` in their order from left to right."""
-    position = _positions(layers, proper.size)
-    return sum(crossings_between(upper, proper.down, position) for upper in layers[:-1])
+    flat = np.fromiter(chain.from_iterable(layers), np.int64, proper.size)
+    place = np.empty(proper.size, dtype=np.int64)
+    place[flat] = np.arange(proper.size)
+    # Places run through all layers, so that edges of different layers never count as crossing.
+    upper, lower = place[proper.edges[:, 0]], place[proper.edges[:, 1]]
+    ends = lower[np.argsort(upper * proper.size + lower)]
+    rank = np.empty(len(ends), dtype=np.int64)
+    rank[np.argsort(ends, kind="stable")] = np.arange(len(ends))
+    return inversions(rank)
+
+
+def inversions(numbers: Ints) -> int:
+    """How many pairs of a permutation of 0 … n − 1 stand in falling order.
+
+    A radix sort from the highest bit: within a group of equal higher bits every one that stands before a zero is such
+    a pair. All groups are counted at once, in steps of numpy, where an ordered list would be searched for each number.
+    """
+    total = 0
+    kind = np.uint16 if len(numbers) <= 1 << 16 else np.int64
+    at = np.arange(len(numbers))
+    for bit in reversed(range((len(numbers) - 1).bit_length() if len(numbers) else 0)):
+        ones = (numbers >> bit) & 1
+        before = np.cumsum(ones) - ones
+        group = numbers >> (bit + 1)
+        start = np.maximum.accumulate(np.where(np.diff(group, prepend=-1) != 0, at, 0))
+        total += int((before - before[start])[ones == 0].sum())
+        numbers = numbers[np.argsort((numbers >> bit).astype(kind), kind="stable")]
+    return total
 
 
 def reduce_crossings(proper: Proper, token: Token | None = None) -> list[list[int]]:
@@ -45,11 +59,13 @@ def reduce_crossings(proper: Proper, token: Token | None = None) -> list[list[in
     neighbours as long as that removes crossings.
     """
     token = Silent() if token is None else token
+    if all(len(layer) == 1 for layer in proper.layers):
+        return proper.layers
     layers = _first_order(proper)
     best = [list(layer) for layer in layers]
     least = crossings(proper, layers)
     is_large = proper.size > _LARGE
-    sweeps = 4 if is_large else 24 if proper.size <= 2_000 else 10
+    sweeps = 8 if is_large else 24 if proper.size <= 2_000 else 10
     without_gain = 0
     for sweep in range(sweeps):
         check(token)
@@ -57,8 +73,8 @@ def reduce_crossings(proper: Proper, token: Token | None = None) -> list[list[in
         if least == 0 or without_gain >= 4:
             break
         _sweep(proper, layers, downwards=sweep % 2 == 0)
-        if is_large and sweep < sweeps - 2:
-            # Counting costs as much as sweeping, and the first sweeps hardly ever hold the best order.
+        if is_large and sweep < 2:
+            # Counting costs nearly as much as sweeping, and the first sweeps hardly ever hold the best order.
             continue
         count = crossings(proper, layers)
         if count < least:
@@ -94,39 +110,45 @@ def _first_order(proper: Proper) -> list[list[int]]:
                     continue
                 seen[node] = 1
                 layers[proper.layer[node]].append(node)
-                stack.extend(below for below in reversed(proper.down[node]) if not seen[below])
+                below = proper.down[node]
+                if len(below) > 2:
+                    below = _bends_inside(below, proper.nodes)
+                stack.extend([other for other in reversed(below) if not seen[other]])
     return layers
 
 
+def _bends_inside(below: list[int], nodes: int) -> list[int]:
+    """What hangs from a node with the bends in the middle: a value that a hundred operations read goes down between
+    them. At a side it would lead each layer past the one before, down a staircase.
+    """
+    bends = [other for other in below if other >= nodes]
+    boxes = [other for other in below if other < nodes]
+    half = len(boxes) // 2
+    return [*boxes[:half], *bends, *boxes[half:]]
+
+
 def _sweep(proper: Proper, layers: list[list[int]], downwards: bool) -> None:
-    """Sort each layer by the mean position of its neighbours in the layer before; others keep their place."""
+    """Sort each layer by the mean position of its neighbours in the layer before; a node without any goes with the
+    one to its left.
+    """
     position = _positions(layers, proper.size)
     neighbours = proper.up if downwards else proper.down
-    indices = range(1, len(layers)) if downwards else range(len(layers) - 2, -1, -1)
-    for index in indices:
-        layer = layers[index]
-        if len(layer) > 1:
-            keys = {}
-            for place, node in enumerate(layer):
-                near = neighbours[node]
-                if len(near) == 1:
-                    keys[node] = float(position[near[0]])
-                elif near:
-                    keys[node] = sum([position[other] for other in near]) / len(near)
-                else:
-                    keys[node] = _kept_key(layer, place, neighbours, position)
-            layer.sort(key=keys.__getitem__)
+    for layer in layers if downwards else reversed(layers):
+        if len(layer) == 1:
+            continue
+        mean = -1.0
+        means = []
+        for place, node in enumerate(layer):
+            near = neighbours[node]
+            if len(near) == 1:
+                mean = position[near[0]]
+            elif near:
+                mean = sum([position[other] for other in near]) / len(near)
+            means.append((mean, place, node))
+        means.sort()
+        layer[:] = [node for _, _, node in means]
         for place, node in enumerate(layer):
             position[node] = place
-
-
-def _kept_key(layer: Sequence[int], place: int, neighbours: Sequence[Sequence[int]], position: Sequence[int]) -> float:
-    """The key of a node without neighbours: that of the nearest node to its left that has some."""
-    for before in range(place - 1, max(-1, place - 64), -1):
-        near = neighbours[layer[before]]
-        if near:
-            return sum([position[other] for other in near]) / len(near)
-    return -1.0
 
 
 def _exchange(proper: Proper, layers: list[list[int]], token: Token) -> None:

@@ -1,5 +1,6 @@
 """Edges cut at every layer they pass: the graph on which order and coordinates are decided.
- Edges of one group (the same value of the same source) share their way down as far as they go together: a value that
+
+Edges of one group (the same value of the same source) share their way down as far as they go together: a value that
 a hundred operations read is one line with a hundred ends, and costs as many bends as its longest edge, not their sum.
 """
 
@@ -7,6 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
 
 BEND_BUDGET = 24_000
 """Bends over all edges. Beyond it the longest groups are drawn as straight lines: 5,000 nodes have to be laid out
@@ -18,14 +25,16 @@ within 3 seconds.
 class Proper:
     """A layered graph in which every edge joins neighbouring layers.
 
-    Nodes 0 … ``nodes`` − 1 are the given ones, the rest are bends. ``down[v]`` and ``up[v]`` are the neighbours in
-    the layer below and above. ``ways[e]`` lists the bends of edge e from top to bottom, None where the edge is drawn
-    straight (over the budget).
+    Nodes 0 … ``nodes`` − 1 are the given ones, the rest are bends. ``edges`` (e, 2): upper and lower node of every
+    edge between neighbouring layers. ``down[v]`` and ``up[v]`` are the neighbours in the layer below and above.
+    ``ways[e]`` lists the bends of the given edge e from top to bottom, None where it is drawn straight (over the
+    budget).
     """
 
     nodes: int
     layer: list[int]
     layers: list[list[int]]
+    edges: Ints
     down: list[list[int]]
     up: list[list[int]]
     ways: list[tuple[int, ...] | None]
@@ -64,38 +73,47 @@ def make_proper(
     for index, (source, _) in enumerate(edges):
         bundles.setdefault((source, groups[index]), []).append(index)
     full_layer = list(layer)
-    down: list[list[int]] = [[] for _ in layer]
-    up: list[list[int]] = [[] for _ in layer]
     ways: list[tuple[int, ...] | None] = [None] * len(edges)
+    upper: list[int] = []
+    lower: list[int] = []
 
     def length(bundle: list[int]) -> int:
-        return max(full_layer[edges[index][1]] for index in bundle) - full_layer[edges[bundle[0]][0]] - 1
+        return max([layer[edges[index][1]] for index in bundle]) - layer[edges[bundle[0]][0]] - 1
 
-    def join(above: int, below: int) -> None:
-        down[above].append(below)
-        up[below].append(above)
-
-    by_length = sorted(bundles.values(), key=lambda bundle: (length(bundle), bundle[0]))
-    for bundle in by_length:
-        bends = length(bundle)
+    for bends, _, bundle in sorted((length(bundle), bundle[0], bundle) for bundle in bundles.values()):
         if bends > budget:
             break
         budget -= bends
         source = edges[bundle[0]][0]
-        chain = [source]
-        for step in range(bends):
-            bend = len(full_layer)
-            full_layer.append(full_layer[source] + step + 1)
-            down.append([])
-            up.append([])
-            join(chain[-1], bend)
-            chain.append(bend)
+        below = layer[source] + 1
+        chain = range(len(full_layer), len(full_layer) + bends)
+        full_layer.extend(range(below, below + bends))
+        if bends:
+            upper.append(source)
+            upper.extend(chain[:-1])
+            lower.extend(chain)
         for index in bundle:
             target = edges[index][1]
-            passed = full_layer[target] - full_layer[source] - 1
-            join(chain[passed], target)
-            ways[index] = tuple(chain[1 : passed + 1])
-    layers: list[list[int]] = [[] for _ in range(max(full_layer, default=-1) + 1)]
-    for node, at in enumerate(full_layer):
-        layers[at].append(node)
-    return Proper(len(layer), full_layer, layers, down, up, ways)
+            passed = layer[target] - below
+            upper.append(chain[passed - 1] if passed else source)
+            lower.append(target)
+            ways[index] = tuple(chain[:passed])
+    pairs = np.array([upper, lower], dtype=np.int64).T.reshape(-1, 2)
+    size = len(full_layer)
+    return Proper(
+        len(layer),
+        full_layer,
+        _by_key(np.array(full_layer, dtype=np.int64), np.arange(size), max(full_layer, default=-1) + 1),
+        pairs,
+        _by_key(pairs[:, 0], pairs[:, 1], size),
+        _by_key(pairs[:, 1], pairs[:, 0], size),
+        ways,
+    )
+
+
+def _by_key(keys: Ints, values: Ints, count: int) -> list[list[int]]:
+    """The values of each key 0 … ``count`` − 1, in the order in which they are given."""
+    order = np.argsort(keys, kind="stable")
+    stops = np.cumsum(np.bincount(keys, minlength=count)).tolist()
+    ordered = values[order].tolist()
+    return [ordered[start:stop] for start, stop in pairwise([0, *stops])]

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntFlag
 
+import numpy as np
+
 from tileview.graphlayout.coordinates import assign_x
 from tileview.graphlayout.cycles import make_acyclic
 from tileview.graphlayout.layers import Pin, assign_layers
@@ -146,7 +148,10 @@ def layout_region(
 
 @dataclass(slots=True)
 class _Tracer:
-    """Vertical positions, and the way of each edge between the borders of its boxes."""
+    """Vertical positions, and the way of each edge between the borders of its boxes.
+
+    ``tops`` and ``bottoms`` are the borders of the layers; ``left``, ``top`` and ``bottom`` those of the boxes.
+    """
 
     boxes: Sequence[Box]
     lines: Sequence[Line]
@@ -156,34 +161,35 @@ class _Tracer:
     spacing: Spacing
     tops: list[float] = field(default_factory=list)
     bottoms: list[float] = field(default_factory=list)
+    left: list[float] = field(default_factory=list)
+    top: list[float] = field(default_factory=list)
+    bottom: list[float] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        heights = [0.0] * len(self.order)
+        for at, box in zip(self.proper.layer, self.boxes, strict=False):
+            heights[at] = max(heights[at], box.height)
         y = 0.0
-        for index, row in enumerate(self.order):
-            height = max((self.boxes[node].height for node in row if node < self.proper.nodes), default=0.0)
+        for height, gap in zip(heights, self._gaps_below(), strict=True):
             self.tops.append(y)
             self.bottoms.append(y + height)
-            y += height + self._gap_below(index)
+            y += height + gap
+        for at, box, x in zip(self.proper.layer, self.boxes, self.xs, strict=False):
+            top = (self.tops[at] + self.bottoms[at] - box.height) / 2
+            self.left.append(x - box.width / 2)
+            self.top.append(top)
+            self.bottom.append(top + box.height)
 
-    def _gap_below(self, index: int) -> float:
-        """Wider where edges run far to the side, so that they do not lie flat on one another."""
-        if index + 1 == len(self.order):
-            return 0.0
-        xs = self.xs
-        reach = max(
-            (abs(xs[node] - xs[below]) for node in self.order[index] for below in self.proper.down[node]), default=0.0
-        )
-        return self.spacing.layer_gap + min(3 * self.spacing.layer_gap, 0.05 * reach)
-
-    def left(self, node: int) -> float:
-        return self.xs[node] - self.boxes[node].width / 2
-
-    def top(self, node: int) -> float:
-        at = self.proper.layer[node]
-        return (self.tops[at] + self.bottoms[at] - self.boxes[node].height) / 2
-
-    def bottom(self, node: int) -> float:
-        return self.top(node) + self.boxes[node].height
+    def _gaps_below(self) -> list[float]:
+        """What lies between a layer and the next: more where edges run far to the side, so that they do not lie flat
+        on one another.
+        """
+        xs, (upper, lower) = np.array(self.xs), self.proper.edges.T
+        reach = np.zeros(len(self.order))
+        np.maximum.at(reach, np.array(self.proper.layer)[upper], np.abs(xs[upper] - xs[lower]))
+        gap = self.spacing.layer_gap
+        found: list[float] = (gap + np.minimum(3 * gap, 0.05 * reach)).tolist()
+        return found
 
     def routes(
         self,
@@ -198,12 +204,12 @@ class _Tracer:
         for index, (upper, lower) in enumerate(edges):
             way = Way.UPWARDS if index in turned else Way.BOTH if index in both else Way.PLAIN
             bends = self.proper.ways[index]
-            points = [(leaving[index], self.bottom(upper))]
+            points = [(leaving[index], self.bottom[upper])]
             if bends is None:
                 way |= Way.STRAIGHT
             else:
                 points += self._bends(upper, lower, leaving[index], meeting[index], bends)
-            points.append((meeting[index], self.top(lower)))
+            points.append((meeting[index], self.top[lower]))
             if index in turned:
                 points.reverse()
             routes.append(Route(first[index], tuple(points), way))
@@ -215,12 +221,12 @@ class _Tracer:
         """
         layer = self.proper.layer
         points: list[Point] = []
-        if self.bottoms[layer[upper]] > self.bottom(upper):
+        if self.bottoms[layer[upper]] > self.bottom[upper]:
             points.append((start, self.bottoms[layer[upper]]))
         for bend in bends:
             points.append((self.xs[bend], self.tops[layer[bend]]))
             points.append((self.xs[bend], self.bottoms[layer[bend]]))
-        if self.tops[layer[lower]] < self.top(lower):
+        if self.tops[layer[lower]] < self.top[lower]:
             points.append((end, self.tops[layer[lower]]))
         return points
 
@@ -241,11 +247,11 @@ class _Tracer:
             line = self.lines[first[index]]
             given = (None, None) if index in turned else (line.source_x, line.target_x)
             if given[0] is not None:
-                leaving[index] = self.left(upper) + given[0]
+                leaving[index] = self.left[upper] + given[0]
             else:
                 outgoing.setdefault(upper, {}).setdefault(groups[index], []).append(index)
             if given[1] is not None:
-                meeting[index] = self.left(lower) + given[1]
+                meeting[index] = self.left[lower] + given[1]
             else:
                 incoming.setdefault(lower, []).append(index)
         for upper, by_group in outgoing.items():
@@ -274,15 +280,19 @@ class _Tracer:
     def loop(self, node: int, line: int) -> Route:
         right = self.xs[node] + self.boxes[node].width / 2
         height = self.boxes[node].height
-        low, high = self.top(node) + 0.75 * height, self.top(node) + 0.25 * height
+        low, high = self.top[node] + 0.75 * height, self.top[node] + 0.25 * height
         out = right + self.spacing.loop
         return Route(line, ((right, low), (out, low), (out, high), (right, high)), Way.LOOP)
 
     def finish(self, routes: Sequence[Route], layer: Sequence[int], place: Sequence[int]) -> RegionLayout:
-        count = len(self.boxes)
-        left = tuple(self.left(node) for node in range(count))
-        top = tuple(self.top(node) for node in range(count))
-        borders = [left[node] + self.boxes[node].width for node in range(count)]
+        borders = [left + box.width for left, box in zip(self.left, self.boxes, strict=True)]
         borders += [x for route in routes for x, _ in route.points]
-        lower = [top[node] + self.boxes[node].height for node in range(count)]
-        return RegionLayout(left, top, tuple(layer), tuple(place[:count]), tuple(routes), max(borders), max(lower))
+        return RegionLayout(
+            tuple(self.left),
+            tuple(self.top),
+            tuple(layer),
+            tuple(place[: len(self.boxes)]),
+            tuple(routes),
+            max(borders),
+            max(self.bottom),
+        )
