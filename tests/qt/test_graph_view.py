@@ -21,7 +21,9 @@ from tileview.present.graph_style import ColourMode
 from tileview.qt.bridge import Bridge
 from tileview.qt.draw import graph_layouts
 from tileview.qt.draw.graph_shapes import Detail, bar_area
+from tileview.qt.draw.picture import svg_bytes
 from tileview.qt.theme import load_theme
+from tileview.qt.view_picture import picture_of
 from tileview.qt.views.graph import GraphView
 from tileview.session.document import Document
 from tileview.session.session import Session
@@ -629,18 +631,20 @@ class TestLargeGraphs:
 
 
 class TestExport:
-    def test_svg_holds_all_titles(self, sample, tmp_path) -> None:
-        path = tmp_path / "graph.svg"
-        assert sample.view.export_svg(path)
-        texts = [element.text or "" for element in ElementTree.parse(path).iter() if element.tag.endswith("text")]
+    def test_svg_holds_all_titles(self, sample) -> None:
+        root = ElementTree.fromstring(svg_bytes(picture_of(sample.view, whole=True)))
+        texts = [element.text or "" for element in root.iter() if element.tag.endswith("text")]
         for title in ("0 Gemm", "24 Repeat ×3", "35 FlashAttention", "45 Add"):
             assert title in texts
         assert any("79,872 B" in text for text in texts)
 
-    def test_no_svg_without_a_graph_or_a_place(self, pane, tmp_path) -> None:
-        assert not pane.view.export_svg(tmp_path / "graph.svg")
+    def test_a_timeline_alone_offers_no_whole_graph(self, pane) -> None:
+        pane.open(TIMELINE)
+        assert pane.view.whole_name == ""
+        assert pane.view.has_table()
         pane.open(RECIPE)
-        assert not pane.view.export_svg(tmp_path / "missing" / "graph.svg")
+        assert pane.view.whole_name == "graph"
+        assert not pane.view.has_table()
 
 
 class TestSteps:
@@ -653,7 +657,6 @@ class TestSteps:
         texts = [steps.model.index(row, 2).data() for row in range(4)]
         assert [text.split(" ")[0] for text in texts] == ["Convert", "Copy", "Gemm", "Sum"]
         assert pane.view.table_csv().count("\n") >= 4
-        assert not pane.view.export_svg(Path("/nonexistent/x.svg"))
 
     def test_selecting_a_row_selects_the_step(self, pane) -> None:
         pane.open(TIMELINE)

@@ -11,7 +11,7 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QTreeWidget
 
-from tileview.qt import exporting, files
+from tileview.qt import files, saving
 from tileview.qt.dialogs import Answer, ErrorDialog
 from tileview.qt.folder import FolderDialog
 from tileview.qt.recovery import recovery_folder
@@ -84,7 +84,7 @@ def test_export_over_the_opened_file_asks(driver, pair, monkeypatch):
     content = pair.read_bytes()
     driver.session.swap(0, 2)
     asked = []
-    monkeypatch.setattr(exporting, "confirm", lambda *words: asked.append(words) or False)
+    monkeypatch.setattr(saving, "confirm", lambda *words: asked.append(words) or False)
     assert not driver.window.exporter.export_recipe(pair)
     assert len(asked) == 1
     assert pair.read_bytes() == content
@@ -96,7 +96,7 @@ def test_export_over_the_opened_file_through_a_link_asks_too(driver, pair, tmp_p
     link.symlink_to(pair)
     driver.open(pair)
     asked = []
-    monkeypatch.setattr(exporting, "confirm", lambda *words: asked.append(words[1]) or False)
+    monkeypatch.setattr(saving, "confirm", lambda *words: asked.append(words[1]) or False)
     driver.window.exporter.export_recipe(link)
     assert asked == ["Replace the opened file?"]
 
@@ -416,7 +416,7 @@ def test_an_export_over_the_opened_file_is_no_news(driver, pair, monkeypatch, qt
     driver.open(pair)
     driver.session.swap(0, 2)
     driver.settle()
-    monkeypatch.setattr(exporting, "confirm", lambda *words: True)
+    monkeypatch.setattr(saving, "confirm", lambda *words: True)
     first = driver.session.document
     assert driver.window.exporter.export_recipe(pair)
     qtbot.wait(900)

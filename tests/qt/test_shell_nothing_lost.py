@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 
 from tests.helpers.dumps import sample
 from tileview.formats import open_file
-from tileview.qt import exporting
+from tileview.qt import saving
 from tileview.qt.dialogs import ErrorDialog
 from tileview.qt.recovery import recovery_folder
 
@@ -25,10 +25,10 @@ WINDOW = """
 import os, resource, signal, sys
 from pathlib import Path
 from PySide6.QtCore import QTimer
-from tileview.qt import exporting, program
+from tileview.qt import program, saving
 from tileview.qt.app import run
 
-exporting.confirm = lambda *words: True
+saving.confirm = lambda *words: True
 opened = program.Windows.open
 
 def open_and_edit(self, paths):
@@ -184,12 +184,12 @@ def test_a_disk_that_is_really_full(small_disk, pair, driver):
     driver.open(pair)
     driver.session.swap(0, 2)
     driver.settle()
-    monkey = exporting.confirm
-    exporting.confirm = lambda *words: True
+    monkey = saving.confirm
+    saving.confirm = lambda *words: True
     try:
         assert not driver.window.exporter.export_recipe(small_disk / "target.json")
     finally:
-        exporting.confirm = monkey
+        saving.confirm = monkey
     dialog = driver.window.findChild(ErrorDialog)
     assert "the disk is full" in dialog.text()
     dialog.close()
@@ -235,14 +235,14 @@ def test_targets_that_are_no_files_are_refused(pair, driver, monkeypatch, target
     driver.open(pair)
     driver.session.swap(0, 2)
     driver.settle()
-    monkeypatch.setattr(exporting, "confirm", lambda *words: True)
+    monkeypatch.setattr(saving, "confirm", lambda *words: True)
     assert not driver.window.exporter.export_recipe(Path(target))
     driver.window.findChild(ErrorDialog).close()
     assert not driver.session.history.is_clean
 
 
 def test_two_windows_that_export_over_one_file_lose_neither_edit(pair, make_driver, monkeypatch):
-    monkeypatch.setattr(exporting, "confirm", lambda *words: True)
+    monkeypatch.setattr(saving, "confirm", lambda *words: True)
     first, second = make_driver(), make_driver()
     first.open(pair)
     second.open(pair)

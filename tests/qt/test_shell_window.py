@@ -408,28 +408,6 @@ def test_a_fault_in_a_slot_becomes_a_dialog_and_the_window_lives_on(driver, pair
 # -- views ------------------------------------------------------------------------------------------------------------
 
 
-def test_views_are_exported_as_pictures(driver, pair, tmp_path):
-    driver.open(pair)
-    exporter = driver.window.exporter
-    for name, view in driver.window.docks.views.items():
-        driver.window.docks.show_view(name)
-        for ending in ("png", "svg"):
-            path = tmp_path / f"{name}.{ending}"
-            assert exporter.write_picture(view, path), path
-            assert path.stat().st_size > 100
-    assert (tmp_path / "tiles.png").read_bytes().startswith(b"\x89PNG")
-    assert b"<svg" in (tmp_path / "tiles.svg").read_bytes()[:600]
-
-
-def test_tables_are_exported_as_csv(driver, over, tmp_path):
-    driver.open(over)
-    for name in ("allocations", "operations", "alternatives", "problems"):
-        view = driver.window.docks.views[name]
-        path = tmp_path / f"{name}.csv"
-        assert driver.window.exporter.write_table(view, path), name
-        assert "," in path.read_text(encoding="utf-8").splitlines()[0]
-
-
 def test_the_summary_is_markdown_with_the_figures(driver, over):
     driver.open(over)
     driver.trigger("copy_summary")

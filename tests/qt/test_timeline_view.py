@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,7 +17,9 @@ from tests.helpers.opened import opened
 from tileview.present.curves import CurveMode
 from tileview.present.lifetimes import LifetimeOrder
 from tileview.qt.bridge import Bridge
+from tileview.qt.draw.picture import svg_bytes
 from tileview.qt.theme import load_theme
+from tileview.qt.view_picture import picture_of
 from tileview.qt.views.timeline import TimelineView
 from tileview.qt.views.timeline_axis import StepAxis
 from tileview.qt.views.timeline_controls import LifetimeFilter
@@ -558,7 +559,7 @@ def test_it_paints_at_any_size(make, size: tuple[int, int], theme: str) -> None:
             assert not view.grab().isNull()
 
 
-def test_csv_and_svg(make, tmp_path: Path) -> None:
+def test_csv_and_svg(make) -> None:
     session = session_of(small_timeline())
     view = make(session)
     view.set_stacked(True)
@@ -567,10 +568,7 @@ def test_csv_and_svg(make, tmp_path: Path) -> None:
     assert fields[:5] == ["step", "operation", "kind", "execution_count", "tile"]
     assert fields[5:10] == ["standard_bytes", "interleaved_bytes", "total_bytes", "unavailable", "over"]
     assert lines[6].startswith("5,5,Product,1,2,585728,65536,651264,no,yes,65536,512000,65536,8192,0,0")
-    path = tmp_path / "timeline.svg"
-    assert view.export_svg(path)
-    assert "<svg" in path.read_text()
-    assert not view.export_svg(tmp_path / "missing" / "timeline.svg")
+    assert b"<svg" in svg_bytes(picture_of(view))
 
 
 def test_themes_change_in_place(make) -> None:

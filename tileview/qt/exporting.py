@@ -1,4 +1,4 @@
-"""Everything that leaves the window: a recipe, a picture, a table, a summary."""
+"""What leaves the window besides its views: the recipe, the timeline, a summary."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtSvg import QSvgGenerator
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from tileview.errors import TileViewError
 from tileview.formats.save import Changes, render, write_atomic
@@ -20,11 +19,10 @@ from tileview.model.timeline import Timeline
 from tileview.model.timeline_file import TimelineFile
 from tileview.qt.actions import Command
 from tileview.qt.bridge import Bridge
-from tileview.qt.dialogs import ErrorDialog, confirm
-from tileview.qt.docks import DockArea
+from tileview.qt.dialogs import ErrorDialog
 from tileview.qt.jobs import Background
+from tileview.qt.saving import ask_target, may_replace, may_replace_opened
 from tileview.qt.settings import Settings
-from tileview.qt.views.base import View
 from tileview.session.session import Session
 
 RECIPES = "Recipes (*.json);;All files (*)"
@@ -37,14 +35,6 @@ def suggested_name(path: Path) -> str:
         if name.endswith(ending):
             return f"{name.removesuffix(ending)}.fixed{ending}"
     return f"{name}.fixed.json"
-
-
-def same_file(first: Path, second: Path) -> bool:
-    """Whether two paths name one file, links and spellings included."""
-    try:
-        return first.exists() and second.exists() and first.samefile(second)
-    except OSError:
-        return first.absolute() == second.absolute()
 
 
 def summary_markdown(session: Session) -> str:
@@ -89,11 +79,10 @@ class Exporter(QObject):
     written = Signal(object)
     """A recipe now stands under this path."""
 
-    def __init__(self, bridge: Bridge, settings: Settings, docks: DockArea, window: QWidget) -> None:
+    def __init__(self, bridge: Bridge, settings: Settings, window: QWidget) -> None:
         super().__init__(window)
         self._bridge = bridge
         self._settings = settings
-        self._docks = docks
         self._window = window
         self._writing = Background(self)
         self._writing.done.connect(self._on_written)
@@ -106,10 +95,6 @@ class Exporter(QObject):
                     separator_before=True),
             Command("export_timeline", "Export ti&meline…", "File", self.export_timeline, (),
                     "Write the estimate in force as a memory timeline of version 3", self._has_timeline),
-            Command("export_picture", "Export view as &picture…", "File", self.export_picture, (),
-                    "Write the view with the focus as PNG or SVG", icon="picture"),
-            Command("export_table", "Export &table as CSV…", "File", self.export_table, (),
-                    "Write the table of the view with the focus as CSV", icon="table"),
         )  # fmt: skip
 
     def edit_commands(self) -> tuple[Command, ...]:
@@ -142,7 +127,7 @@ class Exporter(QObject):
             if argument is not None
             else self._ask("Export recipe", document.path.with_name(suggested_name(document.path)), RECIPES)
         )
-        if target is None or not self._may_replace(document.path, target):
+        if target is None or not may_replace_opened(self._window, document.path, target):
             return False
         try:
             state = session.state
@@ -162,29 +147,11 @@ class Exporter(QObject):
         return True
 
     def _ask(self, title: str, suggested: Path, kinds: str) -> Path | None:
-        """Ask where to write; whether something may be replaced is asked later, in words of our own."""
-        folder = Path(self._settings.folder) if self._settings.folder else suggested.parent
-        name, _ = QFileDialog.getSaveFileName(
-            self._window,
-            title,
-            str(folder / suggested.name),
-            kinds,
-            options=QFileDialog.Option.DontConfirmOverwrite,
-        )
-        return Path(name) if name else None
-
-    def _may_replace(self, opened: Path, target: Path) -> bool:
-        if same_file(opened, target):
-            return confirm(
-                self._window,
-                "Replace the opened file?",
-                f"{target.name} is the file that is open. Replace it with the edited recipe?",
-                "Replace the opened file",
-                "Its plans as opened would then be in no file any more.",
-            )
-        if target.exists():
-            return confirm(self._window, "Replace file?", f"{target} exists already. Replace it?", "Replace")
-        return True
+        """Ask where to write; a name without any ending gets the one suggested."""
+        found = ask_target(self._window, self._settings, title, suggested, kinds)
+        if found is None:
+            return None
+        return found[0] if found[0].suffix else found[0].with_name(f"{found[0].name}{suggested.suffix}")
 
     # -- the timeline ---------------------------------------------------------------------------------------------
 
@@ -202,7 +169,7 @@ class Exporter(QObject):
         else:
             name = f"{document.path.stem.removesuffix('.recipe')}.timeline.json"
             target = self._ask("Export timeline", document.path.with_name(name), "Timelines (*.json);;All files (*)")
-        if target is None or not self._may_replace(document.path, target):
+        if target is None or not may_replace(self._window, document.path, target):
             return
         options = document.source.options if isinstance(document.source, TimelineFile) else ()
         self._writing.start(partial(_write_timeline, target, timeline, options))
@@ -220,72 +187,7 @@ class Exporter(QObject):
         """Wait for a file that is being written: it would be left half done otherwise."""
         self._writing.close()
 
-    # -- views ----------------------------------------------------------------------------------------------------
-
-    def _view(self, argument: object) -> View | None:
-        if isinstance(argument, str):
-            return self._docks.views.get(argument)
-        return self._docks.current_view()
-
-    def export_picture(self, argument: object = None) -> None:
-        view = self._view(argument)
-        if view is None:
-            self._bridge.message.emit("Click into the view that is to be exported first.")
-            return
-        name, chosen = QFileDialog.getSaveFileName(
-            self._window,
-            f"Export {view.title} as picture",
-            str(Path(self._settings.folder) / f"{view.name}.png"),
-            "Pictures (*.png);;Drawings (*.svg)",
-        )
-        if name:
-            ending = ".svg" if chosen.startswith("Drawings") else ".png"
-            path = Path(name)
-            self.write_picture(view, path if path.suffix.lower() in (".png", ".svg") else Path(f"{name}{ending}"))
-
-    def write_picture(self, view: View, path: Path) -> bool:
-        """Write a view as PNG, or as SVG where the name ends so and the view can; False where it failed."""
-        if path.suffix.lower() == ".svg":
-            written = view.export_svg(path) or save_svg(view, path)
-        else:
-            written = view.grab().save(str(path), "PNG")
-        self._report(path, written)
-        return written
-
-    def export_table(self, argument: object = None) -> None:
-        view = self._view(argument)
-        text = None if view is None else view.table_csv()
-        if view is None or text is None:
-            self._bridge.message.emit("Click into the table that is to be exported first.")
-            return
-        name, _ = QFileDialog.getSaveFileName(
-            self._window,
-            f"Export {view.title} as CSV",
-            str(Path(self._settings.folder) / f"{view.name}.csv"),
-            "Tables (*.csv)",
-        )
-        if name:
-            self.write_table(view, Path(name))
-
-    def write_table(self, view: View, path: Path) -> bool:
-        """Write a view's table as CSV; False where it has none or the file cannot be written."""
-        text = view.table_csv()
-        if text is None:
-            return False
-        try:
-            write_atomic(path, text.encode("utf-8", errors="backslashreplace"))
-            written = True
-        except (TileViewError, OSError):
-            written = False
-        self._report(path, written)
-        return written
-
-    def _report(self, path: Path, written: bool) -> None:
-        if written:
-            self._settings.folder = str(path.parent)
-            self._bridge.message.emit(f"Exported to {path}.")
-        else:
-            ErrorDialog("Not exported", f"{path} could not be written.", "", self._window).open()
+    # -- the summary ----------------------------------------------------------------------------------------------
 
     def copy_summary(self, _argument: object = None) -> None:
         QGuiApplication.clipboard().setText(summary_markdown(self._bridge.session))
@@ -295,14 +197,3 @@ class Exporter(QObject):
 def _write_timeline(target: Path, timeline: Timeline, options: Sequence[tuple[str, str]]) -> Path:
     write_atomic(target, dump_timeline(timeline, options))
     return target
-
-
-def save_svg(view: View, path: Path) -> bool:
-    """Paint a view into an SVG file."""
-    generator = QSvgGenerator()
-    generator.setFileName(str(path))
-    generator.setSize(view.size())
-    generator.setViewBox(view.rect())
-    generator.setTitle(view.title)
-    view.render(generator)
-    return path.exists() and path.stat().st_size > 0

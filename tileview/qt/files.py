@@ -13,10 +13,11 @@ from tileview.qt.actions import Command
 from tileview.qt.bridge import Bridge
 from tileview.qt.dialogs import Answer, ErrorDialog, ask_about_edits, confirm
 from tileview.qt.estimates import Estimates
-from tileview.qt.exporting import Exporter, same_file
+from tileview.qt.exporting import Exporter
 from tileview.qt.loading import Loader, LoadRequest
 from tileview.qt.recovery import Kept, Recovery, left_behind
 from tileview.qt.reload import FileWatch, carry_over, carry_selection, possible
+from tileview.qt.saving import same_file
 from tileview.qt.settings import Settings
 from tileview.qt.status import Work
 from tileview.resources import sample_folder

@@ -22,6 +22,7 @@ from tileview.qt.dialogs import ErrorDialog
 from tileview.qt.docks import DockArea
 from tileview.qt.estimates import Estimates
 from tileview.qt.exporting import Exporter
+from tileview.qt.exporting_views import ViewExporter
 from tileview.qt.files import Files, samples
 from tileview.qt.icons import icon, program_icon
 from tileview.qt.keyguard import KeyGuard
@@ -94,13 +95,15 @@ class MainWindow(QMainWindow):
         self.commands = Actions(self)
         self.keyguard = KeyGuard(self.commands, self)
         self.estimates = Estimates(self.bridge, self.status.work, self)
-        self.exporter = Exporter(self.bridge, self.settings, self.docks, self)
+        self.exporter = Exporter(self.bridge, self.settings, self)
+        self.view_exporter = ViewExporter(self.bridge, self.settings, self.docks, self.verdict, self)
         self.files = Files(self.bridge, self.settings, self.estimates, self.exporter, self.status.work, self)
         self.files.elsewhere.connect(self.new_window)
         self.navigator = Navigator(self.bridge, self)
         self.tools = Tools(self)
         self.commands.add(self.files.commands())
         self.commands.add(self.exporter.commands())
+        self.commands.add(self.view_exporter.commands())
         self.commands.add(self._own_commands())
         self.commands.add(self.exporter.edit_commands())
         self.commands.add(self.navigator.commands())
@@ -149,10 +152,10 @@ class MainWindow(QMainWindow):
         view.addMenu(self._theme_menu)
         view.addSeparator()
         for named in self.docks.views.values():
-            actions = named.view_actions()
-            if actions:
-                submenu = view.addMenu(named.title)
-                submenu.addActions(actions)
+            submenu = view.addMenu(named.title)
+            submenu.addActions(named.view_actions())
+            submenu.addSeparator()
+            submenu.addActions(named.export_actions())
         QTimer.singleShot(ICON_DELAY_MS, self, self._set_icons)
 
     def _fill_themes(self) -> None:
@@ -266,7 +269,7 @@ class MainWindow(QMainWindow):
         found += [("View", action) for action in self.docks.toggle_actions()]
         found += [("Theme", action) for action in self._theme_group.actions()]
         for view in self.docks.views.values():
-            found += [(view.title, action) for action in view.view_actions()]
+            found += [(view.title, action) for action in view.menu_actions()]
         return found
 
     # -- look -----------------------------------------------------------------------------------------------------
@@ -349,6 +352,7 @@ class MainWindow(QMainWindow):
         self.tools.close()
         self.files.close(keep_edits)
         self.exporter.close()
+        self.view_exporter.close()
         self.estimates.close()
         self.docks.shut_down()
         self.verdict.shut_down()

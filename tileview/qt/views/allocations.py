@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import Qt
@@ -21,6 +21,8 @@ from tileview.present.allocation_table import (
 )
 from tileview.present.counterparts import Counterparts, linked_timeline
 from tileview.qt.bridge import Bridge
+from tileview.qt.draw.picture import Part
+from tileview.qt.draw.picture_parts import TablePart
 from tileview.qt.models.node_model import NodeModel
 from tileview.qt.views.base import View
 from tileview.qt.views.elided import ElidedLabel, WrappedLabel
@@ -198,6 +200,12 @@ class AllocationsView(View):
             self._pace.stop()
             self._fill()
         return self.tree.csv()
+
+    def picture_words(self) -> str:
+        return f"{self.headline.text()}\n{self.footer.text()}"
+
+    def picture_parts(self, whole: bool = False) -> Sequence[Part]:
+        return (TablePart(self.tree, self.bridge.theme),)
 
     def shut_down(self) -> None:
         self._pace.stop()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
@@ -18,6 +18,8 @@ from tileview.present.alternative_rows import (
 from tileview.present.details import find_operation
 from tileview.present.words import kind_words
 from tileview.qt.bridge import Bridge
+from tileview.qt.draw.picture import Part
+from tileview.qt.draw.picture_parts import TablePart
 from tileview.qt.draw.tiles_flow import FlowLayout
 from tileview.qt.models.node_model import NodeModel
 from tileview.qt.views.base import View
@@ -177,3 +179,9 @@ class AlternativesView(View):
 
     def table_csv(self) -> str | None:
         return self.tree.csv()
+
+    def picture_words(self) -> str:
+        return f"{self.headline.text()}\n{self.progress.text()}"
+
+    def picture_parts(self, whole: bool = False) -> Sequence[Part]:
+        return (TablePart(self.tree, self.bridge.theme),)

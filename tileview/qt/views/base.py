@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import Slot
-from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QPoint, Slot
+from PySide6.QtGui import QAction, QContextMenuEvent
+from PySide6.QtWidgets import QMenu, QTextBrowser, QWidget
 
 from tileview.qt.bridge import Bridge
+from tileview.qt.draw.picture import Part
 from tileview.qt.turns import is_large
 from tileview.session.session import Session
 
@@ -30,6 +30,7 @@ class View(QWidget):
         self.setObjectName(self.name)
         self.setAccessibleName(self.title)
         self._waits = False
+        self._export_actions: tuple[QAction, ...] = ()
         bridge.document_changed.connect(self._take_document)
         bridge.state_changed.connect(self._take_state)
         bridge.estimate_changed.connect(self._take_estimate)
@@ -119,9 +120,52 @@ class View(QWidget):
         """What the view shows as CSV, None where it is no table."""
         return None
 
-    def export_svg(self, path: Path) -> bool:
-        """Write the view as SVG; False where it can only be grabbed as an image."""
-        return False
+    def has_table(self) -> bool:
+        """Whether :meth:`table_csv` can have something to say."""
+        return type(self).table_csv is not View.table_csv
+
+    def table_filter(self) -> str:
+        """What the rows of :meth:`table_csv` are filtered by; empty where they are all there are."""
+        box = getattr(self, "filter_box", None)
+        return str(box.text()).strip() if box is not None else ""
+
+    @property
+    def whole_name(self) -> str:
+        """What a picture can show beyond the part in view, such as ``graph``; empty where there is no more."""
+        return ""
+
+    def picture_words(self) -> str:
+        """The sentence under the title of a picture of the view."""
+        return ""
+
+    def picture_parts(self, whole: bool = False) -> Sequence[Part]:
+        """What a picture of the view is made of, as it is seen now; with ``whole``, all there is (:attr:`whole_name`).
+
+        Empty where there is nothing to draw.
+        """
+        return ()
+
+    def export_actions(self) -> list[QAction]:
+        """What the context menus of the view offer besides its own: to export it."""
+        if not self._export_actions:
+            self._export_actions = (
+                action_of(self, "&Export this view…", self._request_picture),
+                action_of(self, "Export its &table as CSV…", self._request_table),
+            )
+        return list(self._export_actions if self.has_table() else self._export_actions[:1])
+
+    def _request_picture(self) -> None:
+        self.bridge.requested.emit("export_view", self.name)
+
+    def _request_table(self) -> None:
+        self.bridge.requested.emit("export_table", self.name)
+
+    def menu_actions(self) -> list[QAction]:
+        """What the context menu offers where nothing in the view has one of its own."""
+        return [*self.view_actions(), *self.export_actions()]
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        show_menu(self, self.menu_actions(), event.globalPos())
 
     def shut_down(self) -> None:
         """End timers, threads and scenes before the window closes."""
@@ -132,3 +176,20 @@ def action_of(view: View, text: str, slot: Callable[[], object]) -> QAction:
     action = QAction(text, view)
     action.triggered.connect(lambda _=False: slot())
     return action
+
+
+def show_text_menu(view: View, browser: QTextBrowser, at: QPoint) -> None:
+    """The context menu of a text in a view: what texts can do, then the export of the view."""
+    menu = browser.createStandardContextMenu()
+    menu.addSeparator()
+    menu.addActions(view.menu_actions())
+    menu.exec(browser.viewport().mapToGlobal(at))
+    menu.deleteLater()
+
+
+def show_menu(parent: QWidget, actions: Sequence[QAction], at: QPoint) -> None:
+    """Show a context menu until the user has chosen."""
+    menu = QMenu(parent)
+    menu.addActions(list(actions))
+    menu.exec(at)
+    menu.deleteLater()

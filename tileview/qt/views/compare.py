@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
@@ -15,6 +15,8 @@ from tileview.present.counterparts import link_timelines, link_values, linked_ti
 from tileview.present.difference_maps import difference_maps
 from tileview.present.linkage import brief, statement
 from tileview.qt.bridge import Bridge
+from tileview.qt.draw.picture import Part
+from tileview.qt.draw.picture_parts import RowPart, TablePart
 from tileview.qt.models.node_model import NodeModel
 from tileview.qt.text import safe_tip
 from tileview.qt.views.base import View
@@ -295,6 +297,13 @@ class CompareView(View):
 
     def table_csv(self) -> str | None:
         return self.tree.csv()
+
+    def picture_words(self) -> str:
+        return "\n".join(self._statement) or self.note.text()
+
+    def picture_parts(self, whole: bool = False) -> Sequence[Part]:
+        cards = [card.part() for card in self.cards if card.isVisibleTo(self)]
+        return (RowPart(cards), TablePart(self.tree, self.bridge.theme))
 
 
 def _state(pin: Pin) -> CompareState:

@@ -13,6 +13,8 @@ from tileview.present.compare_states import CompareState
 from tileview.present.compare_table import sparkline
 from tileview.present.difference_maps import DifferenceMap
 from tileview.qt.draw.painting import painting
+from tileview.qt.draw.picture import Part
+from tileview.qt.draw.picture_parts import ColumnPart, RowPart, TitlePart
 from tileview.qt.theme import Theme
 from tileview.qt.views.difference_map import DifferenceMapWidget
 from tileview.qt.views.elided import ElidedLabel
@@ -65,9 +67,11 @@ class CurveStrip(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         with painting(self) as painter:
-            self._paint(painter)
+            self.draw(painter)
 
-    def _paint(self, painter: QPainter) -> None:
+    def draw(self, painter: QPainter) -> None:
+        """Draw on any painter: the widget's own, or that of a file."""
+        painter.setFont(self.font())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         area = QRectF(self.rect()).adjusted(0.5, 2.5, -0.5, -2.5)
         painter.fillRect(self.rect(), self._theme.color("background"))
@@ -129,6 +133,12 @@ class StateCard(QWidget):
         layout.setSpacing(2)
         layout.addLayout(head)
         layout.addLayout(pictures)
+
+    def part(self) -> Part:
+        """The head as part of a picture: its title, and curve and map where they are shown."""
+        title = TitlePart(self.title, self.title.text(), self.width())
+        pictures = [one for one in (self.curve, self.map) if one.isVisibleTo(self)]
+        return ColumnPart((title, RowPart(pictures)) if pictures else (title,))
 
     def show_pictures(self, shown: bool) -> None:
         """Leave curve and map out where the view is too low for them."""

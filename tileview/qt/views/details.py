@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import IntEnum
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction, QGuiApplication, QPalette, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QTabBar, QVBoxLayout, QWidget
 
@@ -25,8 +25,10 @@ from tileview.present.lives import Lives
 from tileview.present.partition_picture import picture
 from tileview.present.words import kind_words
 from tileview.qt.bridge import Bridge
+from tileview.qt.draw.picture import Part
+from tileview.qt.draw.picture_parts import PagePart
 from tileview.qt.text import page_text
-from tileview.qt.views.base import View
+from tileview.qt.views.base import View, show_text_menu
 from tileview.qt.views.operation_edits import OperationEdits
 from tileview.qt.views.partition_widget import PartitionWidget
 from tileview.qt.views.scrolled import GrowingText, Scrolled
@@ -75,6 +77,8 @@ class DetailsView(View):
         self.edits = OperationEdits(bridge, self)
         self.text = GrowingText(self.area)
         self.text.setAccessibleName("Details")
+        self.text.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.text.customContextMenuRequested.connect(self._menu)
         self.setFocusProxy(self.text)
         self.area.page.setBackgroundRole(QPalette.ColorRole.Base)
         column = self.area.column
@@ -302,3 +306,13 @@ class DetailsView(View):
 
     def view_actions(self) -> list[QAction]:
         return [self._copy_action]
+
+    def _menu(self, position: QPoint) -> None:
+        show_text_menu(self, self.text, position)
+
+    def picture_words(self) -> str:
+        return self.partition.accessibleDescription() if self.partition.isVisibleTo(self) else ""
+
+    def picture_parts(self, whole: bool = False) -> Sequence[Part]:
+        page = PagePart(self.text, max(self.area.viewport().width(), _WIDE))
+        return (page, self.partition) if self.partition.isVisibleTo(self) else (page,)

@@ -55,8 +55,12 @@ class DifferenceMapWidget(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         with painting(self) as painter:
-            if self._map is not None:
-                self._draw(painter, self._map)
+            self.draw(painter)
+
+    def draw(self, painter: QPainter) -> None:
+        """Draw on any painter: the widget's own, or that of a file."""
+        if self._map is not None:
+            self._draw(painter, self._map)
 
     def _draw(self, painter: QPainter, shown: DifferenceMap) -> None:
         theme = self._theme

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Sequence
 
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QAction, QShowEvent
@@ -15,9 +15,11 @@ from tileview.qt.bridge import Bridge
 from tileview.qt.draw.graph_bar import GraphBar
 from tileview.qt.draw.graph_canvas import GraphCanvas
 from tileview.qt.draw.graph_layouts import GraphLayouts, LayoutRequest, LayoutResult
+from tileview.qt.draw.graph_picture import SeenGraph, WholeGraph, WidthLegend
 from tileview.qt.draw.graph_scene import GraphScene, Highlight
-from tileview.qt.draw.graph_svg import write_svg
 from tileview.qt.draw.legend_strip import LegendStrip
+from tileview.qt.draw.picture import Part
+from tileview.qt.draw.picture_parts import TablePart
 from tileview.qt.views.base import View
 from tileview.qt.views.graph_look import GraphLook, box_sizes, legend_notes
 from tileview.qt.views.graph_moves import GraphMoves, make_actions
@@ -402,12 +404,28 @@ class GraphView(View):
     def table_csv(self) -> str | None:
         return self.steps.table.csv() if self.pages.currentWidget() is self.steps else None
 
-    def export_svg(self, path: Path) -> bool:
+    def has_table(self) -> bool:
+        return self.pages.currentWidget() is self.steps
+
+    def table_filter(self) -> str:
+        return self.steps.search.text().strip()
+
+    @property
+    def whole_name(self) -> str:
+        return "graph" if self.has_graph else ""
+
+    def picture_words(self) -> str:
+        return "" if self.has_graph else self.steps.note.text()
+
+    def picture_parts(self, whole: bool = False) -> Sequence[Part]:
         scene = self.canvas.scene
-        if scene is None or not self.has_graph:
-            return False
+        if not self.has_graph:
+            return (TablePart(self.steps.table, self.bridge.theme),)
+        if scene is None:
+            return ()
         self._freshen()
-        return write_svg(path, scene, self.canvas.marks, self.legend)
+        graph = WholeGraph(scene, self.canvas.marks) if whole else SeenGraph(self.canvas, scene)
+        return (graph, WidthLegend(self.legend, graph.width()))
 
     def is_busy(self) -> bool:
         """Whether a layout is under way."""

@@ -7,9 +7,10 @@ from typing import Any
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
 from PySide6.QtGui import QAction, QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTreeView, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeView, QWidget
 
 from tileview.qt.models.node_model import Index, NodeModel
+from tileview.qt.views.base import View, show_menu
 
 _CELL_MARGIN = 8
 """Pixels left and right of a cell's text."""
@@ -214,8 +215,13 @@ class NodeView(QTreeView):
         """All rows as CSV."""
         return self.nodes.spec.csv(self.nodes.nodes)
 
+    def menu_actions(self) -> list[QAction]:
+        """What the context menu offers: what the table can do, then the export of the view around it."""
+        around = self.parentWidget()
+        while around is not None and not isinstance(around, View):
+            around = around.parentWidget()
+        own = [action for action in self.actions() if not action.isSeparator()]
+        return own if around is None else [*own, *around.export_actions()]
+
     def _menu(self, position: Any) -> None:
-        menu = QMenu(self)
-        menu.addActions(self.actions())
-        menu.exec(self.viewport().mapToGlobal(position))
-        menu.deleteLater()
+        show_menu(self, self.menu_actions(), self.viewport().mapToGlobal(position))

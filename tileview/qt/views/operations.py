@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
@@ -25,6 +25,8 @@ from tileview.present.operation_rows import OperationRow, RecipeOperations, Step
 from tileview.present.operation_table import OperationColumn, OperationSpec, counted_words, footer
 from tileview.present.tables import Node
 from tileview.qt.bridge import Bridge
+from tileview.qt.draw.picture import Part
+from tileview.qt.draw.picture_parts import TablePart
 from tileview.qt.models.node_model import NodeModel
 from tileview.qt.text import plain_tip
 from tileview.qt.views.base import View
@@ -240,6 +242,12 @@ class OperationsView(View):
             self._pace.stop()
             self._fill()
         return self.tree.csv()
+
+    def picture_words(self) -> str:
+        return self.note.text()
+
+    def picture_parts(self, whole: bool = False) -> Sequence[Part]:
+        return (TablePart(self.tree, self.bridge.theme),)
 
     def shut_down(self) -> None:
         self._pace.stop()

@@ -44,9 +44,14 @@ class PartitionWidget(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         with painting(self) as painter:
-            painter.fillRect(self.rect(), self._theme.color("background"))
-            if self._picture is not None:
-                self._paint(painter, self._picture)
+            self.draw(painter)
+
+    def draw(self, painter: QPainter) -> None:
+        """Draw on any painter: the widget's own, or that of a file."""
+        painter.setFont(self.font())
+        painter.fillRect(self.rect(), self._theme.color("background"))
+        if self._picture is not None:
+            self._paint(painter, self._picture)
 
     def _paint(self, painter: QPainter, picture: Picture) -> None:
         theme = self._theme

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import Qt
@@ -25,6 +25,8 @@ from tileview.present.problem_rows import SEVERITIES, ProblemColumn, ProblemRow,
 from tileview.present.tables import Node, matches
 from tileview.present.words import counted
 from tileview.qt.bridge import Bridge
+from tileview.qt.draw.picture import Part
+from tileview.qt.draw.picture_parts import TablePart
 from tileview.qt.draw.tiles_flow import FlowLayout
 from tileview.qt.models.node_model import NodeModel
 from tileview.qt.views.base import View
@@ -293,6 +295,12 @@ class ProblemsView(View):
 
     def table_csv(self) -> str | None:
         return self.tree.csv()
+
+    def picture_words(self) -> str:
+        return self.headline.text()
+
+    def picture_parts(self, whole: bool = False) -> Sequence[Part]:
+        return (TablePart(self.tree, self.bridge.theme),)
 
 
 def _filtered(node: Node[ProblemRow], query: str) -> Node[ProblemRow] | None:

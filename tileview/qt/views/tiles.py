@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 from PySide6.QtGui import QAction, QResizeEvent
@@ -25,7 +24,7 @@ from tileview.present.rasters import (
     unavailable_at,
 )
 from tileview.qt.bridge import Bridge
-from tileview.qt.draw.tiles_svg import write_svg
+from tileview.qt.draw.picture import Part
 from tileview.qt.theme import Theme
 from tileview.qt.views.base import View, action_of
 from tileview.qt.views.tiles_bars import LoadBars
@@ -392,9 +391,11 @@ class TilesView(View):
         timeline, field = self.timeline, self._field
         return None if timeline is None or field is None else tiles_csv(timeline, field)
 
-    def export_svg(self, path: Path) -> bool:
-        picture = self.map if self.on_map else self.bars
-        return write_svg(path, self._line.full_text, (picture, self.legend))
+    def picture_words(self) -> str:
+        return self._line.full_text
+
+    def picture_parts(self, whole: bool = False) -> Sequence[Part]:
+        return (self.map if self.on_map else self.bars, self.legend)
 
     def shut_down(self) -> None:
         self.groups.stop()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 from PySide6.QtCore import Qt
@@ -24,7 +23,7 @@ from tileview.present.curves import (
 from tileview.present.lifetimes import Lifetime, filtered, ordered
 from tileview.present.stacks import Series
 from tileview.qt.bridge import Bridge
-from tileview.qt.draw.tiles_svg import write_svg
+from tileview.qt.draw.picture import Part
 from tileview.qt.draw.timeline_data import PlotData
 from tileview.qt.views.base import View, action_of
 from tileview.qt.views.pace import Pace
@@ -356,13 +355,16 @@ class TimelineView(View):
             return None
         return steps_csv(timeline, data.curves, data.over, data.layers, data.second)
 
-    def export_svg(self, path: Path) -> bool:
-        parts: list[CurveLegend | CurvePlot | LifetimeBars] = []
+    def picture_words(self) -> str:
+        return self._line.full_text
+
+    def picture_parts(self, whole: bool = False) -> Sequence[Part]:
+        parts: list[Part] = []
         if self.controls.with_curves:
             parts += [self.legend, self.plot]
         if self.controls.with_lifetimes:
             parts.append(self.bars)
-        return write_svg(path, self._line.full_text, parts)
+        return parts
 
     def shut_down(self) -> None:
         self._pace.stop()

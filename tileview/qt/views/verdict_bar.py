@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Slot
@@ -22,10 +23,15 @@ from tileview.model.sizes import Size, Unavailable, exact_text, kib_text
 from tileview.model.timeline import Cause, Timeline, Verdict
 from tileview.qt.bridge import Bridge
 from tileview.qt.draw.painting import painting
+from tileview.qt.draw.picture import Part
+from tileview.qt.draw.picture_parts import Line, TextPart
 from tileview.qt.icons import icon
 from tileview.qt.text import plain_tip, visible
 from tileview.qt.theme import Theme
 from tileview.qt.views.base import View
+
+_PICTURE_WIDTH = 640
+"""Pixels that a picture of the verdict is wide at least."""
 
 
 class CopyableLine(QLineEdit):
@@ -150,9 +156,10 @@ class LoadBar(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         with painting(self) as painter:
-            self._paint(painter)
+            self.draw(painter)
 
-    def _paint(self, painter: QPainter) -> None:
+    def draw(self, painter: QPainter) -> None:
+        """Draw on any painter: the widget's own, or that of a file."""
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         area = QRectF(self.rect()).adjusted(1, 3, -1, -3)
         theme = self._theme
@@ -348,6 +355,18 @@ class VerdictBar(View):
         """Say what to do next, once that is known; None takes it away."""
         self._next = "" if diagnosis is None or diagnosis.fits else diagnosis.next_step
         self._refresh()
+
+    def picture_parts(self, whole: bool = False) -> Sequence[Part]:
+        """The sentences whole, however little room the bar has for them."""
+        verdict, theme = self.session.verdict, self.bridge.theme
+        token = "muted" if verdict is None else verdict_word(verdict)[2]
+        above = [Line(self._word.text(), token, True), Line(self._cause.text())]
+        below = [Line(text, "muted") for text in (self._share.text(), self._notes.text()) if text]
+        width = max(self.width() * 2 // 3, _PICTURE_WIDTH)
+        parts: list[Part] = [TextPart(above, width, self.font(), theme)]
+        if self._bar.isVisibleTo(self):
+            parts += [self._bar, TextPart(below, width, self.font(), theme)]
+        return parts
 
     def verdict_text(self) -> str:
         """The verdict as shown, for copying and tests."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QLocale, QSignalBlocker, Qt, QTimer
 from PySide6.QtGui import QAction
@@ -14,11 +14,15 @@ from tileview.model.sizes import exact_text, kib_text
 from tileview.model.timeline import Timeline
 from tileview.present.whatif import NEVER_EXPORTED, limits, not_modelled, sentences
 from tileview.qt.bridge import Bridge
+from tileview.qt.draw.picture import Part
+from tileview.qt.draw.picture_parts import Line, TextPart
 from tileview.qt.draw.tiles_flow import FlowLayout
 from tileview.qt.views.base import View
 from tileview.qt.views.elided import WrappedLabel
 from tileview.qt.views.scrolled import Scrolled
 
+_PICTURE_WIDTH = 560
+"""Pixels that a picture of the view is wide at least."""
 _SETTLE_MS = 150
 """A slider that moves is taken up after this rest, so that dragging makes one edit and not a hundred."""
 _SLIDER_BYTES = 256
@@ -242,6 +246,17 @@ class WhatIfView(View):
 
     def view_actions(self) -> list[QAction]:
         return [self._reset_action]
+
+    def picture_parts(self, whole: bool = False) -> Sequence[Part]:
+        """In words: a picture of boxes and sliders would say no more."""
+        verdict = self.session.verdict
+        token = "muted" if verdict is None else "ok" if verdict.fits else "over"
+        values = ((name, box.value()) for name, box in (("Budget", self.budget_box), ("Reserve", self.reserve_box)))
+        lines = [Line(f"{name} {exact_text(value)} ({kib_text(value)})") for name, value in values]
+        lines += [Line(self.verdict.text(), token), *map(Line, self.text.text().splitlines())]
+        lines += [Line(text, "muted") for text in (self.hint.text(), *self.notes.text().splitlines())]
+        shown = [line for line in lines if line.text]
+        return (TextPart(shown, max(self.width(), _PICTURE_WIDTH), self.font(), self.bridge.theme),)
 
     def shut_down(self) -> None:
         self._timer.stop()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from PySide6.QtCore import QTimer, QUrl, Signal, Slot
+from PySide6.QtCore import QPoint, Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtWidgets import QTextBrowser, QVBoxLayout, QWidget
 
 from tileview.analysis.diagnose import diagnose
@@ -13,13 +14,17 @@ from tileview.analysis.diagnosis import Diagnosis
 from tileview.model.graph import kind_name
 from tileview.model.recipe import Recipe
 from tileview.qt.bridge import Bridge
+from tileview.qt.draw.picture import Part
+from tileview.qt.draw.picture_parts import PagePart
 from tileview.qt.jobs import Background
 from tileview.qt.processes import Task, Worker
-from tileview.qt.views.base import View
+from tileview.qt.views.base import View, show_text_menu
 from tileview.qt.views.why_text import page
 from tileview.session.document import edited_recipe
 
 DELAY_MS = 150
+_PAGE_WIDTH = 560
+"""Pixels that a picture of the page is wide at least."""
 
 
 class WhyView(View):
@@ -44,6 +49,8 @@ class WhyView(View):
         self._text.setFrameShape(QTextBrowser.Shape.NoFrame)
         self._text.setAccessibleName("Diagnosis")
         self._text.anchorClicked.connect(self._follow)
+        self._text.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self._text.customContextMenuRequested.connect(self._menu)
         self.setFocusProxy(self._text)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -171,6 +178,13 @@ class WhyView(View):
     def text(self) -> str:
         """The page as plain text."""
         return self._text.toPlainText()
+
+    @Slot(QPoint)
+    def _menu(self, position: QPoint) -> None:
+        show_text_menu(self, self._text, position)
+
+    def picture_parts(self, whole: bool = False) -> Sequence[Part]:
+        return (PagePart(self._text, max(self._text.viewport().width(), _PAGE_WIDTH)),)
 
     def shut_down(self) -> None:
         self._timer.stop()
