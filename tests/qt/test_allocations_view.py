@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from dataclasses import replace
 
 import pytest
@@ -11,6 +12,7 @@ from PySide6.QtTest import QTest
 
 from tests.helpers.opened import document, opened
 from tests.helpers.views import Stage, stage
+from tileview.model.sizes import Unavailable
 from tileview.qt.theme import load_theme
 from tileview.qt.views.allocations import AllocationsView
 from tileview.session.session import Pin
@@ -158,6 +160,33 @@ def test_unavailable_rows_are_words(qtbot) -> None:
     shown = stage(AllocationsView, qtbot, "rejected-op0.timeline.json")
     assert shown.texts(6).count("unavailable") == 43
     assert "43 rows unavailable, not in the sum" in shown.view.footer.text()
+
+
+def test_unavailable_rows_come_first_in_the_order_at_first(qtbot) -> None:
+    """They are what most likely does not fit; the rest by size, and the sum of what is known is exact."""
+    shown = stage(AllocationsView, qtbot, "rejected-op0.timeline.json")
+    bytes_ = shown.texts(6)
+    assert bytes_[:43] == ["unavailable"] * 43
+    known = [int(text.removesuffix(" B").replace(",", "")) for text in bytes_[43:]]
+    assert known == sorted(known, reverse=True)
+    assert known[0] == 32_768
+    assert sum(known) == shown.view.table.totals.total == 93_432
+    assert all(text.startswith("✗ ") for text in shown.texts()[:43])
+    assert not any(text.startswith("✗ ") for text in shown.texts()[43:])
+    timeline = shown.session.timeline
+    assert timeline is not None
+    roots = {shown.view.model.row(index).root for index in list(shown.view.model.indexes())[:43]}
+    assert roots == timeline.unavailable_roots & set(timeline.steps[0].live)
+    shown.view.group_box.setChecked(True)
+    tops = [shown.view.model.row(shown.view.model.index(row, 0)) for row in range(shown.view.model.rowCount())]
+    unknown = [isinstance(row.bytes, Unavailable) or row.unsized > 0 for row in tops]
+    assert unknown == sorted(unknown, reverse=True)
+    assert any(unknown)
+    shown.view.group_box.setChecked(False)
+    shown.view.tree.sort_by(6, Qt.SortOrder.AscendingOrder)
+    assert shown.texts(6)[-43:] == ["unavailable"] * 43
+    rows = list(csv.DictReader(shown.view.table_csv().splitlines()))
+    assert not any(row["Name"].startswith("✗") for row in rows)
 
 
 def test_every_update_passes_the_model_tester(qtbot) -> None:

@@ -16,8 +16,11 @@ from tileview.present.alternative_rows import AlternativeSpec, alternative_nodes
 from tileview.present.compare_rows import compare_nodes
 from tileview.present.compare_states import CompareState
 from tileview.present.compare_table import CompareSpec
-from tileview.present.operation_rows import OperationSpec, owners_of_values, recipe_nodes, shares, step_spans
+from tileview.present.holdings import holdings, input_readers, owners_of_values, step_holdings
+from tileview.present.operation_rows import StepOperations, recipe_nodes, step_spans
+from tileview.present.operation_table import OperationSpec
 from tileview.present.problem_rows import ProblemSpec, problem_nodes
+from tileview.present.step_rows import StepSpec, step_nodes
 from tileview.present.tables import Cell, Column, Node, TableSpec, Tone
 from tileview.qt.models.node_model import KEY_ROLE, NodeModel
 from tileview.qt.theme import load_theme
@@ -184,8 +187,10 @@ def test_every_table_of_a_sample_passes_the_tester(qapp) -> None:
     assert timeline is not None
     assert verdict is not None
     figures = AllocationFigures(timeline)
-    owners = owners_of_values(recipe.graph)
+    owners, readers, spans = owners_of_values(recipe.graph), input_readers(recipe.graph), step_spans(timeline)
     rejected = opened("rejected-op0.timeline.json")
+    assert rejected.timeline is not None
+    lost, steps = AllocationFigures(rejected.timeline), StepOperations(rejected.timeline)
     states = [CompareState("a", verdict, timeline, recipe)]
     tables = [
         (AllocationSpec(), [flat_nodes(figures.table(s)) for s in (0, 50, 106)]),
@@ -193,10 +198,13 @@ def test_every_table_of_a_sample_passes_the_tester(qapp) -> None:
         (
             OperationSpec(),
             [
-                recipe_nodes(recipe, shares(figures.table(s), timeline, owners), step_spans(timeline), query=query)
-                for s, query in ((0, ""), (106, "gemm"), (20, ""))
+                recipe_nodes(recipe, holdings(timeline, s, 0, owners, readers), spans, query=query, within=within)
+                for s, query, within in ((0, "", None), (106, "gemm", None), (20, "", (15, 40)), (20, "", None))
             ],
         ),
+        (OperationSpec(), [steps.nodes(step_holdings(rejected.timeline, s, 0, steps.firsts)) for s in (0, 2)]),
+        (AllocationSpec(), [flat_nodes(lost.table(0)), grouped_nodes(lost.table(3)), flat_nodes(lost.table(1))]),
+        (StepSpec(), [step_nodes(timeline), step_nodes(rejected.timeline), step_nodes(timeline, "gelu"), ()]),
         (AlternativeSpec(), [alternative_nodes(alternative_rows(recipe, op, None, None, {})) for op in (0, 4, 35)]),
         (ProblemSpec(), [problem_nodes(rejected.timeline, rejected.problems, rejected.verdict), ()]),
         (CompareSpec(["a"]), [compare_nodes(states), ()]),

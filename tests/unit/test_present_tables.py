@@ -46,6 +46,7 @@ def test_sorting_is_stable_and_puts_what_has_no_value_last_in_both_directions() 
     values = [3, None, UNAVAILABLE, 1, 3, 2]
     assert sort_order(values) == [3, 5, 0, 4, 2, 1]
     assert sort_order(values, descending=True) == [0, 4, 5, 3, 2, 1]
+    assert sort_order(values, descending=True, unknown_first=True) == [2, 0, 4, 5, 3, 1]
 
 
 def test_numbers_inside_names_sort_as_numbers() -> None:
@@ -266,7 +267,30 @@ def test_sorting_reaches_into_groups() -> None:
         grouped_nodes(AllocationFigures(_grouped()).table(0, 0)), AllocationColumn.BYTES, descending=True
     )
     assert [node.row.name for node in nodes] == ["w", "other"]
+    # Largest first: what has no size stands above all that has one.
+    assert [child.row.name for child in nodes[0].children] == ["layer2.w", "layer1.w", "layer0.w"]
+    nodes = spec.sorted_nodes(nodes, AllocationColumn.BYTES, descending=False)
+    assert [node.row.name for node in nodes] == ["other", "w"]
+    assert [child.row.name for child in nodes[1].children] == ["layer0.w", "layer1.w", "layer2.w"]
+    nodes = spec.sorted_nodes(nodes, AllocationColumn.PAYLOAD, descending=True)
     assert [child.row.name for child in nodes[0].children] == ["layer1.w", "layer0.w", "layer2.w"]
+
+
+def test_what_has_no_size_is_marked_in_words_and_by_a_sign() -> None:
+    spec = AllocationSpec()
+    head, other = grouped_nodes(AllocationFigures(_grouped()).table(0, 0))
+    lost = head.children[2].row
+    name = spec.cell(lost, AllocationColumn.NAME)
+    assert (name.text, name.value, name.bold, name.tone) == ("✗ layer2.w", "layer2.w", True, Tone.UNAVAILABLE)
+    assert "Its size is unavailable: it is in no sum." in name.tip
+    assert spec.cell(lost, AllocationColumn.BYTES).text == "unavailable"
+    # The group's sum leaves it out and says so.
+    assert spec.cell(head.row, AllocationColumn.NAME).text == "✗ w (3)"
+    assert spec.cell(head.row, AllocationColumn.BYTES).text == "≥ 300 B"
+    assert spec.cell(head.row, AllocationColumn.BYTES).value == 300
+    assert spec.cell(head.row, AllocationColumn.KIB).text == "≥ 0.3 KiB"
+    assert spec.cell(other.row, AllocationColumn.NAME).text == "other"
+    assert spec.cell(other.row, AllocationColumn.BYTES).text == "50 B"
 
 
 def test_csv_has_exact_bytes_and_units_in_the_header() -> None:

@@ -58,6 +58,8 @@ class AllocationRow:
     """Number of the value, where the name alone does not tell rows apart."""
     tensor: str = ""
     """Shape and precision, for the tip."""
+    unsized: int = 0
+    """Members of a group that are unavailable and so in none of its sums."""
     linked: Size | None = None
     """What the linked file has in its place on the same tile; None where nothing is linked or nothing matches."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from enum import IntEnum
 
 from tileview.model.sizes import UNAVAILABLE, Size, Unavailable, exact_text
@@ -87,10 +88,15 @@ def _group_row(group: str, members: Sequence[AllocationRow]) -> AllocationRow:
         len(members),
         None,
         note,
+        unsized=unknown,
     )
 
 
 # -- the table ------------------------------------------------------------------------------------------------------
+
+
+UNSIZED_MARK = "✗"
+"""Before the name of what has no size, so that it is seen without colour."""
 
 
 class AllocationColumn(IntEnum):
@@ -104,6 +110,9 @@ class AllocationColumn(IntEnum):
     SHARE = 7
     KIB = 8
     LINKED = 9
+
+
+_SIZES = frozenset({AllocationColumn.BYTES, AllocationColumn.SHARE, AllocationColumn.KIB})
 
 
 class AllocationSpec(TableSpec[AllocationRow]):
@@ -137,35 +146,51 @@ class AllocationSpec(TableSpec[AllocationRow]):
             case AllocationColumn.COPIES:
                 return EMPTY_CELL if row.copies is None else Cell(f"{row.copies:,}", row.copies)
             case AllocationColumn.BYTES:
-                return bytes_cell(row.bytes, row.note, row.kind is RowKind.GROUP)
+                return self._size(row, bytes_cell(row.bytes, row.note, row.kind is RowKind.GROUP))
             case AllocationColumn.KIB:
                 if isinstance(row.bytes, Unavailable):
                     return Cell("–", row.bytes, "unavailable", Tone.UNAVAILABLE)
-                return kib_cell(row.bytes, row.note, row.kind is RowKind.GROUP)
+                return self._size(row, kib_cell(row.bytes, row.note, row.kind is RowKind.GROUP))
             case AllocationColumn.SHARE:
                 return self._share(row)
             case AllocationColumn.LINKED:
                 return self._linked(row)
 
     def sort_value(self, row: AllocationRow, column: int) -> Field:
-        if column in (AllocationColumn.BYTES, AllocationColumn.KIB, AllocationColumn.SHARE):
-            return row.bytes
+        if column in _SIZES:
+            return UNAVAILABLE if row.unsized else row.bytes
         return self.cell(row, column).value
 
+    def unknown_leads(self, column: int) -> bool:
+        """What has no size may well be what does not fit: by size it stands above all that has one."""
+        return column in _SIZES
+
+    def _size(self, row: AllocationRow, cell: Cell) -> Cell:
+        """A sum that leaves members out is said to be a lower bound; what has no size at all is bold."""
+        if isinstance(row.bytes, Unavailable):
+            return replace(cell, bold=True)
+        return replace(cell, text=f"≥ {cell.text}", tone=Tone.UNAVAILABLE) if row.unsized else cell
+
     def _name(self, row: AllocationRow) -> Cell:
+        mark = f"{UNSIZED_MARK} " if row.unsized or isinstance(row.bytes, Unavailable) else ""
         if row.kind is RowKind.GROUP:
-            return Cell(f"{row.name} ({row.members})", row.name, row.note or "A parameter sequence", bold=True)
+            tone = Tone.UNAVAILABLE if mark else Tone.TEXT
+            tip = row.note or "A parameter sequence"
+            return Cell(f"{mark}{row.name} ({row.members})", row.name, tip, tone, bold=True)
         if row.kind is RowKind.UNEXPLAINED:
             return Cell(f"! {row.name}", row.name, row.note, Tone.WARNING)
         if row.kind is RowKind.SCRATCH:
-            return Cell(row.name, row.name, "Temporary memory of the step itself", Tone.MUTED)
+            tone = Tone.UNAVAILABLE if mark else Tone.MUTED
+            return Cell(mark + row.name, row.name, "Temporary memory of the step itself", tone, bool(mark))
         tip = f"{row.name}{row.suffix} {row.tensor}"
         if row.members > 1:
             tip += f": {row.members} values share this memory"
+        if mark:
+            tip += "\nIts size is unavailable: it is in no sum."
         if row.note:
             tip += f"\n{row.note}"
-        tone = Tone.UNAVAILABLE if isinstance(row.bytes, Unavailable) else Tone.TEXT
-        return Cell(row.name + row.suffix, row.name + row.suffix, tip, tone)
+        tone = Tone.UNAVAILABLE if mark else Tone.TEXT
+        return Cell(mark + row.name + row.suffix, row.name + row.suffix, tip, tone, bool(mark))
 
     def _part(self, row: AllocationRow, size: Size | None) -> Cell:
         if size is None:

@@ -79,9 +79,14 @@ class TableSpec(Generic[R]):
         """What a column sorts a row by."""
         return self.cell(row, column).value
 
+    def unknown_leads(self, column: int) -> bool:
+        """Whether what is unavailable counts as the largest of a column, not as what is left over at its end."""
+        return False
+
     def sorted_nodes(self, nodes: Sequence[Node[R]], column: int, descending: bool) -> tuple[Node[R], ...]:
         """Nodes and their children in the order of a column; see :func:`sort_order`."""
-        order = sort_order([self.sort_value(node.row, column) for node in nodes], descending)
+        values = [self.sort_value(node.row, column) for node in nodes]
+        order = sort_order(values, descending, self.unknown_leads(column) and descending)
         result = []
         for position in order:
             node = nodes[position]
@@ -113,11 +118,12 @@ def flat_rows(nodes: Iterable[Node[R]]) -> Iterable[R]:
         yield from flat_rows(node.children)
 
 
-def sort_order(values: Sequence[Field], descending: bool = False) -> list[int]:
+def sort_order(values: Sequence[Field], descending: bool = False, unknown_first: bool = False) -> list[int]:
     """Positions in sorted order: stable, numbers before text, unavailable after them, empty ones last.
 
     Whether ascending or descending, what has no value stays at the end, where it does not hide the rows one sorts
-    for. Text sorts case-insensitively, with runs of digits as numbers (``layer 9`` before ``layer 10``).
+    for; ``unknown_first`` puts what is unavailable on top, where it is what one looks for. Text sorts
+    case-insensitively, with runs of digits as numbers (``layer 9`` before ``layer 10``).
     """
     numbers = [i for i, value in enumerate(values) if isinstance(value, int | float)]
     texts = [i for i, value in enumerate(values) if isinstance(value, str)]
@@ -125,7 +131,7 @@ def sort_order(values: Sequence[Field], descending: bool = False) -> list[int]:
     empty = [i for i, value in enumerate(values) if value is None]
     numbers.sort(key=lambda i: values[i], reverse=descending)  # type: ignore[arg-type, return-value]
     texts.sort(key=lambda i: natural_key(values[i]), reverse=descending)  # type: ignore[arg-type]
-    return [*numbers, *texts, *unknown, *empty]
+    return [*unknown, *numbers, *texts, *empty] if unknown_first else [*numbers, *texts, *unknown, *empty]
 
 
 def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
