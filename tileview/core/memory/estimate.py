@@ -69,6 +69,9 @@ def measure_peaks(
     return _Measurement(program, in_full=False).judged(budgets)
 
 
+_FootprintKey = tuple[int, int, int, int, int, bool, int]
+
+
 class _Measurement:
     """The intermediate results of one measurement, in the order in which they depend on each other.
 
@@ -81,7 +84,7 @@ class _Measurement:
         self.flat = program.flatten()
         self.groups = group_values(program, self.flat)
         self.lifetimes = find_lifetimes(program, self.flat, self.groups.roots, every_set=in_full)
-        self.footprints = [self._footprint(value) for value in program.values]
+        self.footprints = self._footprints()
         self.interleaved = {
             root: program.values[members[-1]].layout.memory_class is MemoryClass.INTERLEAVED
             for root, members in self.groups.members.items()
@@ -106,7 +109,7 @@ class _Measurement:
             spans=spans,
         )
         largest = {
-            root: max(self.footprints[member].largest(self.tiles) for member in self.groups.members[root])
+            root: max([sizes[member].largest(tiles) for member in self.groups.members[root]])
             for root in self.lifetimes.spans
             if root not in self.unavailable
         }
@@ -114,38 +117,39 @@ class _Measurement:
             largest, self.interleaved.__getitem__, self.unavailable, spans, self.lifetimes.initial
         )
 
-    def _footprint(self, value: Value) -> Footprint:
-        """A value's bytes; looked up by identity first, as successive programs share most of their value objects."""
-        root = self.groups.roots[value.id]
-        tail, aligned = self.groups.tails.get(root, 0), root in self.groups.aligned
-        key = (id(value), tail, aligned, self.tiles)
-        known = _FOOTPRINTS.get(key)
-        if known is not None:
-            return known[1]
-        found = footprint(
+    def _footprints(self) -> list[Footprint]:
+        """Every value's bytes; looked up by identity first: successive programs share what their values are made of."""
+        roots, tails, aligned, tiles = self.groups.roots, self.groups.tails, self.groups.aligned, self.tiles
+        found: list[Footprint] = []
+        for value, root in zip(self.program.values, roots, strict=True):
+            whole, tail = root in aligned, tails.get(root, 0)
+            key = (id(value.shape), id(value.precision), id(value.layout), id(value.owners), tail, whole, tiles)
+            known = _FOOTPRINTS.get(key)
+            found.append(self._new_footprint(value, tail, whole, key) if known is None else known[1])
+        return found
+
+    def _new_footprint(self, value: Value, tail: int, aligned: bool, key: _FootprintKey) -> Footprint:
+        layout = value.layout
+        made = footprint(
             value.shape,
             value.precision,
-            value.layout,
+            layout,
             self.tiles,
             owners=value.owners,
             tail=tail,
             element_aligned=aligned,
-            memory_class=value.layout.memory_class,
+            memory_class=layout.memory_class,
         )
         if len(_FOOTPRINTS) >= _MOST_LISTED:
             _FOOTPRINTS.clear()
-        _FOOTPRINTS[key] = (value, found)
-        return found
+        _FOOTPRINTS[key] = ((value.shape, value.precision, layout, value.owners), made)
+        return made
 
     def _facts(self, entry: FlatStep) -> StepFacts:
-        text = step_text(entry.step)
+        step = entry.step
+        text, kind = step_words(step)
         return StepFacts(
-            entry.step.source,
-            text,
-            text.partition(" ")[0],
-            entry.execution_count,
-            self.lifetimes.live[entry.index],
-            self._scratch(entry),
+            step.source, text, kind, entry.execution_count, self.lifetimes.live[entry.index], self._scratch(entry)
         )
 
     def _bare_facts(self, entry: FlatStep) -> StepFacts:
@@ -254,11 +258,17 @@ class _Measurement:
 
 
 _MOST_LISTED = 1 << 14
-_FOOTPRINTS: dict[tuple[int, int, bool, int], tuple[Value, Footprint]] = {}
-"""Bytes of values measured before, by identity; each entry holds its value, so that the id stays its own."""
+_FOOTPRINTS: dict[_FootprintKey, tuple[tuple[object, ...], Footprint]] = {}
+"""Bytes by the identity of all they depend on; each entry holds the objects, so that their ids stay their own."""
 _LISTED: dict[tuple[object, ...], tuple[Value, TimelineValue]] = {}
 """Values listed before, by identity (each entry holds its value, so that the id stays its own): successive programs of
 a re-planner share most of their value objects."""
+
+
+def clear_cache() -> None:
+    """Forget the values measured and listed before (for measurements from cold)."""
+    _FOOTPRINTS.clear()
+    _LISTED.clear()
 
 
 @lru_cache(maxsize=1 << 13)
@@ -281,16 +291,16 @@ def unknown_notes(program: Program, flat: Sequence[FlatStep]) -> tuple[str, ...]
     return tuple(notes)
 
 
-def step_text(step: Step) -> str:
-    """A step in words; the first word is its kind: Copy, Product, Sum, Repeat, Unknown or the kernel's name."""
+def step_words(step: Step) -> tuple[str, str]:
+    """A step in words, and its kind: their first word (Copy, Product, Sum, Repeat, Unknown or the kernel's name)."""
     if isinstance(step, Copy):
-        return f"Copy {step.policy}"
+        return f"Copy {step.policy}", "Copy"
     if isinstance(step, Kernel):
-        return step.kernel
+        return step.kernel, step.kernel.partition(" ")[0]
     if isinstance(step, Product):
-        return "Product Accumulate" if len(step.inputs) > 2 else "Product Initialize"
+        return "Product Accumulate" if len(step.inputs) > 2 else "Product Initialize", "Product"
     if isinstance(step, Sum):
-        return f"Sum axis {step.axis} staging {step.staging}"
+        return f"Sum axis {step.axis} staging {step.staging}", "Sum"
     if isinstance(step, Repeat):
-        return f"Repeat {step.count} boundary"
-    return f"Unknown {step.reason}"
+        return f"Repeat {step.count} boundary", "Repeat"
+    return f"Unknown {step.reason}", "Unknown"

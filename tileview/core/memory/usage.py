@@ -186,14 +186,14 @@ class PlacedTiles:
         Allocations with the same row and lifetime, such as the members of a parameter sequence, are taken together.
         """
         if self._worst is None:
-            alike: dict[tuple[int, int, int, bool], tuple[ByteArray, int]] = {}
+            members, is_interleaved, unavailable = self._members, self._interleaved, self._unavailable
+            alike: dict[tuple[int, int, int, bool], list[ByteArray]] = {}
             for root, first, last in self.spans():
-                if root not in self._unavailable:
-                    members = self._members[root]
-                    row = self._byte_row(members[0]) if len(members) == 1 else self.allocation(root)
-                    key = (id(row), first, last, self._interleaved(root))
-                    alike[key] = (row, alike[key][1] + 1 if key in alike else 1)
-            spans = [Span(row, key[1], key[2], key[3], times) for key, (row, times) in alike.items()]
+                if root not in unavailable:
+                    values = members[root]
+                    row = self._byte_row(values[0]) if len(values) == 1 else self.allocation(root)
+                    alike.setdefault((id(row), first, last, is_interleaved(root)), []).append(row)
+            spans = [Span(rows[0], key[1], key[2], key[3], len(rows)) for key, rows in alike.items()]
             standard, interleaved = self._scratch
             self._worst = sweep(spans, standard, len(self._live), self._tile_count, interleaved)
         return self._worst
