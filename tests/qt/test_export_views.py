@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+import threading
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from tileview.qt import saving
 from tileview.qt.dialogs import ErrorDialog
+from tileview.qt.draw.graph_scene import GraphScene
 from tileview.qt.draw.picture import MOST_PIXELS, MOST_SIDE, Picture, png_image, scale_within, svg_bytes
 from tileview.qt.draw.picture_parts import Line, TextPart
 from tileview.qt.export_dialog import ExportDialog, Kind, Wish
@@ -163,6 +165,42 @@ def test_the_whole_graph_holds_every_operation_the_part_in_view_does_not(opened)
     assert "0 Gemm" in seen
     assert "20 Gelu" not in seen
     assert "20 Gelu" in whole
+
+
+def test_the_whole_graph_is_drawn_beside_the_window_and_can_be_stopped(opened, monkeypatch, tmp_path):
+    exporter, view = opened.window.view_exporter, opened.window.docks.show_view("graph")
+    threads = []
+    real = GraphScene.paint
+
+    def paint(scene, *words):
+        if scene is not view.canvas.scene:
+            threads.append(threading.current_thread())
+        real(scene, *words)
+
+    monkeypatch.setattr(GraphScene, "paint", paint)
+    whole = export(opened, Wish(view, Kind.SVG, whole=True), tmp_path / "whole.svg")
+    assert len(threads) == 1
+    assert threading.main_thread() not in threads
+    monkeypatch.undo()
+    assert "20 Gelu" in texts(ElementTree.parse(whole).getroot())
+    hold = threading.Event()
+
+    def wait(*_words):
+        if threading.current_thread() is not threading.main_thread():
+            hold.wait(20)
+
+    monkeypatch.setattr(GraphScene, "paint", wait)
+    said = []
+    opened.window.bridge.message.connect(said.append)
+    assert exporter.write(Wish(view, Kind.PNG, whole=True), tmp_path / "never.png")
+    assert opened.window.status.work.running() == ("view",)
+    assert not exporter.write(Wish(view, Kind.PNG), tmp_path / "second.png")
+    assert "still being written" in said[-1]
+    opened.window.status.work.stop.click()
+    hold.set()
+    opened.qtbot.waitUntil(lambda: said[-1].startswith("Stopped"))
+    assert list(tmp_path.glob("*.png")) == []
+    assert opened.window.status.work.running() == ()
 
 
 def test_the_part_of_the_graph_in_view_ends_at_its_frame(opened, tmp_path):

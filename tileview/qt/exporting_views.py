@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -16,14 +17,16 @@ from tileview.qt.actions import Command
 from tileview.qt.bridge import Bridge
 from tileview.qt.dialogs import ErrorDialog
 from tileview.qt.docks import DockArea
-from tileview.qt.draw.picture import png_bytes, png_image, svg_bytes
+from tileview.qt.draw.picture import Picture, png_bytes, png_image, svg_bytes
 from tileview.qt.export_dialog import FIRST_SCALE, KIND_FILTERS, ExportDialog, Kind, Wish
 from tileview.qt.jobs import Background
 from tileview.qt.saving import ask_target, may_replace
 from tileview.qt.settings import Settings
+from tileview.qt.status import Work
 from tileview.qt.view_picture import picture_of, suggested_stem
 from tileview.qt.views.base import View
 
+WORK = "view"
 SETTLE_MS = 50
 """How long a view that was just brought to the front has to take its size and to fill itself."""
 
@@ -39,13 +42,17 @@ def kind_of(path: Path, otherwise: Kind) -> tuple[Path, Kind]:
 class ViewExporter(QObject):
     """The commands that write a view. What takes long happens on a thread."""
 
-    def __init__(self, bridge: Bridge, settings: Settings, docks: DockArea, verdict: View, window: QWidget) -> None:
+    def __init__(
+        self, bridge: Bridge, settings: Settings, docks: DockArea, verdict: View, work: Work, window: QWidget
+    ) -> None:
         super().__init__(window)
         self._bridge = bridge
         self._settings = settings
         self._docks = docks
         self._views: dict[str, View] = {verdict.name: verdict, **docks.views}
+        self._work = work
         self._window = window
+        self._stopped = threading.Event()
         self._last = (Kind.PNG, FIRST_SCALE)
         self._writing = Background(self)
         self._writing.done.connect(self._on_written)
@@ -63,7 +70,8 @@ class ViewExporter(QObject):
         return self._bridge.session.document is not None
 
     def close(self) -> None:
-        """Wait for a file that is being written: it would be left half done otherwise."""
+        """Wait for a file that is being written; what is still drawn is given up."""
+        self.stop()
         self._writing.close()
 
     @property
@@ -135,15 +143,21 @@ class ViewExporter(QObject):
         if self._writing.is_running:
             self._bridge.message.emit("Another view is still being written.")
             return False
+        self._stopped = threading.Event()
         try:
             call = self._drawn(wish, target)
         except (TileViewError, OSError, MemoryError) as error:
             self._on_failed(str(error) or "There is not enough memory.", "")
             return False
+        self._work.show_work(WORK, f"Writing {target.name}")
         self._writing.start(call)
         return True
 
-    def _drawn(self, wish: Wish, target: Path) -> Callable[[], tuple[Path, str]]:
+    def stop(self) -> None:
+        """Write nothing of what is still drawn; a file that is being written is finished."""
+        self._stopped.set()
+
+    def _drawn(self, wish: Wish, target: Path) -> Callable[[], tuple[Path, str] | None]:
         """What is left to do when the view has been drawn, which only this thread may do."""
         view = wish.view
         if self._bridge.session.document is None:
@@ -157,22 +171,25 @@ class ViewExporter(QObject):
             note = f" Only the rows that the filter “{filtered}” leaves." if filtered else ""
             return partial(_write, target, table.encode("utf-8", errors="backslashreplace"), note)
         picture = picture_of(view, wish.whole)
+        if wish.whole:
+            return partial(_draw, target, picture, wish, self._stopped)
         if wish.kind is Kind.SVG:
             return partial(_write, target, svg_bytes(picture), "")
-        image = png_image(picture, wish.scale)
-        note = f" {image.width():,} × {image.height():,} pixels."
-        if image.devicePixelRatio() < wish.scale:
-            note += f" The scale is {image.devicePixelRatio():.2g}: more would be too large for a picture."
-        return partial(_write_image, target, image, note)
+        return partial(_write_image, target, png_image(picture, wish.scale), wish.scale, self._stopped)
 
     @Slot(object)
-    def _on_written(self, result: tuple[Path, str]) -> None:
+    def _on_written(self, result: tuple[Path, str] | None) -> None:
+        self._work.end_work(WORK)
+        if result is None:
+            self._bridge.message.emit("Stopped: nothing was exported.")
+            return
         target, note = result
         self._settings.folder = str(target.parent)
         self._bridge.message.emit(f"Exported to {target}.{note}")
 
     @Slot(str, str)
     def _on_failed(self, summary: str, details: str) -> None:
+        self._work.end_work(WORK)
         ErrorDialog("Not exported", summary, details, self._window).open()
 
 
@@ -181,5 +198,20 @@ def _write(target: Path, data: bytes, note: str) -> tuple[Path, str]:
     return target, note
 
 
-def _write_image(target: Path, image: QImage, note: str) -> tuple[Path, str]:
-    return _write(target, png_bytes(image), note)
+def _write_image(target: Path, image: QImage, scale: float, stopped: threading.Event) -> tuple[Path, str] | None:
+    note = f" {image.width():,} × {image.height():,} pixels."
+    if image.devicePixelRatio() < scale:
+        note += f" More are too many for a picture: the scale is {image.devicePixelRatio():.2g}. SVG has no such limit."
+    data = b"" if stopped.is_set() else png_bytes(image)
+    return None if stopped.is_set() else _write(target, data, note)
+
+
+def _draw(target: Path, picture: Picture, wish: Wish, stopped: threading.Event) -> tuple[Path, str] | None:
+    """Draw a picture that may be drawn here, and write it; None where that was stopped."""
+    try:
+        if wish.kind is Kind.PNG:
+            return _write_image(target, png_image(picture, wish.scale), wish.scale, stopped)
+        data = svg_bytes(picture)
+    except MemoryError:
+        raise SaveError("There is not enough memory for a picture of all of it.") from None
+    return None if stopped.is_set() else _write(target, data, "")

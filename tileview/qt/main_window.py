@@ -96,7 +96,7 @@ class MainWindow(QMainWindow):
         self.keyguard = KeyGuard(self.commands, self)
         self.estimates = Estimates(self.bridge, self.status.work, self)
         self.exporter = Exporter(self.bridge, self.settings, self)
-        self.view_exporter = ViewExporter(self.bridge, self.settings, self.docks, self.verdict, self)
+        self.view_exporter = ViewExporter(self.bridge, self.settings, self.docks, self.verdict, self.status.work, self)
         self.files = Files(self.bridge, self.settings, self.estimates, self.exporter, self.status.work, self)
         self.files.elsewhere.connect(self.new_window)
         self.navigator = Navigator(self.bridge, self)

@@ -171,6 +171,7 @@ class Tools(QObject):
         """End what the status bar shows as running."""
         self.evaluation.stop()
         self._window.files.loader.cancel()
+        self._window.view_exporter.stop()
 
     @Slot(str, str)
     def _on_fault(self, summary: str, details: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil
 
 from PySide6.QtCore import QMarginsF
-from PySide6.QtGui import QPainter
+from PySide6.QtGui import QFont, QPainter, QPicture
 
 from tileview.qt.draw.graph_canvas import GraphCanvas
 from tileview.qt.draw.graph_scene import GraphScene, Highlight
@@ -16,10 +16,13 @@ _LEAST_WIDTH = 420
 
 
 class WholeGraph:
-    """All of the graph at full detail, whatever part of it is in view."""
+    """All of the graph at full detail, whatever part of it is in view.
 
-    def __init__(self, scene: GraphScene, marks: Highlight) -> None:
-        self._scene = scene
+    It draws with a scene of its own, so that it can be drawn on another thread than the one in view.
+    """
+
+    def __init__(self, scene: GraphScene, marks: Highlight, font: QFont) -> None:
+        self._scene = GraphScene(scene.structure, scene.picture, scene.words, scene.style, scene.theme, font)
         self._marks = Highlight(marks.selected, marks.holder)
         self._bounds = scene.bounds.marginsAdded(QMarginsF(_MARGIN, _MARGIN, _MARGIN, _MARGIN))
 
@@ -58,16 +61,20 @@ class SeenGraph:
 
 
 class WidthLegend:
-    """The legend, wrapped to the width of the graph above it."""
+    """The legend, wrapped to the width of the graph above it; recorded, so that any thread can draw it."""
 
     def __init__(self, legend: LegendStrip, width: int) -> None:
-        self._legend, self._width = legend, width
+        self._width, self._height = width, legend.height_for(width)
+        self._picture = QPicture()
+        painter = QPainter(self._picture)
+        legend.paint_on(painter, width)
+        painter.end()
 
     def width(self) -> int:
         return self._width
 
     def height(self) -> int:
-        return self._legend.height_for(self._width)
+        return self._height
 
     def draw(self, painter: QPainter) -> None:
-        self._legend.paint_on(painter, self._width)
+        painter.drawPicture(0, 0, self._picture)

@@ -18,8 +18,8 @@ from PySide6.QtSvg import QSvgGenerator
 
 from tileview.errors import SaveError
 
-MOST_PIXELS: Final = 120_000_000
-"""Of a PNG file: 480 MB while it is made."""
+MOST_PIXELS: Final = 80_000_000
+"""Of a PNG file: 320 MB while it is made."""
 MOST_SIDE: Final = 32_000
 """Pixels of a side: Qt paints on no longer ones."""
 _CSS_DPI: Final = 96

@@ -141,7 +141,7 @@ class View(QWidget):
     def picture_parts(self, whole: bool = False) -> Sequence[Part]:
         """What a picture of the view is made of, as it is seen now; with ``whole``, all there is (:attr:`whole_name`).
 
-        Empty where there is nothing to draw.
+        Parts of the whole must be fit to be drawn on another thread. Empty where there is nothing to draw.
         """
         return ()
 

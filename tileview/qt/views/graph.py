@@ -424,7 +424,7 @@ class GraphView(View):
         if scene is None:
             return ()
         self._freshen()
-        graph = WholeGraph(scene, self.canvas.marks) if whole else SeenGraph(self.canvas, scene)
+        graph = WholeGraph(scene, self.canvas.marks, self.canvas.font()) if whole else SeenGraph(self.canvas, scene)
         return (graph, WidthLegend(self.legend, graph.width()))
 
     def is_busy(self) -> bool:
