@@ -1,4 +1,4 @@
-"""A worker process as its parent sees it: pipes and frames, without Qt, so that it can be started before Qt is."""
+"""A worker process as its parent sees it: pipes and messages, without Qt, so that it can be started before Qt is."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from tileview.qt.worker import STOP, read_frame, write_frame
+from tileview.qt.worker import STOP, read_message, write_message
 
 
 class ChildProcess:
@@ -35,11 +35,11 @@ class ChildProcess:
     def send(self, message: object) -> None:
         assert self._process.stdin is not None
         with self._writing:
-            write_frame(self._process.stdin, message)  # type: ignore[arg-type]
+            write_message(self._process.stdin, message)  # type: ignore[arg-type]
 
     def receive(self) -> Any:
         assert self._process.stdout is not None
-        return read_frame(self._process.stdout)  # type: ignore[arg-type]
+        return read_message(self._process.stdout)  # type: ignore[arg-type]
 
     def stop(self, token: int) -> None:
         """Ask the running job to stop; ends the process where the request cannot be sent at once."""
@@ -48,7 +48,7 @@ class ChildProcess:
             return
         try:
             assert self._process.stdin is not None
-            write_frame(self._process.stdin, (token, STOP, None))  # type: ignore[arg-type]
+            write_message(self._process.stdin, (token, STOP, None))  # type: ignore[arg-type]
         except (OSError, ValueError):
             self.kill()
         finally:

@@ -1,9 +1,9 @@
 """The worker process: reads requests from its standard input, answers on its standard output. No Qt in here.
 
-A frame is a length (eight bytes, little-endian) and a pickle made by this program; files that a user opens are never
-unpickled. Requests are ``(token, kind, payload)``; answers are ``(token, what, payload)`` with ``progress``, ``part``,
-``done`` or ``error``. A thread reads the requests, so that a request to stop arrives while a job runs, and so that the
-process ends at once when its parent is gone.
+A message is a pickle made by this program; files that a user opens are never unpickled. Requests are
+``(token, kind, payload)``; answers are ``(token, what, payload)`` with ``progress``, ``part``, ``done`` or ``error``. A
+thread reads the requests, so that a request to stop arrives while a job runs, and so that the process ends at once when
+its parent is gone.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import os
 import pickle
 import queue
 import signal
-import struct
 import sys
 import threading
 import traceback
@@ -22,7 +21,6 @@ from typing import Any, BinaryIO
 
 from tileview.errors import TileViewError
 
-HEADER = struct.Struct("<Q")
 WAITED_FOR = "load"
 """The kind of job that someone waits for."""
 STOP = "stop"
@@ -33,25 +31,22 @@ class CancelledError(Exception):
     """Raised inside a job that was asked to stop."""
 
 
-def write_frame(stream: BinaryIO, message: object) -> None:
+def write_message(stream: BinaryIO, message: object) -> None:
     """Send one message. Raises OSError where the other side is gone."""
-    data = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
-    stream.write(HEADER.pack(len(data)))
-    stream.write(data)
+    pickle.dump(message, stream, protocol=pickle.HIGHEST_PROTOCOL)
     stream.flush()
 
 
-def read_frame(stream: BinaryIO) -> Any:
-    """Receive one message. Raises EOFError where the other side is gone."""
-    header = _read_exactly(stream, HEADER.size)
-    return pickle.loads(_read_exactly(stream, HEADER.unpack(header)[0]))
+def read_message(stream: BinaryIO) -> Any:
+    """Receive one message. Raises EOFError where the other side is gone.
 
-
-def _read_exactly(stream: BinaryIO, count: int) -> bytes:
-    data = stream.read(count)
-    if data is None or len(data) != count:
-        raise EOFError
-    return data
+    A large message is taken in as it comes. Were it read first, it would take its room twice, and the interpreter's
+    lock all the while that objects are made of it: the window would stand still.
+    """
+    try:
+        return pickle.load(stream)
+    except pickle.UnpicklingError as error:
+        raise EOFError from error
 
 
 class Reporter:
@@ -102,14 +97,14 @@ class Server:
             answer = self._run(token, kind, payload)
             self._stopped.discard(token)
             try:
-                write_frame(self._target, answer)
+                write_message(self._target, answer)
             except OSError:
                 os._exit(0)
 
     def _read(self) -> None:
         try:
             while True:
-                token, kind, payload = read_frame(self._source)
+                token, kind, payload = read_message(self._source)
                 if kind == STOP:
                     self._stopped.add(token)
                 else:
@@ -126,7 +121,7 @@ class Server:
     def _run(self, token: int, kind: str, payload: Any) -> tuple[int, str, object]:
         if kind != WAITED_FOR:
             self._yield()
-        reporter = Reporter(token, lambda message: write_frame(self._target, message), self._stopped.__contains__)
+        reporter = Reporter(token, lambda message: write_message(self._target, message), self._stopped.__contains__)
         try:
             return token, "done", self._find(kind)(payload, reporter)
         except CancelledError:
