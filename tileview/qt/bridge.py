@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
 
+from tileview.qt.quiet import Quiet
 from tileview.qt.theme import Theme, load_theme
 from tileview.qt.turns import Turns
 from tileview.session.session import Change, Session
@@ -16,7 +17,7 @@ class Bridge(QObject):
     root, a tile; any may be None) and never changes a table. ``message`` goes to the status bar. ``requested`` asks
     the main window to run a command by name (see ``actions.py``), with an argument. ``is_first_estimate`` is
     True until the first estimate of a document has been told. ``turns`` is where views wait to
-    show a large file.
+    show a large file, ``quiet`` where computations wait until the views have shown what is known.
     """
 
     document_changed = Signal()
@@ -35,6 +36,7 @@ class Bridge(QObject):
         self.session = session
         self._theme = load_theme("light") if theme is None else theme
         self.turns = Turns(self)
+        self.quiet = Quiet(self.turns, self)
         self.is_first_estimate = True
         self._unsubscribe = session.subscribe(self._on_change)
 
@@ -64,4 +66,5 @@ class Bridge(QObject):
     def close(self) -> None:
         """Stop listening to the session."""
         self.turns.close()
+        self.quiet.close()
         self._unsubscribe()

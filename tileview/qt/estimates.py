@@ -41,8 +41,16 @@ class Estimates(QObject):
         self.estimator.busy_changed.connect(self._on_busy)
         self.study = Study(bridge, work, self)
         self.study.renewed.connect(self.ask)
-        bridge.document_changed.connect(self.ask)
-        bridge.state_changed.connect(self.ask)
+        bridge.document_changed.connect(self._ask_soon)
+        bridge.state_changed.connect(self._ask_soon)
+        bridge.quiet.is_engaged = self._is_engaged
+
+    def _is_engaged(self) -> bool:
+        return self.estimator.is_busy
+
+    @Slot()
+    def _ask_soon(self) -> None:
+        self._bridge.quiet.add(self.ask, is_first=True)
 
     @Slot()
     def ask(self) -> None:

@@ -31,6 +31,7 @@ class Study(QObject):
         self._work = work
         self._document: Document | None = None
         self._task: Task | None = None
+        self._is_due = False
         self._worker = Worker(self, keep=False)
         self._worker.progress.connect(self._on_progress)
         self._worker.part.connect(self._on_part)
@@ -40,7 +41,7 @@ class Study(QObject):
 
     @property
     def is_running(self) -> bool:
-        return self._task is not None
+        return self._task is not None or self._is_due
 
     @Slot()
     def _on_document(self) -> None:
@@ -53,8 +54,15 @@ class Study(QObject):
         if document is None or document is self._document or not isinstance(document.source, TimelineFile):
             return
         self._document = document
-        if not document.source.has_tiles:
+        self._is_due = document.source.has_tiles
+        if self._is_due:
+            self._bridge.quiet.add(self._begin)
+
+    def _begin(self) -> None:
+        document = self._document
+        if not self._is_due or document is None or not isinstance(document.source, TimelineFile):
             return
+        self._is_due = False
         numbers = self._numbers()
         self._task = Task("study", (document.source, 0 if numbers is None else numbers.scanned), harmless_to_kill=True)
         self._worker.submit(self._task)
@@ -66,6 +74,7 @@ class Study(QObject):
     def stop(self) -> None:
         """Give the document up."""
         task, self._task, self._document = self._task, None, None
+        self._is_due = False
         if task is not None:
             self._worker.cancel(task)
             self._work.end_work(WORK)
@@ -111,5 +120,5 @@ class Study(QObject):
 
     def close(self) -> None:
         """End the process; no signal comes after this."""
-        self._task = None
+        self._task, self._is_due = None, False
         self._worker.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
@@ -122,8 +123,12 @@ class GraphLayouts(QObject):
     _broke = Signal(object, str)
     _ended = Signal()
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(
+        self, parent: QObject | None = None, when_quiet: Callable[[Callable[[], None]], None] | None = None
+    ) -> None:
         super().__init__(parent)
+        self._when_quiet = when_quiet
+        self._next: LayoutRequest | None = None
         self._token: _Token | None = None
         self._wanted = -1
         self._threads: list[threading.Thread] = []
@@ -149,6 +154,16 @@ class GraphLayouts(QObject):
                 self._on_done(request.number, result)
             return
         self._token = _Token(self, request.number)
+        self._next = request
+        if self._when_quiet is None:
+            self._begin()
+        else:
+            self._when_quiet(self._begin)
+
+    def _begin(self) -> None:
+        request, self._next = self._next, None
+        if request is None or self._token is None:
+            return
         self._threads = [thread for thread in self._threads if thread.is_alive()]
         thread = threading.Thread(
             target=self._serve, args=(request, self._token), name="tileview graph layout", daemon=True
@@ -161,6 +176,7 @@ class GraphLayouts(QObject):
     def cancel(self) -> None:
         """Drop what is under way; nothing is told about it any more."""
         self._wanted = -1
+        self._next = None
         if self._token is not None:
             self._token.cancel()
             self._token = None

@@ -38,7 +38,7 @@ class GraphView(View):
         self.canvas = GraphCanvas(bridge.theme, self)
         self.legend = LegendStrip(bridge.theme, self)
         self.steps = StepsList(bridge, self)
-        self.layouts = GraphLayouts(self)
+        self.layouts = GraphLayouts(self, bridge.quiet.add)
         self.moves = GraphMoves(self)
         self._graph: Graph | None = None
         self._result: LayoutResult | None = None
