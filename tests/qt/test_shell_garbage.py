@@ -29,6 +29,25 @@ def collector(qapp, monkeypatch):
     assert gc.get_freeze_count() == 0
 
 
+def test_what_a_large_document_is_made_of_is_set_aside_unseen(collector, monkeypatch):
+    monkeypatch.setattr(garbage.gc, "get_count", lambda: (garbage._MANY + 1, 50, 50))
+    looked = []
+    monkeypatch.setattr(garbage.gc, "collect", looked.append)
+    before = gc.get_freeze_count()
+    document = [[number] for number in range(1000)]
+    collector.collect()
+    assert gc.get_freeze_count() >= before + len(document)
+    assert looked == []
+
+
+def test_what_would_take_long_to_look_at_stays_aside(collector, monkeypatch):
+    monkeypatch.setattr(garbage, "_MOST", 0)
+    monkeypatch.setattr(garbage.gc, "get_count", lambda: (0, 0, 100))
+    for _ in range(4):
+        collector.collect()
+        assert gc.get_freeze_count() > 0
+
+
 def test_what_survives_is_set_aside_and_looked_at_again(collector, monkeypatch):
     monkeypatch.setattr(garbage.gc, "get_count", lambda: (0, 0, 100))
     ring = Ring()

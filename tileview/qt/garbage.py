@@ -15,6 +15,11 @@ from PySide6.QtCore import QObject, QTimer
 _EVERY_MS = 500
 _FULL_TO_ALL = 8
 """Full collections after which the next one looks at everything again."""
+_MANY = 100_000
+"""So many new objects between two looks are a document or an estimate, none of them in a cycle: not worth a look that
+takes longer than a frame."""
+_MOST = 400_000
+"""Looking at more objects than this at once would be felt: what is set aside stays so."""
 
 
 class _Holds:
@@ -43,7 +48,8 @@ class GuiCollector(QObject):
     """Collects in the thread it lives in, from its making until :meth:`close`.
 
     It follows Python's own rule: the generation whose count is over its threshold is collected, the oldest such one
-    first, and nothing where little was allocated.
+    first, and nothing where little was allocated. Objects that a large document is made of are set aside unseen, as is
+    what the program consists of.
     """
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -55,10 +61,14 @@ class GuiCollector(QObject):
         self._timer.setInterval(_EVERY_MS)
         self._timer.timeout.connect(self.collect)
         self._timer.start()
+        gc.freeze()
 
     def collect(self) -> None:
         """Collect what is due."""
         counts, thresholds = gc.get_count(), gc.get_threshold()
+        if counts[0] > _MANY:
+            gc.freeze()
+            return
         for generation in (2, 1, 0):
             if counts[generation] > thresholds[generation]:
                 gc.collect(generation)
@@ -73,7 +83,7 @@ class GuiCollector(QObject):
         a tenth of a second.
         """
         self._full += 1
-        if self._full % _FULL_TO_ALL == 0:
+        if self._full % _FULL_TO_ALL == 0 and gc.get_freeze_count() < _MOST:
             gc.unfreeze()
         else:
             gc.freeze()
