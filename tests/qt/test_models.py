@@ -21,7 +21,7 @@ from tileview.present.operation_rows import StepOperations, recipe_nodes, step_s
 from tileview.present.operation_table import OperationSpec
 from tileview.present.problem_rows import ProblemSpec, problem_nodes
 from tileview.present.step_rows import StepSpec, step_nodes
-from tileview.present.tables import Cell, Column, Node, TableSpec, Tone
+from tileview.present.tables import Cell, Column, LateNodes, Node, TableSpec, Tone
 from tileview.qt.models.node_model import KEY_ROLE, NodeModel
 from tileview.qt.theme import load_theme
 
@@ -99,6 +99,66 @@ def test_children_are_compared_too(model) -> None:
     assert model.parent(model.find("w")) == model.find("g")
     model.set_nodes(nodes("g", "h"))
     assert shown(model) == ["g", "h"]
+
+
+@pytest.fixture
+def untested(qapp):
+    """A model without a tester, which would look below every row."""
+    made = NodeModel(Plain(), load_theme("light"))
+    yield made
+    made.deleteLater()
+
+
+class Late:
+    """Children made late, and how often that was."""
+
+    def __init__(self, *names: str) -> None:
+        self.made = 0
+        self.names = names
+
+    def __call__(self) -> tuple[Node[tuple[str, int]], ...]:
+        self.made += 1
+        return tuple(nodes(*self.names))
+
+    def nodes(self) -> LateNodes[tuple[str, int]]:
+        return LateNodes(len(self.names), self)
+
+
+def test_late_children_are_made_when_somebody_looks_below(untested) -> None:
+    model = untested
+    late, other = Late("x", "y"), Late("z")
+    model.set_nodes([Node("a", ("a", 1), late.nodes()), Node("b", ("b", 1), other.nodes()), *nodes("c")])
+    top = [model.index(row, 0) for row in range(3)]
+    assert [model.rowCount(one) for one in top] == [2, 1, 0]
+    assert [model.hasChildren(one) for one in top] == [True, True, False]
+    never = Qt.ItemFlag.ItemNeverHasChildren
+    assert [bool(model.flags(one) & never) for one in top] == [False, False, True]
+    assert model.find("a") == top[0]
+    assert (late.made, other.made) == (0, 0)
+    below = model.index(1, 0, top[0])
+    assert (model.data(below), model.parent(below)) == ("y", top[0])
+    assert (late.made, other.made) == (1, 0)
+    assert model.data(model.find("z")) == "z"
+    assert (late.made, other.made) == (1, 1)
+    assert not model.find("nothing").isValid()
+    assert shown(model) == ["a", "x", "y", "b", "z", "c"]
+
+
+def test_late_children_that_nobody_saw_are_replaced_unmade(untested) -> None:
+    model = untested
+    first, second, third = Late("x", "y"), Late("v", "w"), Late("u")
+    told = []
+    model.rowsInserted.connect(lambda *_: told.append("inserted"))
+    model.rowsRemoved.connect(lambda *_: told.append("removed"))
+    model.set_nodes([Node("a", ("a", 1), first.nodes())])
+    model.set_nodes([Node("a", ("a", 1), second.nodes())])
+    assert (first.made, second.made, told) == (0, 0, ["inserted"])
+    model.set_nodes([Node("a", ("a", 1), third.nodes())])  # fewer: views have to be told which went
+    assert told[1:] in (["removed", "inserted"], ["inserted", "removed"])
+    assert shown(model) == ["a", "u"]
+    model.set_nodes([Node("a", ("a", 1))])
+    assert shown(model) == ["a"]
+    assert not model.hasChildren(model.index(0, 0))
 
 
 def test_random_updates_end_in_what_was_asked_for(model) -> None:

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from tileview.model.graph import Operation, RepeatKind, UnknownKind
 from tileview.model.recipe import Recipe
 from tileview.model.timeline import Timeline
 from tileview.present.holdings import NO_HOLDINGS, Holdings, first_sources
 from tileview.present.plan_words import plan_is_known, plan_words
-from tileview.present.tables import Node, matches
+from tileview.present.tables import LateNodes, Node, matches
 from tileview.present.words import counted, kind_short, kind_words
 
 OUTSIDE = "outside"
@@ -155,7 +156,7 @@ class RecipeOperations:
         self, held: Holdings, query: str = "", within: tuple[int, int] | None = None
     ) -> tuple[Node[OperationRow], ...]:
         """The operations with what they hold, those of them that contain the words of a query and run in a range."""
-        nodes = _filled(self._empty, held)
+        nodes = tuple(_filled(self._empty, held))
         if query.strip() or within is not None:
             nodes = _found(nodes, query, within)
         outside = _outside_node(held, "No operation", "inputs that nothing reads, and what nothing makes", query)
@@ -172,7 +173,7 @@ def _outside_node(held: Holdings, kind: str, words: str, query: str) -> Node[Ope
     return Node(OUTSIDE, row)
 
 
-def _filled(nodes: tuple[Node[OperationRow], ...], held: Holdings) -> tuple[Node[OperationRow], ...]:
+def _filled(nodes: Sequence[Node[OperationRow]], held: Holdings) -> Sequence[Node[OperationRow]]:
     """Nodes with their bytes; those that hold nothing, and lists of such, stay the same objects."""
     result = []
     is_changed = False
@@ -191,7 +192,7 @@ def _filled(nodes: tuple[Node[OperationRow], ...], held: Holdings) -> tuple[Node
 
 
 def _found(
-    nodes: tuple[Node[OperationRow], ...], query: str, within: tuple[int, int] | None
+    nodes: Sequence[Node[OperationRow]], query: str, within: tuple[int, int] | None
 ) -> tuple[Node[OperationRow], ...]:
     """The nodes that contain the words of a query, with all of their body, or else with what of it does; of both only
     what runs in a range of steps.
@@ -261,7 +262,9 @@ class StepOperations:
         nodes = [] if outside is None or within is not None else [outside]
         for source in self._grouped:
             node = self._node(source, held)
-            kept = tuple(one for one in node.children if _runs_in(one.row, within)) if within else node.children
+            kept = node.children
+            if within is not None:
+                kept = tuple(one for one in kept if _runs_in(one.row, within))
             if query and not _matches(node.row, query):
                 kept = tuple(one for one in kept if matches(query, one.row.kind, one.row.plan))
             if kept:
@@ -281,7 +284,7 @@ class StepOperations:
 
     def _empty_node(self, source: int | None) -> Node[OperationRow]:
         indices = self._grouped[source]
-        children = tuple(Node(("step", index), _step_row(self._timeline, index)) for index in indices)
+        children = LateNodes(len(indices), partial(_step_nodes, self._timeline, indices))
         kinds = list(dict.fromkeys(self._timeline.steps[index].kind for index in indices))
         row = OperationRow(
             source,
@@ -293,6 +296,10 @@ class StepOperations:
             last_step=indices[-1],
         )
         return Node(("source", source), row, children)
+
+
+def _step_nodes(timeline: Timeline, indices: Sequence[int]) -> tuple[Node[OperationRow], ...]:
+    return tuple(Node(("step", index), _step_row(timeline, index)) for index in indices)
 
 
 def _step_row(timeline: Timeline, index: int) -> OperationRow:

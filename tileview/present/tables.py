@@ -6,10 +6,10 @@ The item models in ``qt`` do nothing but hand cells on, so that everything a tab
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar, overload
 
 from tileview.model.sizes import Size, Unavailable, exact_text, kib_text
 from tileview.present.csvtext import Field, csv_text, tsv_text
@@ -60,7 +60,42 @@ class Node(Generic[R]):
 
     key: Hashable
     row: R
-    children: tuple[Node[R], ...] = ()
+    children: Sequence[Node[R]] = ()
+
+
+class LateNodes(Sequence[Node[R]]):
+    """Children that are made when somebody looks at one of them; how many they are is known from the start.
+
+    For rows that most users never open, where there are thousands.
+    """
+
+    __slots__ = ("_count", "_made", "_make")
+
+    def __init__(self, count: int, make: Callable[[], tuple[Node[R], ...]]) -> None:
+        self._count = count
+        self._make = make
+        self._made: tuple[Node[R], ...] | None = None
+
+    def _nodes(self) -> tuple[Node[R], ...]:
+        if self._made is None:
+            self._made = self._make()
+        return self._made
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, position: int) -> Node[R]: ...
+    @overload
+    def __getitem__(self, position: slice) -> tuple[Node[R], ...]: ...
+    def __getitem__(self, position: int | slice) -> Any:
+        return self._nodes()[position]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, LateNodes | tuple) and self._nodes() == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(self._nodes())
 
 
 class TableSpec(Generic[R]):

@@ -24,23 +24,33 @@ SORT_ROLE = Qt.ItemDataRole.UserRole + 1
 
 Index = QModelIndex | QPersistentModelIndex
 _SHOWN = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+_LEAF = _SHOWN | Qt.ItemFlag.ItemNeverHasChildren
+"""Of a row without children: then a view does not ask after them, for every row that it lays out."""
 _MOST_RUNS = 256
 """Runs of inserted or removed rows told one by one; where there are more, all siblings go and come at once."""
 
 
 class _Item:
-    """A row that is shown: its node, its place among its siblings, the ids of its children."""
+    """A row that is shown: its node, its place among its siblings, the ids of its children.
 
-    __slots__ = ("cells", "children", "given", "key", "parent", "position", "row")
+    Children are ``given`` as nodes and become items when a view, or anyone, looks below the row: ``is_made``.
+    """
 
-    def __init__(self, key: Hashable, row: Any, parent: int) -> None:
+    __slots__ = ("cells", "children", "given", "is_made", "key", "parent", "position", "row")
+
+    def __init__(self, key: Hashable, row: Any, parent: int, position: int, given: Sequence[Node[Any]]) -> None:
         self.key = key
         self.row = row
         self.parent = parent
-        self.position = 0
+        self.position = position
         self.children: list[int] = []
-        self.given: Sequence[Node[Any]] = ()
+        self.given = given
+        self.is_made = not given
         self.cells: dict[int, Cell] = {}
+
+    @property
+    def count(self) -> int:
+        return len(self.children) if self.is_made else len(self.given)
 
 
 class NodeModel(QAbstractItemModel):
@@ -49,10 +59,11 @@ class NodeModel(QAbstractItemModel):
     def __init__(self, spec: TableSpec[Any], theme: Theme, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.spec = spec
+        self._width = len(spec.columns)
         self._colours = _colours(theme)
         self._bold = QFont()
         self._bold.setBold(True)
-        self._items: dict[int, _Item] = {0: _Item(None, None, -1)}
+        self._items: dict[int, _Item] = {0: _Item(None, None, -1, 0, ())}
         self._places: dict[Hashable, int] | None = None
         self._next_id = 1
         self._nodes: tuple[Node[Any], ...] = ()
@@ -78,7 +89,7 @@ class NodeModel(QAbstractItemModel):
     def clear(self) -> None:
         """Forget all rows: another document."""
         self.beginResetModel()
-        self._items = {0: _Item(None, None, -1)}
+        self._items = {0: _Item(None, None, -1, 0, ())}
         self._places = None
         self._nodes = ()
         self._unsorted = ()
@@ -98,17 +109,22 @@ class NodeModel(QAbstractItemModel):
 
     def find(self, key: Hashable, column: int = 0) -> QModelIndex:
         """The first row with a key, in any depth; an invalid index where there is none."""
+        found = self._made_places().get(key)
+        if found is None and self._make_all(0):
+            found = self._made_places().get(key)
+        return QModelIndex() if found is None else self.createIndex(self._items[found].position, column, found)
+
+    def _made_places(self) -> dict[Hashable, int]:
         if self._places is None:
             self._places = {}
             for item_id, item in self._items.items():
                 if item_id:
                     self._places.setdefault(item.key, item_id)
-        found = self._places.get(key)
-        return QModelIndex() if found is None else self.createIndex(self._items[found].position, column, found)
+        return self._places
 
     def indexes(self, parent: int = 0) -> Iterator[QModelIndex]:
         """Every row's first index, in the order shown, children after their parent."""
-        for child in self._items[parent].children:
+        for child in self._children(parent):
             yield self.createIndex(self._items[child].position, 0, child)
             yield from self.indexes(child)
 
@@ -119,8 +135,14 @@ class NodeModel(QAbstractItemModel):
 
     def _update(self, parent: int, nodes: Sequence[Node[Any]]) -> None:
         """Make the children of an item those of ``nodes`` with the fewest signals."""
+        children = self._children(parent)
+        if not children or not nodes:
+            if children:
+                self._remove(parent, 0, len(children))
+            if nodes:
+                self._insert(parent, 0, nodes)
+            return
         wanted = {node.key: node for node in nodes}
-        children = self._items[parent].children
         shown = {self._items[child].key for child in children}
         removed = _runs([self._items[child].key not in wanted for child in children])
         added = _runs([node.key not in shown for node in nodes])
@@ -149,22 +171,33 @@ class NodeModel(QAbstractItemModel):
         for child in self._items.pop(item_id).children:
             self._forget(child)
 
+    def _children(self, item_id: int) -> list[int]:
+        """The ids of an item's children, which are made if they are not."""
+        item = self._items[item_id]
+        if not item.is_made:
+            item.is_made = True
+            item.children = [self._make(item_id, position, node) for position, node in enumerate(item.given)]
+        return item.children
+
+    def _make_all(self, parent: int) -> bool:
+        """Make every item below one; False where all were made already."""
+        is_new = not self._items[parent].is_made
+        for child in self._children(parent):
+            is_new = self._make_all(child) or is_new
+        return is_new
+
     def _insert(self, parent: int, start: int, nodes: Sequence[Node[Any]]) -> None:
         self.beginInsertRows(self._index_of(parent), start, start + len(nodes) - 1)
-        made = [self._make(parent, node) for node in nodes]
+        made = [self._make(parent, start + position, node) for position, node in enumerate(nodes)]
         self._items[parent].children[start:start] = made
-        self._number(parent, start)
+        self._number(parent, start + len(made))
         self.endInsertRows()
 
-    def _make(self, parent: int, node: Node[Any]) -> int:
+    def _make(self, parent: int, position: int, node: Node[Any]) -> int:
         self._places = None
         item_id = self._next_id
         self._next_id += 1
-        item = _Item(node.key, node.row, parent)
-        self._items[item_id] = item
-        item.children = [self._make(item_id, child) for child in node.children]
-        item.given = node.children
-        self._number(item_id, 0)
+        self._items[item_id] = _Item(node.key, node.row, parent, position, node.children)
         return item_id
 
     def _number(self, parent: int, start: int) -> None:
@@ -200,8 +233,9 @@ class NodeModel(QAbstractItemModel):
                 shown.row = node.row
                 shown.cells.clear()
             if shown.given is not node.children:
+                if shown.is_made or len(shown.given) != len(node.children):
+                    self._update(child, node.children)
                 shown.given = node.children
-                self._update(child, node.children)
         if first >= 0:
             columns = len(self.spec.columns) - 1
             self.dataChanged.emit(
@@ -222,12 +256,16 @@ class NodeModel(QAbstractItemModel):
     # -- what Qt asks ---------------------------------------------------------------------------------------------
 
     def index(self, row: int, column: int, parent: Index = QModelIndex()) -> QModelIndex:  # noqa: B008
-        item = self._items.get(parent.internalId() if parent.isValid() else 0)
-        if item is None or (parent.isValid() and parent.column() != 0):
+        item_id = 0
+        if parent.isValid():
+            if parent.column() != 0:
+                return QModelIndex()
+            item_id = parent.internalId()
+        item = self._items.get(item_id)
+        if item is None or not 0 <= row < item.count or not 0 <= column < self._width:
             return QModelIndex()
-        if not 0 <= row < len(item.children) or not 0 <= column < len(self.spec.columns):
-            return QModelIndex()
-        return self.createIndex(row, column, item.children[row])
+        children = item.children if item.is_made else self._children(item_id)
+        return self.createIndex(row, column, children[row])
 
     def parent(self, index: Index = QModelIndex()) -> Any:  # noqa: B008
         item = self._items.get(index.internalId()) if index.isValid() else None
@@ -237,13 +275,19 @@ class NodeModel(QAbstractItemModel):
         if parent.isValid() and parent.column() != 0:
             return 0
         item = self._items.get(parent.internalId() if parent.isValid() else 0)
-        return 0 if item is None else len(item.children)
+        return 0 if item is None else item.count
+
+    def hasChildren(self, parent: Index = QModelIndex()) -> bool:  # noqa: B008
+        return self.rowCount(parent) > 0
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        return len(self.spec.columns)
+        return self._width
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        return _SHOWN if index.isValid() else Qt.ItemFlag.NoItemFlags
+        item = self._items.get(index.internalId()) if index.isValid() else None
+        if item is None:
+            return Qt.ItemFlag.NoItemFlags
+        return _LEAF if item.is_made and not item.children else _SHOWN
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(self.spec.columns):
