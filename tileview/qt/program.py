@@ -14,12 +14,17 @@ from tileview.qt.faults import FaultHandler
 from tileview.qt.icons import clear_cache
 from tileview.qt.main_window import MainWindow
 
+SWITCH_SECONDS = 0.0002
+"""How long a thread that computes may keep the window's thread from running. A paint calls Python hundreds of times and
+waits so long each time: Python's own 5 ms would make seconds of that."""
+
 
 def make_application() -> QApplication:
     """The application object; the one that is there already where there is one."""
     application = QApplication.instance()
     if isinstance(application, QApplication):
         return application
+    sys.setswitchinterval(SWITCH_SECONDS)
     application = QApplication(sys.argv[:1])
     application.setApplicationName("TileView")
     application.setOrganizationName("TileView")

@@ -11,6 +11,9 @@ from tileview.model.timeline import Origin, Timeline
 _LARGE = 2000
 """Steps and values of a file together from which on the views take turns."""
 
+REST_MS = 1
+"""Between two calls, so that whatever else is due goes first."""
+
 
 def is_large(timeline: Timeline | None, is_first: bool) -> bool:
     """Whether views are to take turns, since showing a timeline in all of them at once would be felt.
@@ -30,7 +33,7 @@ class Turns(QObject):
         super().__init__(parent)
         self._waiting: list[Callable[[], None]] = []
         self._timer = QTimer(self)
-        self._timer.setInterval(0)
+        self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._next)
 
     @property
@@ -39,15 +42,15 @@ class Turns(QObject):
 
     def add(self, call: Callable[[], None]) -> None:
         self._waiting.append(call)
-        self._timer.start()
+        if not self._timer.isActive():
+            self._timer.start(0)
 
     @Slot()
     def _next(self) -> None:
-        call = self._waiting.pop(0) if self._waiting else None
-        if not self._waiting:
-            self._timer.stop()
-        if call is not None:
-            call()
+        if self._waiting:
+            self._waiting.pop(0)()
+        if self._waiting:
+            self._timer.start(REST_MS)
 
     def finish(self) -> None:
         """Make all of them now."""
