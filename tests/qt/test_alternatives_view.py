@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
 from tests.helpers.views import Stage, stage
 from tileview.analysis.alternatives import evaluate
-from tileview.present.alternative_rows import NOT_COMPUTED
+from tileview.present.alternative_rows import NOT_COMPUTED, AlternativeColumn
 from tileview.qt.views.alternatives import AlternativesView
 
 OPERATION = 21
@@ -133,3 +134,79 @@ def test_csv_has_all_alternatives(shown: Stage) -> None:
     lines = shown.view.table_csv().strip().split("\r\n")
     assert len(lines) == 5
     assert "568312" in lines[1]
+
+
+@pytest.mark.parametrize("width", [190, 230, 300, 420, 610, 800])
+def test_what_decides_is_seen_without_scrolling_in_a_narrow_dock(qtbot, width: int) -> None:
+    shown = stage(AlternativesView, qtbot, "so400m-over.recipe.json", (width, 400))
+    shown.session.select_operation(OPERATION)
+    give_results(shown, 0, 1, 2, 3)
+    tree, model = shown.view.tree, shown.view.model
+    assert tree.horizontalScrollBar().maximum() == 0
+    right = tree.viewport().width()
+    for row in range(model.rowCount()):
+        top = model.index(row, 0)
+        for column in (AlternativeColumn.ALTERNATIVE, AlternativeColumn.DELTA, AlternativeColumn.FITS):
+            assert not tree.isColumnHidden(column)
+            box = tree.visualRect(top.siblingAtColumn(column))
+            assert 0 <= box.left() < box.right() <= right
+            if width >= 230:
+                text = model.data(top.siblingAtColumn(column))
+                assert tree.fontMetrics().horizontalAdvance(text) <= box.width(), (text, box.width())
+        # The words of the plan and what differs have lines of their own over the whole width.
+        entry = model.row(top)
+        lines = [model.index(child, 0, top) for child in range(model.rowCount(top))]
+        assert model.data(lines[0]) == entry.words
+        assert model.data(lines[1]) in (entry.differences, f"differs by {entry.differences}")
+        assert all(tree.isFirstColumnSpanned(line.row(), top) for line in lines)
+        assert "\n".join(entry.all_differences) in model.data(lines[1], Qt.ItemDataRole.ToolTipRole) or entry.in_force
+        assert tree.isExpanded(top)
+        if width >= 610:
+            assert tree.fontMetrics().horizontalAdvance(entry.words) <= right - tree.indentation() - 8
+
+
+def test_lines_of_words_stand_for_their_alternative(qtbot) -> None:
+    shown = stage(AlternativesView, qtbot, "so400m-over.recipe.json", (300, 400))
+    shown.session.select_operation(OPERATION)
+    shown.click(shown.view.model.find(("differs", 0)))
+    assert shown.view.swap_button.isEnabled()
+    shown.view.compare_button.click()
+    assert shown.requests == [("compare_alternative", (OPERATION, 0))]
+    shown.view.swap_button.click()
+    assert dict(shown.session.state.swaps) == {OPERATION: 0}
+    shown.session.undo()
+    shown.click(shown.view.model.find(("plan", 3)), double=True)
+    assert dict(shown.session.state.swaps) == {OPERATION: 3}
+    shown.click(shown.view.model.find(("plan", 3)))
+    assert not shown.view.swap_button.isEnabled()
+    # A table for other programs has a line an alternative, however wide the dock is.
+    assert len(shown.view.table_csv().strip().split("\r\n")) == 5
+    shown.view.tree.selectAll()
+    shown.view.tree.copy_rows()
+    assert len(QGuiApplication.clipboard().text().split("\n")) == 5
+
+
+def test_a_dock_that_grows_has_columns_of_words_again(shown: Stage) -> None:
+    assert not shown.view.tree.isColumnHidden(AlternativeColumn.PLAN)
+    assert shown.view.model.rowCount(shown.view.model.index(0, 0)) == 0
+    shown.click(shown.view.model.find(2))
+    shown.view.resize(300, 400)
+    assert shown.view.tree.isColumnHidden(AlternativeColumn.PLAN)
+    assert shown.view.model.rowCount(shown.view.model.index(0, 0)) == 2
+    assert shown.view.tree.current_key() == 2
+    shown.view.resize(1200, 400)
+    assert not shown.view.tree.isColumnHidden(AlternativeColumn.WHY)
+    assert shown.view.model.rowCount(shown.view.model.index(0, 0)) == 0
+    assert shown.view.tree.current_key() == 2
+
+
+def test_why_one_cannot_be_lowered_is_a_line_too(qtbot) -> None:
+    shown = stage(AlternativesView, qtbot, "vit3-64tiles.recipe.json", (300, 500))
+    shown.session.select_operation(3)
+    recipe = shown.session.recipe
+    assert recipe is not None
+    results = [evaluate(recipe, 3, i) for i in range(len(recipe.alternatives[3]))]
+    shown.session.add_results(shown.session.revision, results)
+    refused = next(result for result in results if not result.ok)
+    assert shown.view.model.data(shown.view.model.find(("why", refused.alternative))).startswith("cannot be lowered: ")
+    assert not shown.view.model.find(("why", 0 if refused.alternative else 1)).isValid()

@@ -166,9 +166,7 @@ class AllocationSpec(TableSpec[AllocationRow]):
         return column in _SIZES
 
     def _size(self, row: AllocationRow, cell: Cell) -> Cell:
-        """A sum that leaves members out is said to be a lower bound; what has no size at all is bold."""
-        if isinstance(row.bytes, Unavailable):
-            return replace(cell, bold=True)
+        """A sum that leaves members out is said to be a lower bound."""
         return replace(cell, text=f"≥ {cell.text}", tone=Tone.UNAVAILABLE) if row.unsized else cell
 
     def _name(self, row: AllocationRow) -> Cell:

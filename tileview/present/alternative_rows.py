@@ -118,9 +118,37 @@ def _ranked(rows: Sequence[AlternativeRow]) -> tuple[AlternativeRow, ...]:
     return tuple(ranked)
 
 
-def alternative_nodes(rows: Sequence[AlternativeRow]) -> tuple[Node[AlternativeRow], ...]:
-    """One node a row; the key is the alternative's index."""
-    return tuple(Node(row.index, row) for row in rows)
+@dataclass(frozen=True, slots=True)
+class AlternativeNote:
+    """A line of words under an alternative, for tables too narrow for columns of words."""
+
+    index: int | None
+    text: str
+    tip: str
+    tone: Tone
+
+
+Line = AlternativeRow | AlternativeNote
+
+
+def alternative_nodes(rows: Sequence[AlternativeRow], with_words: bool = False) -> tuple[Node[Line], ...]:
+    """One node a row; the key is the alternative's index. ``with_words``: plan, differences and, of one that cannot be
+    lowered, the reason in lines below it.
+    """
+    return tuple(Node(row.index, row, _notes(row) if with_words else ()) for row in rows)
+
+
+def _notes(row: AlternativeRow) -> tuple[Node[Line], ...]:
+    lines = [("plan", row.words, row.words, Tone.TEXT)]
+    tip = "\n".join(row.all_differences) or row.differences
+    words = row.differences if row.in_force or not row.all_differences else f"differs by {row.differences}"
+    lines.append(("differs", words, tip, Tone.MUTED))
+    if row.result is not None and not row.result.ok:
+        reason = f"cannot be lowered: {row.result.error or 'no reason given'}"
+        lines.append(("why", reason, reason, Tone.WARNING))
+    return tuple(
+        Node((what, row.index), AlternativeNote(row.index, text, tip, tone)) for what, text, tip, tone in lines
+    )
 
 
 def progress_words(rows: Sequence[AlternativeRow]) -> str:
@@ -150,7 +178,7 @@ class AlternativeColumn(IntEnum):
     WHY = 7
 
 
-class AlternativeSpec(TableSpec[AlternativeRow]):
+class AlternativeSpec(TableSpec[Line]):
     """alternative · plan in words · Δ · fits · peak · what differs · rank · why (not); what decides stands first."""
 
     columns = (
@@ -164,7 +192,15 @@ class AlternativeSpec(TableSpec[AlternativeRow]):
         Column("Why"),
     )
 
-    def cell(self, row: AlternativeRow, column: int) -> Cell:
+    def is_right(self, row: Line, column: int) -> bool:
+        return isinstance(row, AlternativeRow) and super().is_right(row, column)
+
+    def is_exported(self, row: Line) -> bool:
+        return isinstance(row, AlternativeRow)
+
+    def cell(self, row: Line, column: int) -> Cell:
+        if isinstance(row, AlternativeNote):
+            return EMPTY_CELL if column else Cell(row.text, None, row.tip, row.tone)
         match AlternativeColumn(column):
             case AlternativeColumn.ALTERNATIVE:
                 return self._number(row)

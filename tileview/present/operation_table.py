@@ -38,7 +38,7 @@ class OperationSpec(TableSpec[OperationRow]):
         Column("Plan in force", tip="The plan in words; a star marks one that is not the file's"),
         Column("Holds", True, f"Bytes counted under it at the selected step and tile. {COUNTED}", "bytes"),
         Column("Reads", True, "Of that, the parameters and inputs that it reads", "bytes"),
-        Column("Alternatives", True, "Plans that the search kept for this operation"),
+        Column("Plans", True, "How many plans the search kept for this operation: its alternatives"),
         Column("First", True, "The first step that belongs to the operation; of a Repeat, of its body as well"),
         Column("Last", True, "The last step that belongs to the operation; of a Repeat, of its body as well"),
     )

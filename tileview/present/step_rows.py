@@ -29,8 +29,10 @@ class StepRow:
     peak: str
 
 
-def step_nodes(timeline: Timeline, query: str = "") -> tuple[Node[StepRow], ...]:
-    """All steps, or those whose operation text, operation id or number holds the words of ``query``."""
+def step_nodes(timeline: Timeline, query: str = "", within: tuple[int, int] | None = None) -> tuple[Node[StepRow], ...]:
+    """All steps, or those whose operation text, operation id or number holds the words of ``query`` and that lie in a
+    half-open range.
+    """
     if not timeline.steps:
         return ()
     worst = timeline.tiles.worst()
@@ -38,6 +40,8 @@ def step_nodes(timeline: Timeline, query: str = "") -> tuple[Node[StepRow], ...]
     limit = timeline.budget_bytes - timeline.reserve_bytes
     nodes = []
     for step, figures, is_over, is_missing in zip(timeline.steps, worst.tolist(), over, missing, strict=True):
+        if within is not None and not within[0] <= step.index < within[1]:
+            continue
         operation = "" if step.source is None else f"op {step.source}"
         if query and not matches(query, step.operation, operation, f"step {step.index}"):
             continue
@@ -75,10 +79,10 @@ class StepColumn(IntEnum):
     STEP = 0
     OPERATION = 1
     TEXT = 2
-    RUNS = 3
-    TOTAL = 4
-    SHARE = 5
-    MARKS = 6
+    TOTAL = 3
+    SHARE = 4
+    MARKS = 5
+    RUNS = 6
 
 
 class StepSpec(TableSpec[StepRow]):
@@ -88,10 +92,10 @@ class StepSpec(TableSpec[StepRow]):
         Column("Step", True),
         Column("Op", True, "The operation of the graph that the step belongs to"),
         Column("Operation text"),
-        Column("Runs", True, "How often the step runs: the product of the counts of the Repeats around it"),
         Column("Worst tile", True, "Largest total of any tile, without the reserve", "bytes"),
         Column("Budget", True, "Share of the budget left by the reserve", "per cent"),
         Column("Marks"),
+        Column("Runs", True, "How often the step runs: the product of the counts of the Repeats around it"),
     )
 
     def cell(self, row: StepRow, column: int) -> Cell:

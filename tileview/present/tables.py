@@ -114,6 +114,10 @@ class TableSpec(Generic[R]):
         """What a column sorts a row by."""
         return self.cell(row, column).value
 
+    def is_exported(self, row: R) -> bool:
+        """Whether a row is one of CSV and the clipboard; lines that only repeat columns of another row are not."""
+        return True
+
     def unknown_leads(self, column: int) -> bool:
         """Whether what is unavailable counts as the largest of a column, not as what is left over at its end."""
         return False
@@ -140,7 +144,7 @@ class TableSpec(Generic[R]):
         return [cell.text if cell.value is None and cell.text else cell.value for cell in cells]
 
     def csv(self, nodes: Iterable[Node[R]]) -> str:
-        return csv_text(self.header(), (self.fields(row) for row in flat_rows(nodes)))
+        return csv_text(self.header(), (self.fields(row) for row in flat_rows(nodes) if self.is_exported(row)))
 
     def tsv(self, rows: Iterable[R]) -> str:
         return tsv_text((self.fields(row) for row in rows), self.header())

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 
-from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QAction, QResizeEvent
+from PySide6.QtWidgets import QPushButton, QStyle, QVBoxLayout, QWidget
 
 from tileview.present.alternative_rows import (
     AlternativeColumn,
+    AlternativeNote,
     AlternativeRow,
     AlternativeSpec,
     alternative_nodes,
@@ -26,6 +27,18 @@ from tileview.qt.views.base import View
 from tileview.qt.views.elided import WrappedLabel
 from tileview.qt.views.node_view import NodeView
 
+_FEWEST_CHARACTERS = 40
+"""Of a column of words, if it is to say more than its beginning."""
+_OF_WORDS = (AlternativeColumn.PLAN, AlternativeColumn.DIFFERS, AlternativeColumn.WHY)
+_OF_FIGURES = (
+    AlternativeColumn.ALTERNATIVE,
+    AlternativeColumn.DELTA,
+    AlternativeColumn.FITS,
+    AlternativeColumn.PEAK,
+    AlternativeColumn.RANK,
+)
+"""Columns of figures, the most wanted first: those without room are left out beside lines of words."""
+
 
 class AlternativesView(View):
     """Ranked table; double click, Enter or the button swaps in, undo takes back."""
@@ -37,6 +50,7 @@ class AlternativesView(View):
         super().__init__(bridge, parent)
         self._operation: int | None = None
         self._rows: tuple[AlternativeRow, ...] = ()
+        self._is_narrow = False
         self.headline = WrappedLabel()
         self.progress = WrappedLabel()
         self.model = NodeModel(AlternativeSpec(), bridge.theme, self)
@@ -46,7 +60,12 @@ class AlternativesView(View):
             "▶ 22", "grid 8 × 36 ×", "−15.4 KiB", "✗ 29.8 KiB over", "1,555.0 KiB",
             "inner block 96 → 144; one", "22", "total peak 568,312 B + reserve",
         )  # fmt: skip
-        self.tree.set_flexible(AlternativeColumn.PLAN, AlternativeColumn.DIFFERS, AlternativeColumn.WHY)
+        header = self.tree.header()
+        self._widths = [header.sectionSize(column) for column in AlternativeColumn]
+        self.tree.setIndentation(12)
+        self.tree.setItemsExpandable(False)
+        self.tree.set_flexible(*_OF_WORDS)
+        self.tree.set_seen(*_OF_FIGURES)
         self.tree.activated_key.connect(self._swap_key)
         self.tree.selectionModel().currentRowChanged.connect(self._refresh_buttons)
         self.swap_button = self._button("&Swap in", "Put the chosen alternative in force (Enter)", self.swap_current)
@@ -103,6 +122,41 @@ class AlternativesView(View):
     def on_theme(self) -> None:
         self.model.set_theme(self.bridge.theme)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """Where there is no room for columns of words, put the words in lines of their own below each alternative."""
+        scroll = self.style().pixelMetric(QStyle.PixelMetric.PM_ScrollBarExtent)
+        room = self.width() - scroll - 2 * self.tree.frameWidth() - 8
+        words = 2 * _FEWEST_CHARACTERS * self.fontMetrics().averageCharWidth()
+        is_narrow = room < words + sum(self._widths[column] for column in _OF_FIGURES)
+        for column in _OF_WORDS:
+            self.tree.setColumnHidden(column, is_narrow)
+        needed = 0
+        for column in _OF_FIGURES:
+            needed += self._widths[column]
+            is_extra = column in (AlternativeColumn.PEAK, AlternativeColumn.RANK)
+            self.tree.setColumnHidden(column, is_narrow and is_extra and needed > room)
+        if is_narrow == self._is_narrow:
+            self.tree.fit_columns()
+            return
+        self._is_narrow = is_narrow
+        for column, width in enumerate(self._widths):
+            self.tree.header().resizeSection(column, width)
+        self.tree.set_flexible(*((AlternativeColumn.FITS,) if is_narrow else _OF_WORDS))
+        self._show_rows()
+
+    def _show_rows(self) -> None:
+        self.model.set_nodes(alternative_nodes(self._rows, self._is_narrow))
+        if self._is_narrow:
+            self.tree.expandAll()
+            for place in range(self.model.rowCount()):
+                top = self.model.index(place, 0)
+                for child in range(self.model.rowCount(top)):
+                    self.tree.setFirstColumnSpanned(child, top, True)
+
     def _refill(self) -> None:
         recipe = self.session.recipe
         operation = self.session.selection.operation
@@ -114,7 +168,7 @@ class AlternativesView(View):
             file_plan = None if file_recipe is None else file_recipe.plans.get(operation)
             in_force = self.session.alternative_in_force(operation)
             self._rows = alternative_rows(recipe, operation, in_force, file_plan, self.session.results)
-        self.model.set_nodes(alternative_nodes(self._rows))
+        self._show_rows()
         if changed and self._rows:
             current = next((row.index for row in self._rows if row.in_force), self._rows[0].index)
             if not self.tree.show_current(current):
@@ -136,11 +190,17 @@ class AlternativesView(View):
             return f"Operation {self._operation}{kind} has no plan to choose"
         return f"Alternatives of operation {self._operation}{kind}"
 
-    def _refresh_buttons(self) -> None:
+    def _chosen(self) -> AlternativeRow | None:
+        """The alternative of the current row, be it one of the lines of words; None for a plan that is none of them."""
         row = self.tree.current_row()
-        choosable = isinstance(row, AlternativeRow) and row.index is not None
-        self.swap_button.setEnabled(choosable and not row.in_force)
-        self.compare_button.setEnabled(choosable and not row.in_force)
+        if isinstance(row, AlternativeNote):
+            row = next((one for one in self._rows if one.index == row.index), None)
+        return row if isinstance(row, AlternativeRow) and row.index is not None else None
+
+    def _refresh_buttons(self) -> None:
+        row = self._chosen()
+        self.swap_button.setEnabled(row is not None and not row.in_force)
+        self.compare_button.setEnabled(row is not None and not row.in_force)
         missing = any(entry.result is None and entry.index is not None for entry in self._rows)
         self.evaluate_button.setEnabled(missing)
         self.evaluate_button.setVisible(missing)
@@ -150,18 +210,19 @@ class AlternativesView(View):
 
     def swap_current(self) -> None:
         """Put the chosen alternative in force."""
-        row = self.tree.current_row()
-        if isinstance(row, AlternativeRow) and row.index is not None and not row.in_force:
+        row = self._chosen()
+        if row is not None and not row.in_force:
             self.session.swap(row.operation, row.index)
 
     def _swap_key(self, key: Hashable) -> None:
-        if isinstance(key, int) and self._operation is not None:
-            self.session.swap(self._operation, key)
+        index = key[1] if isinstance(key, tuple) else key
+        if isinstance(index, int) and self._operation is not None:
+            self.session.swap(self._operation, index)
 
     def compare_current(self) -> None:
         """Ask for the chosen alternative beside the state in force."""
-        row = self.tree.current_row()
-        if isinstance(row, AlternativeRow) and row.index is not None:
+        row = self._chosen()
+        if row is not None:
             self.bridge.requested.emit("compare_alternative", (row.operation, row.index))
 
     def evaluate(self) -> None:

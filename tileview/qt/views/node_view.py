@@ -15,6 +15,9 @@ from tileview.qt.views.base import View, show_menu
 _CELL_MARGIN = 8
 """Pixels left and right of a cell's text."""
 
+_FEWEST_CHARACTERS = 6
+"""Of a column that gives way to others; a tooltip has the rest."""
+
 _KEYS = "Up and Down, Home and End move; Ctrl+C copies the selected rows as text."
 
 
@@ -36,6 +39,7 @@ class NodeView(QTreeView):
         self._quiet = False
         self._flexible: dict[int, int] = {}
         self._optional: dict[int, int] = {}
+        self._seen: frozenset[int] = frozenset()
         self.setModel(model)
         self.setAccessibleName(name)
         self.setAccessibleDescription(_KEYS)
@@ -80,6 +84,11 @@ class NodeView(QTreeView):
         self._optional = {column: self.header().sectionSize(column) for column in columns}
         self.fit_columns()
 
+    def set_seen(self, *columns: int) -> None:
+        """Columns that are seen without scrolling: where room is scarce, the flexible ones among them give way."""
+        self._seen = frozenset(columns)
+        self.fit_columns()
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.fit_columns()
@@ -101,6 +110,11 @@ class NodeView(QTreeView):
             if hidden:
                 del fixed[column]
         spare = room - sum(fixed.values())
+        if spare < wanted and self._seen:
+            seen = {column: width for column, width in least.items() if column in self._seen}
+            left = room - sum(width for column, width in fixed.items() if column in self._seen)
+            floor, whole = self.fontMetrics().averageCharWidth() * _FEWEST_CHARACTERS, max(sum(seen.values()), 1)
+            least.update({column: min(width, max(left * width // whole, floor)) for column, width in seen.items()})
         for column, width in least.items():
             header.resizeSection(column, max(spare * width // max(wanted, 1), width))
 
@@ -205,7 +219,8 @@ class NodeView(QTreeView):
     def selected_rows(self) -> list[Any]:
         """The selected rows in the order shown; all rows where none is selected."""
         chosen = {index.internalId() for index in self.selectionModel().selectedRows()}
-        return [self.nodes.row(index) for index in self.nodes.indexes() if not chosen or index.internalId() in chosen]
+        rows = [self.nodes.row(index) for index in self.nodes.indexes() if not chosen or index.internalId() in chosen]
+        return [row for row in rows if self.nodes.spec.is_exported(row)]
 
     def copy_rows(self) -> None:
         """Put the selected rows on the clipboard as tab-separated text, header first."""

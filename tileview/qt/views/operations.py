@@ -72,6 +72,7 @@ class OperationsView(View):
             "1234", "FlashAttention", "100.0 %", "grid 8 × 36 × 5", "573.2 KiB", "573.2 KiB", "22", "163", "163"
         )
         self.tree.set_flexible(OperationColumn.PLAN)
+        self.tree.set_seen(OperationColumn.OPERATION, OperationColumn.KIND, OperationColumn.SHARE, OperationColumn.PLAN)
         self.tree.picked.connect(self._pick)
         self.setFocusProxy(self.tree)
         top = QHBoxLayout()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from tileview.model.timeline import Timeline
-from tileview.present.step_rows import StepSpec, step_nodes
+from tileview.present.step_rows import StepColumn, StepSpec, step_nodes
 from tileview.qt.bridge import Bridge
 from tileview.qt.models.node_model import NodeModel
 from tileview.qt.views.node_view import NodeView
@@ -29,7 +29,11 @@ class StepsList(QWidget):
         self.note.setAccessibleName("Why there is no graph")
         self.model = NodeModel(StepSpec(), bridge.theme, self)
         self.table = NodeView(self.model, "Steps of the timeline", self)
-        self.table.set_widths(7, 6, 34, 7, 12, 9, 40)
+        self.table.set_samples(
+            "1234", "123", "Copy { mapping: Coordinate", "≥ 573.2 KiB", "≥ 100.0 %", "peak: total, standard", "27"
+        )
+        self.table.set_flexible(StepColumn.TEXT, StepColumn.MARKS)
+        self.table.set_seen(StepColumn.STEP, StepColumn.OPERATION, StepColumn.TEXT, StepColumn.TOTAL, StepColumn.SHARE)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(4, 4, 4, 0)
         layout.setSpacing(4)
@@ -41,6 +45,7 @@ class StepsList(QWidget):
         self.search.textChanged.connect(self.refresh)
         self.search.returnPressed.connect(self._first)
         self._timeline: Timeline | None = None
+        self._span: tuple[int, int] | None = None
 
     def clear(self) -> None:
         """Another document."""
@@ -54,16 +59,25 @@ class StepsList(QWidget):
 
     def refresh(self) -> None:
         timeline = self._timeline
-        nodes = () if timeline is None else step_nodes(timeline, self.search.text().strip())
+        span = self._span = self.bridge.session.selection.span
+        nodes = () if timeline is None else step_nodes(timeline, self.search.text().strip(), span)
         self.model.set_nodes(nodes)
         if timeline is not None:
             count = len(timeline.steps)
             shown = "" if len(nodes) == count else f" {len(nodes):,} shown."
+            if span is not None:
+                shown = f" {len(nodes):,} of steps {span[0]} … {span[1] - 1} shown."
             self.note.setText(f"A timeline without a recipe has no graph; these are its {count:,} steps.{shown}")
-        self.show_selection()
+        self._show_current()
 
     def show_selection(self) -> None:
-        """Make the row of the selected step current."""
+        """Follow the selection: its range of steps, and the row of its step."""
+        if self.bridge.session.selection.span != self._span:
+            self.refresh()
+        else:
+            self._show_current()
+
+    def _show_current(self) -> None:
         self.table.show_current(self.bridge.session.selection.step)
 
     def set_theme(self) -> None:
