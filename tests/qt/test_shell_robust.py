@@ -202,6 +202,7 @@ WORK = {
     "comparison": "window.files.compare_with(Path(sys.argv[1]).with_name('so400m.recipe.json'))",
     "folder": "window.tools.show_folder(Path(sys.argv[1]).parent)",
     "diagnosis": "window.docks.show_view('why')",
+    "report": "window.report_exporter.export_report(Path(sys.argv[3]))",
     "export": "window.exporter.export_timeline(Path(sys.argv[3]))",
 }
 

@@ -34,13 +34,16 @@ from tileview.analysis.loads import (
     tile_load,
     total_peak_place,
 )
-from tileview.analysis.relief import Relief
+from tileview.analysis.relief import Relief, makers, reliefs
 from tileview.analysis.shrink import Shrinkage
-from tileview.model.recipe import Recipe
+from tileview.core.lowering.replanner import Replanner
+from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.sizes import Unavailable
 from tileview.model.timeline import Cause, Timeline, Verdict
 
 _MOST_NAMED = 5
+_LIMITS = (Cause.TOTAL, Cause.INTERLEAVED, Cause.CONTIGUOUS)
+"""Causes that another plan may do away with."""
 
 __all__ = [
     "BadLayout",
@@ -52,10 +55,28 @@ __all__ = [
     "bad_layouts",
     "counterpart_step",
     "diagnose",
+    "diagnose_fully",
     "grouped",
     "remedy",
     "verdict_place",
 ]
+
+
+def diagnose_fully(
+    verdict: Verdict,
+    timeline: Timeline | None,
+    recipe: Recipe | None = None,
+    overrides: Overrides = NO_OVERRIDES,
+    baseline: Timeline | None = None,
+    results: Mapping[tuple[int, int], AlternativeResult] | None = None,
+    replanner: Replanner | None = None,
+) -> Diagnosis:
+    """:func:`diagnose`, having measured what other plans of the operations at fault would do: some re-plans."""
+    found: tuple[Relief, ...] = ()
+    place = None if timeline is None else verdict_place(verdict, timeline)
+    if timeline is not None and recipe is not None and place is not None and verdict.cause in _LIMITS:
+        found = reliefs(recipe, timeline, verdict.cause, makers(timeline, place), overrides, replanner)
+    return diagnose(verdict, timeline, recipe, baseline, results, found)
 
 
 def diagnose(

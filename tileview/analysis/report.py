@@ -61,6 +61,7 @@ class ReportInput:
     swaps_text: str = ""
     notes: Sequence[str] = ()
     problems: Sequence[str] = ()
+    edits: Sequence[str] = ()
 
 
 def render_report(given: ReportInput) -> str:
@@ -69,6 +70,7 @@ def render_report(given: ReportInput) -> str:
     sections = [
         _head(given),
         _verdict(given, diagnosis),
+        _list("Edits in force, not in the file", given.edits),
         _peaks(given.timeline),
         _why(given, diagnosis),
         _timeline(given.timeline),

@@ -12,7 +12,7 @@ from tileview.commands.progress import Meter
 from tileview.commands.subject import load_recipe, operation_names, overrides_of
 from tileview.model.recipe import Recipe
 from tileview.model.sizes import exact_text, size_to_json
-from tileview.present.plan_words import plan_words, short_differences
+from tileview.present.plan_words import words_against
 
 
 def run_alternatives(arguments: Arguments) -> int:
@@ -71,16 +71,6 @@ def _text(recipe: Recipe, results: tuple[AlternativeResult, ...]) -> str:
     fitting = sum(result.fits for result in results)
     parts.append(f"{len(results):,} alternatives, {fitting:,} of them fit when swapped in alone.")
     return "\n".join(parts)
-
-
-def words_against(recipe: Recipe, operation: int, alternative: int) -> str:
-    """A plan in words; where they are those of the plan in force too, what differs between the two."""
-    plan = recipe.alternatives[operation][alternative]
-    own = recipe.plans.get(operation)
-    words = plan_words(plan)
-    if own is None or own == plan or plan_words(own) != words:
-        return words
-    return f"{words}; {short_differences(own, plan)}"
 
 
 def _row(recipe: Recipe, result: AlternativeResult) -> tuple[str, ...]:

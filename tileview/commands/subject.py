@@ -19,11 +19,10 @@ from tileview.formats.search_state import SearchState
 from tileview.model.config import INTERLEAVED_BYTES
 from tileview.model.graph import kind_name
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
-from tileview.model.sizes import Unavailable, size_to_json
+from tileview.model.sizes import size_to_json
 from tileview.model.timeline import Problem, Timeline, Verdict
 from tileview.model.timeline_file import TimelineFile
-
-_MOST_PROBLEMS = 20
+from tileview.present.notes import notes_with_problems, unavailable_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,31 +218,14 @@ def _frame(subject: Subject) -> tuple[int, int, int, int]:
 
 def unavailable_json(timeline: Timeline | None) -> list[dict[str, Any]]:
     """Every value without a known size, by its own id, and why."""
-    if timeline is None:
-        return []
-    return [
-        {"value": value.id, "name": value.name, "reason": value.layout_error or "its size cannot be computed"}
-        for value in timeline.values
-        if isinstance(value.bytes, Unavailable)
-    ]
+    return [{"value": value.id, "name": value.name, "reason": reason} for value, reason in unavailable_values(timeline)]
 
 
 def notes_of(subject: Subject) -> list[str]:
     """What the estimate leaves out, and what is wrong with the file though it can be shown."""
     timeline = subject.timeline
-    notes = list(subject.estimate.notes if timeline is None else timeline.notes)
-    sizeless = set() if timeline is None else {f"no size: {entry['reason']}" for entry in unavailable_json(timeline)}
-    serious = [problem for problem in subject.problems if problem.severity != "note" and problem.text not in sizeless]
-    notes += [problem_text(problem) for problem in serious[:_MOST_PROBLEMS]]
-    if len(serious) > _MOST_PROBLEMS:
-        notes.append(f"and {len(serious) - _MOST_PROBLEMS} further problems")
-    return notes
-
-
-def problem_text(problem: Problem) -> str:
-    place = f"{problem.place}: " if problem.place else ""
-    hint = f". {problem.hint}" if problem.hint else ""
-    return f"{problem.severity}: {place}{problem.text.rstrip('.') if hint else problem.text}{hint}"
+    notes = subject.estimate.notes if timeline is None else timeline.notes
+    return notes_with_problems(notes, timeline, subject.problems)
 
 
 def operation_names(recipe: Recipe | None) -> dict[int, str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tileview.analysis.diagnose import diagnose, verdict_place
+from tileview.analysis.diagnose import diagnose_fully
 from tileview.analysis.diagnosis import ContributionGroup, Diagnosis, Figure, grouped
-from tileview.analysis.relief import Relief, makers, reliefs
+from tileview.analysis.relief import Relief
 from tileview.commands.base import (
     EXIT_BAD,
     EXIT_NO,
@@ -23,10 +23,8 @@ from tileview.commands.subject import Subject, expand, load, notes_of, operation
 from tileview.errors import LoadError
 from tileview.model.sizes import Size, exact_text, kib_text, size_to_json
 from tileview.model.tensor import MemoryClass
-from tileview.model.timeline import Cause
 
 _MOST_ROWS = 8
-_OVER = (Cause.TOTAL, Cause.INTERLEAVED, Cause.CONTIGUOUS)
 
 
 def run_summary(arguments: Arguments) -> int:
@@ -105,13 +103,7 @@ def _word(subject: Subject) -> str:
 
 def diagnosis_of(subject: Subject) -> Diagnosis:
     """The diagnosis; where a recipe does not fit, with what other plans of the operations at fault would do."""
-    timeline, recipe, verdict = subject.timeline, subject.recipe, subject.verdict
-    found: tuple[Relief, ...] = ()
-    if timeline is not None and recipe is not None and verdict.cause in _OVER:
-        place = verdict_place(verdict, timeline)
-        if place is not None:
-            found = reliefs(recipe, timeline, verdict.cause, makers(timeline, place), subject.overrides)
-    return diagnose(verdict, timeline, recipe, reliefs=found)
+    return diagnose_fully(subject.verdict, subject.timeline, subject.recipe, subject.overrides)
 
 
 # -- text -----------------------------------------------------------------------------------------------------------

@@ -32,6 +32,7 @@ from tileview.model.plan import (
     ViewDispatch,
     ViewOperator,
 )
+from tileview.model.recipe import Recipe
 from tileview.present.words import (
     Fact,
     counted,
@@ -245,6 +246,16 @@ def _aliases(operands: Sequence[int]) -> str:
 def plan_differences(base: Plan, other: Plan) -> tuple[str, ...]:
     """What ``other`` does differently from ``base``: ``inner block 144 → 288``; empty for equal plans."""
     return fact_differences(plan_facts(base), plan_facts(other))
+
+
+def words_against(recipe: Recipe, operation: int, alternative: int) -> str:
+    """A plan in words; where they are those of the plan in force too, what differs between the two."""
+    plan = recipe.alternatives[operation][alternative]
+    own = recipe.plans.get(operation)
+    words = plan_words(plan)
+    if own is None or own == plan or plan_words(own) != words:
+        return words
+    return f"{words}; {short_differences(own, plan)}"
 
 
 def short_differences(base: Plan, other: Plan, most: int = 3) -> str:

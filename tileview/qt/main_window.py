@@ -22,6 +22,7 @@ from tileview.qt.dialogs import ErrorDialog
 from tileview.qt.docks import DockArea
 from tileview.qt.estimates import Estimates
 from tileview.qt.exporting import Exporter
+from tileview.qt.exporting_report import ReportExporter
 from tileview.qt.exporting_views import ViewExporter
 from tileview.qt.files import Files, samples
 from tileview.qt.icons import icon, program_icon
@@ -97,6 +98,7 @@ class MainWindow(QMainWindow):
         self.estimates = Estimates(self.bridge, self.status.work, self)
         self.exporter = Exporter(self.bridge, self.settings, self)
         self.view_exporter = ViewExporter(self.bridge, self.settings, self.docks, self.verdict, self.status.work, self)
+        self.report_exporter = ReportExporter(self.bridge, self.settings, self.status.work, self)
         self.files = Files(self.bridge, self.settings, self.estimates, self.exporter, self.status.work, self)
         self.files.elsewhere.connect(self.new_window)
         self.navigator = Navigator(self.bridge, self)
@@ -104,6 +106,7 @@ class MainWindow(QMainWindow):
         self.commands.add(self.files.commands())
         self.commands.add(self.exporter.commands())
         self.commands.add(self.view_exporter.commands())
+        self.commands.add(self.report_exporter.commands())
         self.commands.add(self._own_commands())
         self.commands.add(self.exporter.edit_commands())
         self.commands.add(self.navigator.commands())
@@ -353,6 +356,7 @@ class MainWindow(QMainWindow):
         self.files.close(keep_edits)
         self.exporter.close()
         self.view_exporter.close()
+        self.report_exporter.close()
         self.estimates.close()
         self.docks.shut_down()
         self.verdict.shut_down()

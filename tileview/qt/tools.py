@@ -172,6 +172,7 @@ class Tools(QObject):
         self.evaluation.stop()
         self._window.files.loader.cancel()
         self._window.view_exporter.stop()
+        self._window.report_exporter.stop()
 
     @Slot(str, str)
     def _on_fault(self, summary: str, details: str) -> None:

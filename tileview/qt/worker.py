@@ -142,6 +142,7 @@ JOBS = {
     "evaluate": ("tileview.qt.worker_plans", "evaluate"),
     "verdict": ("tileview.qt.worker_plans", "verdict"),
     "fix": ("tileview.qt.worker_plans", "fix"),
+    "report": ("tileview.qt.worker_report", "report"),
     "diagnose": ("tileview.qt.worker_plans", "make_diagnosis"),
 }
 """Kind of job → where it is: imported when it is first asked for, so that a file is begun without the planner."""

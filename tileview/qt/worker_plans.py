@@ -9,17 +9,15 @@ from typing import Any
 
 from tileview.analysis.alternatives import AlternativeResult
 from tileview.analysis.alternatives import evaluate as evaluate_one
-from tileview.analysis.diagnose import diagnose, verdict_place
+from tileview.analysis.diagnose import diagnose_fully
 from tileview.analysis.diagnosis import Diagnosis
 from tileview.analysis.fix import FixResult, Mode, Progress, search, swaps_text
-from tileview.analysis.relief import Relief, makers, reliefs
 from tileview.analysis.trials import Evaluator
 from tileview.core.estimate import estimate
 from tileview.core.lowering.replanner import Replanner
 from tileview.formats import open_file
 from tileview.model.recipe import Overrides, Recipe
 from tileview.model.sizes import size_text
-from tileview.model.timeline import Cause
 from tileview.qt.worker import Reporter
 from tileview.session.document import Document
 from tileview.session.estimate import EstimateJob
@@ -76,9 +74,6 @@ def fix(payload: tuple[Recipe, int, str, Overrides, int], reporter: Reporter) ->
     return search(recipe, most, Mode(mode), overrides, workers, limit, told, reporter.stopped)
 
 
-_LIMITS = (Cause.TOTAL, Cause.INTERLEAVED, Cause.CONTIGUOUS)
-
-
 def make_diagnosis(
     payload: tuple[Recipe, Overrides, Recipe | None, dict[tuple[int, int], AlternativeResult]], reporter: Reporter
 ) -> Diagnosis:
@@ -86,13 +81,7 @@ def make_diagnosis(
     recipe, overrides, before, results = payload
     replanner = Replanner()
     result = estimate(recipe, overrides, replanner)
-    timeline, cause = result.timeline, result.verdict.cause
     reporter.check()
     baseline = None if before is None else estimate(before, overrides).timeline
-    found: tuple[Relief, ...] = ()
-    place = None if timeline is None else verdict_place(result.verdict, timeline)
-    if timeline is not None and place is not None and cause in _LIMITS:
-        reporter.check()
-        found = reliefs(recipe, timeline, cause, makers(timeline, place), overrides, replanner)
     reporter.check()
-    return diagnose(result.verdict, timeline, recipe, baseline, results, found)
+    return diagnose_fully(result.verdict, result.timeline, recipe, overrides, baseline, results, replanner)
