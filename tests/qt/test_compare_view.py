@@ -330,3 +330,92 @@ def test_themes_and_nothing_open(qtbot) -> None:
     assert shown.view.note.text() == "Nothing open"
     shown.bridge.set_theme(load_theme("dark"))
     assert not shown.view.grab().isNull()
+
+
+def four_states(shown: Stage) -> None:
+    """The file, two swaps and another file beside it."""
+    for alternative in (0, 3):
+        shown.session.swap(21, alternative)
+        shown.estimate()
+        shown.session.pin_current(f"so400m with alternative {alternative} of operation 21")
+    other = opened("so400m.recipe.json")
+    assert other.estimate is not None
+    shown.session.add_pin(Pin("so400m.recipe.json", document("so400m.recipe.json"), other.state, other.estimate))
+    assert len(names(shown)) == 4
+
+
+@pytest.mark.parametrize("width", [580, 745, 900, 1262])
+def test_four_states_are_in_view_without_scrolling(qtbot, width: int) -> None:
+    shown = stage(CompareView, qtbot, "so400m-over.recipe.json", (width, 420))
+    four_states(shown)
+    qtbot.wait(10)
+    tree, model = shown.view.tree, shown.view.model
+    assert tree.horizontalScrollBar().maximum() == 0
+    row = model.find(("Summary", "Total peak"))
+    room, metrics = tree.viewport().width(), tree.fontMetrics()
+    sizes = set()
+    for column in range(1, 5):
+        cell = row.siblingAtColumn(column)
+        box = tree.visualRect(cell)
+        sizes.add(box.width())
+        assert 0 <= box.left() < box.right() <= room
+        lines = model.data(cell).split("\n")
+        # Bytes and per cent are never cut; at the narrowest the difference may be, and the tooltip has it.
+        assert metrics.horizontalAdvance(lines[0]) <= box.width(), (width, lines)
+        assert len(lines) * metrics.height() <= box.height()
+        if width >= 745:
+            assert all(metrics.horizontalAdvance(line) <= box.width() for line in lines)
+        header = model.headerData(column, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
+        assert header == names(shown)[column - 1]
+    assert len(sizes) == 1
+    exact = shown.session.baseline.timeline.peak.total
+    for column, state in enumerate(shown.view.states()[1:], start=2):
+        delta = state.timeline.peak.total - exact
+        cell = row.siblingAtColumn(column)
+        sign = "−" if delta < 0 else "+" if delta else ""
+        tip = model.data(cell, Qt.ItemDataRole.ToolTipRole)
+        if delta:
+            assert f"{sign}{abs(delta):,} B, " in tip
+            assert f"{sign}{abs(delta) / 1024:.1f} KiB" in model.data(cell)
+            assert f"{sign}{abs(delta) / exact * 100:.1f} %" in model.data(cell)
+    assert ("\n" in model.data(row.siblingAtColumn(2))) == (width < 1262)
+
+
+def test_columns_change_their_form_with_the_width_and_the_table_for_files_does_not(qtbot) -> None:
+    shown = stage(CompareView, qtbot, "so400m-over.recipe.json", (1400, 420))
+    four_states(shown)
+    row = shown.view.model.find(("Summary", "Total peak")).siblingAtColumn(2)
+    assert shown.view.model.data(row) == "539.6 KiB  (−15.4 KiB, −2.8 %)"
+    wide, high = shown.view.table_csv(), shown.view.tree.visualRect(row).height()
+    shown.view.resize(745, 420)
+    qtbot.waitUntil(lambda: shown.view.tree.visualRect(row).height() > high, timeout=2000)
+    assert shown.view.model.data(row) == "539.6 KiB  −2.8 %\n−15.4 KiB"
+    assert shown.view.table_csv() == wide
+    verdict = shown.view.model.find(("Summary", "Verdict"))
+    assert shown.view.tree.visualRect(verdict).height() == high
+    shown.view.resize(1400, 420)
+    qtbot.waitUntil(lambda: shown.view.tree.visualRect(row).height() == high, timeout=2000)
+    assert shown.view.model.data(row) == "539.6 KiB  (−15.4 KiB, −2.8 %)"
+
+
+def test_two_states_take_the_room_of_four(qtbot) -> None:
+    shown = stage(CompareView, qtbot, "so400m-over.recipe.json", (745, 420))
+    shown.session.swap(21, 0)
+    shown.estimate()
+    tree = shown.view.tree
+    assert tree.horizontalScrollBar().maximum() == 0
+    assert tree.columnWidth(1) == tree.columnWidth(2)
+    assert sum(tree.columnWidth(column) for column in range(3)) == tree.viewport().width()
+    cell = shown.view.model.find(("Summary", "Total peak")).siblingAtColumn(2)
+    assert shown.view.model.data(cell) == "539.6 KiB  (−15.4 KiB, −2.8 %)"
+
+
+def test_a_statement_on_a_linked_file_leaves_the_table_its_room(qtbot) -> None:
+    shown = stage(CompareView, qtbot, "so400m-over.recipe.json", (745, 320))
+    shown.session.link(document("vit3-64tiles.v3.timeline.json"))
+    label = shown.view.link_label
+    assert label.text().startswith("Linked: not of one compile: ")
+    assert label.height() <= 2 * (label.fontMetrics().height() + 2)
+    assert "the recipe plans for 1,472 tiles, the timeline has 64" in label.toolTip()
+    shown.view.resize(745, 600)
+    assert "the recipe plans for 1,472 tiles, the timeline has 64" in label.text()

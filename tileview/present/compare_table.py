@@ -29,17 +29,22 @@ class CompareSpec(TableSpec[CompareRow]):
     """What · one column a state; always four of those, so that pinning a state changes no column count."""
 
     def __init__(self, names: Sequence[str] = ()) -> None:
+        self.is_compact = False
+        """Whether figures that differ stand on two lines: bytes and per cent, below them the difference."""
         self.set_names(names)
 
     def set_names(self, names: Sequence[str]) -> None:
         """Take the states' names as titles."""
         titles = [*names[:MOST_STATES], *[""] * (MOST_STATES - len(names))]
-        self.columns = (Column("What"), *(Column(title, True) for title in titles))
+        self.columns = (Column("What"), *(Column(title, True, title) for title in titles))
 
     def is_right(self, row: CompareRow, column: int) -> bool:
         return column > 0 and row.section not in _WORDY
 
     def cell(self, row: CompareRow, column: int) -> Cell:
+        return self._cell(row, column, self.is_compact)
+
+    def _cell(self, row: CompareRow, column: int, is_compact: bool) -> Cell:
         if column == 0:
             return Cell(row.label, row.label, row.tip, bold=row.is_head)
         entry = row.entries[column - 1] if column <= len(row.entries) else None
@@ -54,10 +59,13 @@ class CompareSpec(TableSpec[CompareRow]):
         difference = f"{signed_kib(entry.delta)}, {percent}" if percent else signed_kib(entry.delta)
         exact = f"{signed_exact(entry.delta)}, {percent}" if percent else signed_exact(entry.delta)
         tone = Tone.OVER if entry.delta > 0 else Tone.OK
-        return Cell(f"{entry.text}  ({difference})", entry.size, f"{entry.tip}  ({exact})", tone)
+        text = f"{entry.text}  ({difference})"
+        if is_compact:
+            text = f"{entry.text}  {percent}".rstrip() + f"\n{signed_kib(entry.delta)}"
+        return Cell(text, entry.size, f"{entry.tip}  ({exact})", tone)
 
     def fields(self, row: CompareRow) -> list[Field]:
-        cells = [self.cell(row, column) for column in range(len(self.columns))]
+        cells = [self._cell(row, column, False) for column in range(len(self.columns))]
         return [cells[0].text, *(cell.text if cell.value is None else cell.value for cell in cells[1:])]
 
 

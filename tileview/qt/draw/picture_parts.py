@@ -166,10 +166,12 @@ class TablePart:
 
     def _words(self) -> str:
         """How much of the table is in sight; empty where all of it is."""
-        count = _row_count(self._tree)
+        flat = not self._tree.rootIsDecorated()
+        count = self._tree.model().rowCount() if flat else _row_count(self._tree)
+        seen = sum(not flat or not index.parent().isValid() for index in self._rows)
         if count == 0:
             return "No rows"
-        return "" if len(self._rows) == count else f"{len(self._rows):,} of {count:,} rows"
+        return "" if seen == count else f"{seen:,} of {count:,} rows"
 
     def width(self) -> int:
         return self._room.width()
@@ -263,13 +265,18 @@ class TablePart:
 
 
 def _draw_text(painter: QPainter, area: QRect, text: str, side: object, cut: Qt.TextElideMode) -> None:
-    """A text on one line, cut to its room."""
+    """A text on one line, or on the lines it has where there is room for them; each cut to its room."""
     room = area.adjusted(_CELL, 0, -_CELL, 0)
     if room.width() <= 0 or not text:
         return
     flags = side if isinstance(side, int) else int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-    line = " ".join(text.split("\n"))
-    shown = painter.fontMetrics().elidedText(line, cut, room.width())
+    metrics = painter.fontMetrics()
+    lines = text.split("\n")
+    if len(lines) > 1 and room.height() >= len(lines) * metrics.height():
+        shown = "\n".join(metrics.elidedText(line, cut, room.width()) for line in lines)
+        painter.drawText(room, flags | int(Qt.TextFlag.TextDontClip), shown)
+        return
+    shown = metrics.elidedText(" ".join(lines), cut, room.width())
     painter.drawText(room, flags | int(Qt.TextFlag.TextSingleLine | Qt.TextFlag.TextDontClip), shown)
 
 
@@ -290,8 +297,6 @@ def _row_count(tree: QTreeView) -> int:
 
     def below(parent: QModelIndex | QPersistentModelIndex) -> int:
         count = model.rowCount(parent)
-        if not tree.rootIsDecorated() and not parent.isValid():
-            return count
         return count + sum(
             below(child) for row in range(count) if tree.isExpanded(child := model.index(row, 0, parent))
         )

@@ -100,6 +100,12 @@ class NodeModel(QAbstractItemModel):
         self._colours = _colours(theme)
         self._tell_data(0, [Qt.ItemDataRole.ForegroundRole])
 
+    def forget_cells(self) -> None:
+        """Ask the spec for every cell again: it says the same in another form."""
+        for item in self._items.values():
+            item.cells.clear()
+        self._tell_data(0, [Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole])
+
     def row(self, index: Index) -> Any:
         """The row at an index; None for an invalid one."""
         return self._items[index.internalId()].row if index.isValid() else None

@@ -73,10 +73,10 @@ class AlternativesView(View):
             "&Compare", "Show the chosen alternative beside the state in force", self.compare_current
         )
         self.evaluate_button = self._button(
-            "&Evaluate", "Compute the peak of every alternative of this operation", self.evaluate
+            "Eval&uate", "Compute the peak of every alternative of this operation", self.evaluate
         )
         self.back_button = self._button(
-            "&File's plan", "Back to the plan that the file has in force", self.back_to_file
+            "File's p&lan", "Back to the plan that the file has in force", self.back_to_file
         )
         self.setFocusProxy(self.tree)
         buttons = FlowLayout(spacing=4)
@@ -143,8 +143,8 @@ class AlternativesView(View):
             self.tree.fit_columns()
             return
         self._is_narrow = is_narrow
-        for column, width in enumerate(self._widths):
-            self.tree.header().resizeSection(column, width)
+        for section, width in enumerate(self._widths):
+            self.tree.header().resizeSection(section, width)
         self.tree.set_flexible(*((AlternativeColumn.FITS,) if is_narrow else _OF_WORDS))
         self._show_rows()
 

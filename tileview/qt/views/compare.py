@@ -21,15 +21,17 @@ from tileview.qt.models.node_model import NodeModel
 from tileview.qt.text import safe_tip
 from tileview.qt.views.base import View
 from tileview.qt.views.compare_cards import ShownState, StateCard
+from tileview.qt.views.compare_tree import CompareTree
 from tileview.qt.views.elided import ElidedLabel, WrappedLabel
 from tileview.qt.views.going import go_where_live
-from tileview.qt.views.node_view import NodeView
 from tileview.session.document import edited_recipe
 from tileview.session.session import Pin
 
 IN_FORCE = "in force"
 _HIGH = 260
 """Pixels of height from which on there is room for pictures above the table."""
+_HIGHER = 440
+"""Pixels of height from which on there is room for more than one line on what a linked file matches."""
 
 
 class CompareView(View):
@@ -55,15 +57,13 @@ class CompareView(View):
             card.asked.connect(self._on_asked)
         self.spec = CompareSpec()
         self.model = NodeModel(self.spec, bridge.theme, self)
-        self.tree = NodeView(self.model, "Comparison of states", self, tree=True)
+        self.tree = CompareTree(self.model, self.spec, "Comparison of states", self)
         self.tree.describe("Figures, choices and allocations of the states side by side.")
-        self.tree.set_samples("vit.encoder.attention.qk", *["573.2 KiB  (−115.4 KiB, −12.8 %)"] * MOST_STATES)
-        self.tree.set_flexible(0)
         self.tree.setMinimumHeight(60)
         self.tree.picked.connect(self._pick)
         self.link_label = WrappedLabel()
-        self.pin_button = self._button("&Pin the state in force …", "Keep it for comparison, with a name", self.pin)
-        self.other_button = self._button("Compare with a &file …", "Put another file beside", self.compare_with)
+        self.pin_button = self._button("Pi&n the state in force …", "Keep it for comparison, with a name", self.pin)
+        self.other_button = self._button("Compare with a f&ile …", "Put another file beside", self.compare_with)
         self.setFocusProxy(self.tree)
         buttons = QHBoxLayout()
         buttons.addWidget(self.pin_button)
@@ -124,12 +124,12 @@ class CompareView(View):
 
     def _fit_height(self) -> None:
         """In a low dock the table takes the room of the pictures, and the statement on the link that of a line."""
-        is_high = self.height() >= _HIGH
+        is_high, is_whole = self.height() >= _HIGH, self.height() >= _HIGHER
         for card in self.cards:
-            card.show_pictures(is_high)
+            card.show_pictures(is_high, self.height() // 8 if is_whole else 0)
         statement = "\n".join(self._statement)
-        self.link_label.setText(statement if is_high else self._brief)
-        self.link_label.setToolTip("" if is_high else safe_tip(statement))
+        self.link_label.setText(statement if is_whole else self._brief)
+        self.link_label.setToolTip("" if is_whole else safe_tip(statement))
         self.link_label.setVisible(bool(statement))
 
     def states(self) -> list[CompareState]:
@@ -171,6 +171,7 @@ class CompareView(View):
         self.model.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, MOST_STATES)
         for column in range(MOST_STATES):
             self.tree.setColumnHidden(column + 1, column >= len(states))
+        self.tree.fit_columns()
         for place in range(self.model.rowCount()):
             top = self.model.index(place, 0)
             self.tree.setFirstColumnSpanned(place, QModelIndex(), bool(self.model.row(top).is_head))

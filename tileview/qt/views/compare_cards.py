@@ -20,6 +20,9 @@ from tileview.qt.views.difference_map import DifferenceMapWidget
 from tileview.qt.views.elided import ElidedLabel
 from tileview.session.session import Pin
 
+_LOWEST, _HIGHEST = 48, 96
+"""Pixels of height of curves and maps."""
+
 
 @dataclass(frozen=True, slots=True)
 class ShownState:
@@ -140,8 +143,10 @@ class StateCard(QWidget):
         pictures = [one for one in (self.curve, self.map) if one.isVisibleTo(self)]
         return ColumnPart((title, RowPart(pictures)) if pictures else (title,))
 
-    def show_pictures(self, shown: bool) -> None:
-        """Leave curve and map out where the view is too low for them."""
+    def show_pictures(self, shown: bool, height: int = 0) -> None:
+        """Leave curve and map out where the view is too low for them; ``height``: pixels that they may take."""
+        for picture in (self.curve, self.map):
+            picture.setFixedHeight(min(max(height, _LOWEST), _HIGHEST))
         self.curve.setVisible(shown)
         self.map.setVisible(shown and self.map.shown is not None)
 

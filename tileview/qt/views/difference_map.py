@@ -26,7 +26,8 @@ class DifferenceMapWidget(QWidget):
         self.hide()
 
     def sizeHint(self) -> QSize:
-        return QSize(130, 48)
+        height = self.minimumHeight()
+        return QSize(height * 65 // 24, height)
 
     @property
     def shown(self) -> DifferenceMap | None:
