@@ -17,10 +17,11 @@ ABOVE = {
     "formats": {"errors", "model"},
     "core": {"errors", "model"},
     "graphlayout": {"errors", "model"},
-    "analysis": {"errors", "model", "formats", "core", "graphlayout"},
+    "analysis": {"errors", "collecting", "model", "formats", "core", "graphlayout"},
     "session": {"errors", "model", "formats", "core", "graphlayout", "analysis"},
     "present": {"errors", "model", "formats", "core", "graphlayout", "analysis", "session"},
-    "qt": {"errors", "model", "formats", "core", "graphlayout", "analysis", "session", "present", "resources"},
+    "qt": {"errors", "collecting", "model", "formats", "core", "graphlayout", "analysis", "session", "present"}
+    | {"resources"},
 }
 """Layer → the layers that it may import."""
 

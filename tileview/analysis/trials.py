@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 
 from tileview.analysis.conflict import NOTHING_PROVEN, Conflict, ConflictFinder
+from tileview.collecting import collect_seldom
 from tileview.core.estimate import Estimate, estimate, judge
 from tileview.core.lowering.replanner import Replanner
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
@@ -232,6 +233,7 @@ _WORKER: dict[str, Evaluator] = {}
 
 def _start(recipe: Recipe, overrides: Overrides) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    collect_seldom()
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _WORKER["evaluator"] = Evaluator(recipe, overrides)
 

@@ -13,6 +13,8 @@ import gc
 from PySide6.QtCore import QObject, QTimer
 
 _EVERY_MS = 500
+_THRESHOLDS = (700, 10, 10)
+"""Python's own, whatever holds for the process."""
 _FULL_TO_ALL = 8
 """Full collections after which the next one looks at everything again."""
 _MANY = 100_000
@@ -65,12 +67,12 @@ class GuiCollector(QObject):
 
     def collect(self) -> None:
         """Collect what is due."""
-        counts, thresholds = gc.get_count(), gc.get_threshold()
+        counts = gc.get_count()
         if counts[0] > _MANY:
             gc.freeze()
             return
         for generation in (2, 1, 0):
-            if counts[generation] > thresholds[generation]:
+            if counts[generation] > _THRESHOLDS[generation]:
                 gc.collect(generation)
                 if generation == 2:
                     self._set_aside()

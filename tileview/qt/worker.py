@@ -19,6 +19,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
+from tileview.collecting import collect_seldom
 from tileview.errors import TileViewError
 
 WAITED_FOR = "load"
@@ -139,7 +140,7 @@ class Server:
 JOBS = {
     "load": ("tileview.qt.worker_files", "load"),
     "study": ("tileview.qt.worker_study", "study"),
-    "evaluate": ("tileview.qt.worker_plans", "evaluate"),
+    "evaluate": ("tileview.qt.worker_evaluate", "evaluate"),
     "verdict": ("tileview.qt.worker_plans", "verdict"),
     "fix": ("tileview.qt.worker_plans", "fix"),
     "report": ("tileview.qt.worker_report", "report"),
@@ -161,6 +162,7 @@ def main() -> None:
     The process leaves Ctrl+C to the window it works for.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    collect_seldom()
     source, target = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     Server(source, target).run()
