@@ -17,6 +17,7 @@ from tileview.qt.evaluation import shares
 from tileview.qt.fixing import FixDialog
 from tileview.qt.jobs import Estimator
 from tileview.qt.processes import Task, Worker
+from tileview.qt.worker_evaluate import share
 from tileview.session.document import Document
 from tileview.session.estimate import EstimateJob
 from tileview.session.state import EditState
@@ -158,7 +159,7 @@ def test_an_unknown_kind_of_task_is_a_fault_with_details(worker, qtbot):
 def test_a_killed_worker_is_started_again_and_its_task_done(worker, qtbot, vit3):
     ends = Ends(worker)
     recipe = open_file(vit3).recipe
-    task = Task("evaluate", ("key", recipe, EditState().overrides, (4, 12)))
+    task = Task("evaluate", ("key", share(recipe, (4, 12)), EditState().overrides))
     parts = []
     worker.part.connect(lambda _task, found: parts.append(found))
     worker.submit(task)
@@ -174,7 +175,7 @@ def test_a_killed_worker_is_started_again_and_its_task_done(worker, qtbot, vit3)
 def test_a_worker_that_dies_every_time_is_reported(worker, qtbot, vit3):
     ends = Ends(worker)
     recipe = open_file(vit3).recipe
-    task = Task("evaluate", ("key", recipe, EditState().overrides, tuple(recipe.alternatives)))
+    task = Task("evaluate", ("key", recipe, EditState().overrides))
     killed = set()
     worker.submit(task)
 
@@ -195,7 +196,7 @@ def test_a_task_is_cancelled_while_it_runs_and_the_process_serves_on(worker, qtb
     recipe = open_file(vit3).recipe
     parts = []
     worker.part.connect(lambda _task, found: parts.append(found))
-    task = Task("evaluate", ("key", recipe, EditState().overrides, tuple(recipe.alternatives)))
+    task = Task("evaluate", ("key", recipe, EditState().overrides))
     worker.submit(task)
     qtbot.waitUntil(lambda: bool(parts), timeout=30_000)
     pid = worker.pid
@@ -224,7 +225,7 @@ def test_a_waiting_task_is_cancelled_before_it_begins(worker, qtbot, pair):
 def test_a_worker_can_be_closed_at_any_moment(qapp, vit3, delay):
     worker = Worker()
     recipe = open_file(vit3).recipe
-    worker.submit(Task("evaluate", ("key", recipe, EditState().overrides, tuple(recipe.alternatives))))
+    worker.submit(Task("evaluate", ("key", recipe, EditState().overrides)))
     time.sleep(delay)
     worker.close()
     assert worker.pid is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
@@ -13,12 +14,16 @@ from tileview.qt.bridge import Bridge
 from tileview.qt.processes import Task, Worker
 from tileview.qt.settings import Settings
 from tileview.qt.status import Work
+from tileview.qt.worker_evaluate import share
 
 AUTOMATIC_LIMIT = 3000
 """More alternatives than this are evaluated only for the selected operation, unless asked for."""
 DELAY_MS = 250
 """How long the window rests after an estimate before the background work begins."""
 TASKS_A_WORKER = 6
+IN_HAND = 2
+"""Tasks that a worker has at a time: one that it works on, one to go on with. Which gets the rest depends on how fast
+each is."""
 WORK = "evaluate"
 
 
@@ -55,6 +60,7 @@ class Evaluation(QObject):
         self._work = work
         self._workers: list[Worker] = []
         self._running: dict[Task, Worker] = {}
+        self._waiting: deque[Task] = deque()
         self._revision = -1
         self._done = 0
         self._total = 0
@@ -155,12 +161,19 @@ class Evaluation(QObject):
             self._workers.append(worker)
         runs += shares(recipe, rest, count * TASKS_A_WORKER)
         key = (os.getpid(), id(self), self._revision)
-        for index, run in enumerate(runs):
-            task = Task("evaluate", (key, recipe, session.state.overrides, tuple(run)))
-            worker = self._workers[index % count]
+        overrides = session.state.overrides
+        self._waiting.extend(Task("evaluate", (key, share(recipe, tuple(run)), overrides)) for run in runs)
+        for _ in range(IN_HAND):
+            for worker in self._workers[:count]:
+                self._hand_out(worker)
+        self._show()
+
+    def _hand_out(self, worker: Worker) -> None:
+        """The next task, if there is one, for a worker."""
+        if self._waiting:
+            task = self._waiting.popleft()
             self._running[task] = worker
             worker.submit(task)
-        self._show()
 
     # -- what comes back ------------------------------------------------------------------------------------------
 
@@ -178,12 +191,14 @@ class Evaluation(QObject):
 
     @Slot(object, str, object)
     def _on_ended(self, task: Task, outcome: str, payload: object) -> None:
-        if self._running.pop(task, None) is None:
+        worker = self._running.pop(task, None)
+        if worker is None:
             return
         if outcome in ("failed", "lost", "refused"):
             summary, details = payload if isinstance(payload, tuple) else (str(payload), "")
             self.stop()
             self.fault.emit(f"The alternatives could not be evaluated: {summary}", str(details))
+        self._hand_out(worker)
         if not self._running:
             self._work.end_work(WORK)
             self.finished.emit()
@@ -192,6 +207,7 @@ class Evaluation(QObject):
     def stop(self) -> None:
         """End the run; results that are there stay as long as their state is in force."""
         self._timer.stop()
+        self._waiting.clear()
         running, self._running = self._running, {}
         for task, worker in running.items():
             worker.cancel(task)

@@ -1,18 +1,14 @@
-"""What the worker process does with plans: evaluate alternatives, judge files, search fixes, take verdicts apart."""
+"""What the worker process does with plans: judge files, search fixes, take verdicts apart."""
 
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
-from typing import Any
 
 from tileview.analysis.alternatives import AlternativeResult
-from tileview.analysis.alternatives import evaluate as evaluate_one
 from tileview.analysis.diagnose import diagnose_fully
 from tileview.analysis.diagnosis import Diagnosis
 from tileview.analysis.fix import FixResult, Mode, Progress, search, swaps_text
-from tileview.analysis.trials import Evaluator
 from tileview.core.estimate import estimate
 from tileview.core.lowering.replanner import Replanner
 from tileview.formats import open_file
@@ -22,32 +18,6 @@ from tileview.qt.worker import Reporter
 from tileview.session.document import Document
 from tileview.session.estimate import EstimateJob
 from tileview.session.state import EditState
-
-PART_SECONDS = 0.15
-"""How often results go out."""
-
-_PLANNED: dict[str, Any] = {}
-"""What the last evaluation lowered, kept for the next one of the same state."""
-
-
-def evaluate(payload: tuple[object, Recipe, Overrides, tuple[int, ...]], reporter: Reporter) -> None:
-    """Evaluate every alternative of some operations; results go out in parts, a few times a second."""
-    key, recipe, overrides, operations = payload
-    if _PLANNED.get("key") != key:
-        replanner = Replanner()
-        baseline = Evaluator(recipe, overrides, replanner).trial(())
-        _PLANNED.update(key=key, recipe=recipe, replanner=replanner, baseline=baseline)
-    recipe, replanner, baseline = _PLANNED["recipe"], _PLANNED["replanner"], _PLANNED["baseline"]
-    found: list[AlternativeResult] = []
-    sent = time.monotonic()
-    for operation in operations:
-        for index in range(len(recipe.alternatives.get(operation, ()))):
-            reporter.check()
-            found.append(evaluate_one(recipe, operation, index, replanner, overrides, baseline))
-            if time.monotonic() - sent > PART_SECONDS:
-                reporter.part(found)
-                found, sent = [], time.monotonic()
-    reporter.part(found)
 
 
 def verdict(path: str, reporter: Reporter) -> tuple[str, bool, str, str]:
