@@ -175,8 +175,13 @@ def test_boxes_choose_what_is_shown(make) -> None:
     controls.metric_box.setCurrentIndex(controls.metric_box.findData(Metric.STANDARD))
     assert view.shown_metric is Metric.STANDARD
     assert view.field.metric is Metric.STANDARD
+    assert controls.scale_box.currentText() == "0 … budget"
     controls.scale_box.setCurrentIndex(controls.scale_box.findData(ScaleMode.AUTO))
+    assert controls.scale_box.currentText() == "Scale to step"
     assert view.scale().high == int(view.field.values.max())
+    view.set_metric(Metric.ALLOCATION)
+    assert controls.scale_box.currentText() == "0 … its largest"
+    view.set_metric(Metric.STANDARD)
     controls.scale_box.setCurrentIndex(controls.scale_box.findData(ScaleMode.CUSTOM))
     assert controls.low_box.isVisible()
     box = controls.picture_box

@@ -53,6 +53,12 @@ def test_a_name_alone_or_an_origin_alone_is_no_match() -> None:
     found = link(GRAPH, LEFT, right, [], 8, 8)
     assert found.pairs == ()
     assert found.only_right == (0, 1)
+    # An input by another name is no input of this graph; what stems from something else may be called as it likes.
+    assert found.contradictions == ("input 1 is w in the recipe, v in the timeline",)
+    both = [value(0, 0, "y"), value(1, 1, "v"), value(2, 2, "z")]
+    assert link(GRAPH, LEFT, both, [], 8, 8).contradictions == (
+        "input 0 is x in the recipe, y in the timeline (and 1 more input likewise)",
+    )
 
 
 def test_matched_values_that_differ_are_named_with_both_figures() -> None:
@@ -104,6 +110,22 @@ def test_two_samples_of_different_compiles_are_told_apart() -> None:
     assert file is not None
     found = link(graph, _values(timeline), _values(file), [0], timeline.tile_count, file.tile_count)
     assert not found.is_one_compile
+
+
+def test_models_that_share_only_their_numbering_are_told_apart() -> None:
+    """Four layers against 27: ids, tile count and the first shapes agree, the names do not."""
+    recipe_session = opened("so400m-over.recipe.json")
+    file = opened("rejected-op0.timeline.json").timeline
+    graph, timeline = recipe_session.graph, recipe_session.timeline
+    assert graph is not None
+    assert timeline is not None
+    assert file is not None
+    found = link(graph, _values(timeline), _values(file), [0], timeline.tile_count, file.tile_count)
+    assert not found.is_one_compile
+    assert found.contradictions[0] == (
+        "input 11 is vit.encoder.layer4.attention_norm.scale in the recipe, vit.encoder.layer0.attention_norm.bias in "
+        "the timeline (and 58 more inputs likewise)"
+    )
 
 
 def test_a_value_without_an_origin_is_matched_with_its_like() -> None:

@@ -95,6 +95,7 @@ def link(
     contradictions = []
     if left_tiles != right_tiles:
         contradictions.append(f"the recipe plans for {counted(left_tiles, 'tile')}, the timeline has {right_tiles:,}")
+    contradictions.extend(_name_contradictions(graph, right))
     contradictions.extend(_shape_contradictions(graph, right))
     strange = tuple(source for source in named if source not in known)
     if strange:
@@ -134,8 +135,22 @@ def _differences(left: LinkValue, right: LinkValue) -> str:
     return ", ".join(words)
 
 
+def _name_contradictions(graph: Graph, right: Sequence[LinkValue]) -> list[str]:
+    """Graph inputs that the file has under the same origin with another name; all that stems from one bears its name."""
+    names = {entry.value: entry.name for entry in graph.inputs}
+    other: dict[int, str] = {}
+    for value in right:
+        if value.origin is not None and value.origin in names and value.name != names[value.origin]:
+            other.setdefault(value.origin, value.name)
+    if not other:
+        return []
+    origin, name = min(other.items())
+    more = f" (and {counted(len(other) - 1, 'more input')} likewise)" if len(other) > 1 else ""
+    return [f"input {origin} is {names[origin]} in the recipe, {name} in the timeline{more}"]
+
+
 def _shape_contradictions(graph: Graph, right: Sequence[LinkValue]) -> list[str]:
-    """Graph inputs that the file holds under the same origin with another name or shape."""
+    """Graph inputs that the file holds under the same origin and name with another shape."""
     names = {entry.value: entry for entry in graph.inputs}
     found = []
     for value in right:

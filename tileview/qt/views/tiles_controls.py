@@ -192,8 +192,10 @@ class TilesControls(QWidget):
         set_data(self.metric_box, metric)
         set_data(self.scale_box, mode)
         locked = "± power of two" if metric is Metric.DIFFERENCE else "0 … budget"
-        if self.scale_box.itemText(0) != locked:
-            self.scale_box.setItemText(0, locked)
+        largest = "0 … its largest" if metric is Metric.ALLOCATION else "Scale to step"
+        for place, text in enumerate((locked, largest)):
+            if self.scale_box.itemText(place) != text:
+                self.scale_box.setItemText(place, text)
         for box in (self.low_box, self.high_box):
             box.setVisible(mode is ScaleMode.CUSTOM)
         self.known_check.setVisible(lost or self.known)
