@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
+from tests.helpers.opened import document
 from tests.helpers.views import Stage, stage
 from tileview.analysis.alternatives import evaluate
 from tileview.present.alternative_rows import NOT_COMPUTED, AlternativeColumn
@@ -120,6 +121,10 @@ def test_without_an_operation_or_a_recipe_it_says_what_to_do(qtbot) -> None:
     shown = stage(AlternativesView, qtbot, "vit3-64tiles.recipe.json")
     assert shown.view.headline.text() == "Select an operation to see its alternatives"
     alone = stage(AlternativesView, qtbot, "rejected-op0.timeline.json")
+    assert alone.view.headline.text().startswith("A timeline alone holds no alternatives")
+    alone.session.link(document("so400m-over.recipe.json"))
+    assert alone.view.headline.text().startswith("Open so400m-over.recipe.json to try alternatives")
+    alone.session.link(None)
     assert alone.view.headline.text().startswith("A timeline alone holds no alternatives")
 
 

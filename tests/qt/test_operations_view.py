@@ -73,6 +73,7 @@ def test_a_timeline_with_its_recipe_counts_as_the_recipe_does(qtbot) -> None:
     figures = [[(row.operation, row.made, row.read, row.usage) for row in side] for side in rows]
     assert figures[0] == figures[1]
     assert any(read for _, _, read, _ in figures[1])
+    assert shown.view.tree.isExpanded(shown.view.model.find(24))
     shown.session.link(None)
     assert shown.texts(1)[0] == "From the start"
 

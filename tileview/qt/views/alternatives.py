@@ -57,7 +57,7 @@ class AlternativesView(View):
         self.tree = NodeView(self.model, "Alternatives of the selected operation", self)
         self.tree.describe("Ranked by the peak that each gives; Enter swaps one in.")
         self.tree.set_samples(
-            "▶ 22", "grid 8 × 36 ×", "−15.4 KiB", "✗ 29.8 KiB over", "1,555.0 KiB",
+            "▶ 22", "grid 8 × 36 ×", "−1,367.8 KiB", "✗ 29.8 KiB over", "1,555.0 KiB",
             "inner block 96 → 144; one", "22", "total peak 568,312 B + reserve",
         )  # fmt: skip
         header = self.tree.header()
@@ -114,6 +114,9 @@ class AlternativesView(View):
 
     def on_alternatives(self) -> None:
         self._refill()
+
+    def on_pins(self) -> None:
+        self.headline.setText(self._headline())
 
     def on_selection(self) -> None:
         if self.session.selection.operation != self._operation:
@@ -180,6 +183,9 @@ class AlternativesView(View):
     def _headline(self) -> str:
         if self.session.document is None:
             return "Nothing open"
+        linked = self.session.linked
+        if self.session.graph is None and linked is not None and linked.is_recipe:
+            return f"Open {linked.name} to try alternatives: the timeline that is open beside it holds none"
         if self.session.graph is None:
             return "A timeline alone holds no alternatives: open the recipe of the same compile"
         if self._operation is None:

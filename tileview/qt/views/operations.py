@@ -112,6 +112,7 @@ class OperationsView(View):
         recipe = recipe_of_graph(self.session)
         if (None if recipe is None else recipe.graph) is not self._graph:
             self._load()
+            self._unfold()
 
     def on_selection(self) -> None:
         self._pace.ask()
