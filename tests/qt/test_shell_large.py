@@ -162,6 +162,25 @@ def test_selection_before_a_views_turn_is_shown_in_its_turn(driver, made, large,
     assert calls[:2] == ["estimate", "selection"]
 
 
+def test_after_an_edit_of_a_large_recipe_only_what_may_be_late_takes_its_turn(driver, vit3, monkeypatch):
+    driver.open(vit3)
+    driver.window.bridge.turns.finish()
+    monkeypatch.setattr(turns, "_LARGE", 100)
+    calls = []
+    for name in ("timeline", "compare"):
+        view = driver.window.docks.views[name]
+        monkeypatch.setattr(view, "on_estimate", lambda name=name: calls.append((name, driver.session.timeline)))
+    before = driver.session.timeline
+    waiting = []
+    driver.window.estimates.took.connect(lambda _: waiting.append([name for name, _ in calls]))
+    driver.session.swap(4, 0)
+    driver.settle()
+    driver.qtbot.waitUntil(lambda: driver.window.bridge.turns.is_done)
+    assert waiting == [["timeline"]]
+    assert [name for name, _ in calls] == ["timeline", "compare"]
+    assert all(timeline is driver.session.timeline is not before for _, timeline in calls)
+
+
 def test_reading_begins_before_the_window_stands(make_driver, made, large):
     early.begin(made)
     pid = early._begun[str(made)].pid

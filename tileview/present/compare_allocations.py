@@ -23,6 +23,7 @@ from tileview.model.sizes import U64_MAX, Size, Unavailable, exact_text, kib_tex
 from tileview.model.timeline import Timeline
 from tileview.present.compare_states import MISSING, CompareEntry, CompareRow, CompareState, Section
 from tileview.present.counterparts import largest_bytes
+from tileview.present.curves import live_spans
 from tileview.present.tables import Tone
 
 
@@ -53,9 +54,8 @@ def allocations_anywhere(states: Sequence[CompareState]) -> list[CompareRow]:
 
 def _all_items(timeline: Timeline) -> tuple[LoadItem, ...]:
     """Every allocation that is ever live with what it takes on its largest tile; others hold no memory."""
-    live = set().union(*(step.live for step in timeline.steps))
     items = []
-    for root in sorted(live):
+    for root in sorted(live_spans(timeline)):
         last = allocation_value(timeline, root)
         items.append(LoadItem(root, last.name, last.memory_class, largest_bytes(timeline, root)))
     return tuple(items)

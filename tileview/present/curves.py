@@ -317,15 +317,14 @@ def matching_steps(current: Timeline, baseline: Timeline) -> IndexArray:
     """
     own, other = _runs(current), _runs(baseline)
     ranges = np.zeros((len(current.steps), 2), dtype=np.int64)
-    found = 0
-    for key, (start, stop) in own.items():
-        if key not in other:
-            continue
-        first, last = other[key]
-        places = np.arange(stop - start, dtype=np.int64)
-        ranges[start:stop, 0] = first + places * (last - first) // (stop - start)
-        ranges[start:stop, 1] = first - (-(places + 1) * (last - first) // (stop - start))
-        found += stop - start
+    both = np.array([(*own[key], *other[key]) for key in own if key in other], dtype=np.int64).reshape(-1, 4)
+    counts = both[:, 1] - both[:, 0]
+    found = int(counts.sum())
+    start, stop, first, last = np.repeat(both, counts, axis=0).T
+    steps = np.arange(found) - np.repeat(np.cumsum(counts) - counts, counts) + start
+    places, own_count, other_count = steps - start, stop - start, last - first
+    ranges[steps, 0] = first + places * other_count // own_count
+    ranges[steps, 1] = first - (-(places + 1) * other_count // own_count)
     if 2 * found < len(current.steps):
         numbers = np.arange(len(current.steps), dtype=np.int64)
         return np.minimum(np.column_stack([numbers, numbers + 1]), len(baseline.steps))

@@ -23,6 +23,8 @@ class View(QWidget):
 
     title = ""
     name = ""
+    may_be_late = False
+    """Whether the view is right for a while after an edit too, with what it knows of the state before."""
 
     def __init__(self, bridge: Bridge, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -52,7 +54,7 @@ class View(QWidget):
 
     @Slot()
     def _take_estimate(self) -> None:
-        if not is_large(self.session.timeline, self.bridge.is_first_estimate):
+        if not is_large(self.session.timeline, self.bridge.is_first_estimate or self.may_be_late):
             self._waits = False
             self.on_estimate()
         elif not self._waits:

@@ -39,6 +39,7 @@ class CompareView(View):
 
     title = "Compare"
     name = "compare"
+    may_be_late = True
 
     def __init__(self, bridge: Bridge, parent: QWidget | None = None) -> None:
         super().__init__(bridge, parent)
