@@ -361,7 +361,8 @@ class TestKeys:
         )
         QApplication.sendEvent(sample.canvas, event)
         after = sample.canvas.to_picture(at)
-        assert (after - before).manhattanLength() < 0.01
+        # What is under the pointer stays there; it is drawn at whole pixels.
+        assert (after - before).manhattanLength() * sample.canvas.scale <= 1.0
 
     def test_keys_are_kept_from_the_window(self, sample) -> None:
         from PySide6.QtGui import QKeyEvent

@@ -172,4 +172,5 @@ class TestNested:
         picture = layout_graph(read_structure(lines))
         straight = int(np.count_nonzero(picture.ways & Way.STRAIGHT))
         assert straight
-        assert picture.notes == (f"{straight:,} long edges are drawn as straight lines",)
+        words = "long edges are drawn at their ends only, in full for the selected operation"
+        assert picture.notes == (f"{straight:,} {words}",)

@@ -8,6 +8,7 @@ from tileview.graphlayout.neighbours import Neighbours, find_neighbours
 from tileview.graphlayout.nested import Picture, Sizes, first_collapsed, layout_graph, repeats
 from tileview.graphlayout.read import read_structure
 from tileview.graphlayout.region import Box, Line, RegionLayout, Route, Spacing, Way, layout_region
+from tileview.graphlayout.strokes import Stroke, Strokes, bent, clip, make_strokes, on_grid, stubs, touching
 from tileview.graphlayout.structure import Edge, Node, NodeKind, RegionNodes, Structure
 from tileview.graphlayout.token import LayoutCancelled, Token
 
@@ -25,13 +26,21 @@ __all__ = [
     "Route",
     "Sizes",
     "Spacing",
+    "Stroke",
+    "Strokes",
     "Structure",
     "Token",
     "Way",
+    "bent",
+    "clip",
     "find_neighbours",
     "first_collapsed",
     "layout_graph",
     "layout_region",
+    "make_strokes",
+    "on_grid",
     "read_structure",
     "repeats",
+    "stubs",
+    "touching",
 ]

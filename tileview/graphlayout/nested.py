@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from tileview.graphlayout.layers import Pin
 from tileview.graphlayout.region import Box, Line, RegionLayout, Spacing, Way, layout_region
+from tileview.graphlayout.strokes import Strokes, make_strokes
 from tileview.graphlayout.structure import Edge, NodeKind, RegionNodes, Structure
 from tileview.graphlayout.token import Part, Silent, Token, check
 
@@ -38,8 +39,8 @@ class Picture:
     ``nodes`` (n,): the shown nodes, as indices into the structure, parents before what they hold. ``rects`` (n, 4):
     left, top, width, height. ``expanded`` (n,): Repeats whose body is shown inside. ``rows`` (n, 2): layer and place
     in it, within the node's own region. ``edges`` (m, 3): source node, target node, value; ``ways`` (m,):
-    :class:`Way` flags; the points of edge e are ``points[offsets[e]:offsets[e + 1]]``. ``notes`` say what was
-    simplified.
+    :class:`Way` flags; the points of edge e are ``points[offsets[e]:offsets[e + 1]]``. ``strokes`` are the lines that
+    these edges consist of. ``notes`` say what was simplified.
     """
 
     nodes: Ints
@@ -50,6 +51,7 @@ class Picture:
     ways: Ints
     offsets: Ints
     points: Floats
+    strokes: Strokes
     width: float
     height: float
     notes: tuple[str, ...] = ()
@@ -254,17 +256,24 @@ def _assemble(
             offsets.append(len(points))
             shifts.append((dx, dy))
     straight = sum(1 for way in ways if way & Way.STRAIGHT)
-    notes = (f"{straight:,} long edges are drawn as straight lines",) if straight else ()
+    simplified = f"{straight:,} long edges are drawn at their ends only, in full for the selected operation"
+    notes = (simplified,) if straight else ()
+    places, starts, flags = (
+        np.array(points, dtype=np.float64).reshape(-1, 2),
+        np.array(offsets, dtype=np.int64),
+        np.array(ways, dtype=np.int64),
+    )
+    places += np.repeat(np.array(shifts, dtype=np.float64).reshape(-1, 2), np.diff(starts), axis=0)
     return Picture(
         np.array(nodes, dtype=np.int64),
         np.array(rects, dtype=np.float64).reshape(-1, 4),
         np.array(expanded, dtype=np.bool_),
         np.array(rows, dtype=np.int64).reshape(-1, 2),
         np.array(edges, dtype=np.int64).reshape(-1, 3),
-        np.array(ways, dtype=np.int64),
-        np.array(offsets, dtype=np.int64),
-        np.array(points, dtype=np.float64).reshape(-1, 2)
-        + np.repeat(np.array(shifts, dtype=np.float64).reshape(-1, 2), np.diff(offsets), axis=0),
+        flags,
+        starts,
+        places,
+        make_strokes(places, starts, flags),
         laid[0].width,
         laid[0].height,
         notes,

@@ -7,6 +7,7 @@ from html import escape
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import (
     QHelpEvent,
+    QHideEvent,
     QKeyEvent,
     QMouseEvent,
     QPainter,
@@ -18,6 +19,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
+from tileview.qt.draw.graph_backing import Backing
 from tileview.qt.draw.graph_keys import DIRECTIONS, PAGES, command_of
 from tileview.qt.draw.graph_nearest import nearest
 from tileview.qt.draw.graph_scene import GraphScene, Highlight
@@ -44,6 +46,7 @@ class GraphCanvas(QWidget):
         self._scene: GraphScene | None = None
         self._marks = Highlight()
         self._viewport = Viewport()
+        self._backing = Backing()
         self._press: QPointF | None = None
         self._drag: QPointF | None = None
         self._waiting = ""
@@ -77,11 +80,13 @@ class GraphCanvas(QWidget):
     def _port(self) -> Viewport:
         """Zoom and offset, for the size the widget has now."""
         self._viewport.size = QSizeF(self.size())
+        self._viewport.ratio = self.devicePixelRatioF()
         return self._viewport
 
     def set_scene(self, scene: GraphScene | None) -> None:
         """Draw another picture; zoom and offset stay (see :meth:`keep_in_place`, :meth:`fit`)."""
         self._scene = scene
+        self._backing.clear()
         self.update()
 
     def set_theme(self, theme: Theme) -> None:
@@ -236,9 +241,10 @@ class GraphCanvas(QWidget):
     def _paint(self, painter: QPainter) -> None:
         painter.fillRect(self.rect(), self._theme.color("background"))
         if self._scene is not None:
+            self._backing.draw(painter, self._scene, self._port, self._marks)
             painter.save()
             painter.setTransform(self.transform(), True)
-            self._scene.paint(painter, self.visible_area(), self.scale, self._marks)
+            self._scene.paint_over(painter, self.visible_area(), self.scale, self._marks)
             painter.restore()
         if self._waiting:
             self._paint_waiting(painter)
@@ -246,6 +252,11 @@ class GraphCanvas(QWidget):
             painter.setPen(QPen(self._theme.color("accent"), 1))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5))
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Nothing is kept for a view that is not seen."""
+        self._backing.clear()
+        super().hideEvent(event)
 
     def _paint_waiting(self, painter: QPainter) -> None:
         metrics = self.fontMetrics()

@@ -2,166 +2,208 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
-from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
-from PySide6.QtGui import QPainter, QPainterPath, QPen, QPolygonF
+import numpy.typing as npt
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPen
 
-from tileview.graphlayout import Picture, Way
-from tileview.qt.draw.graph_shapes import Detail, Pens, arrow, broken, smooth
+from tileview.graphlayout import Picture, Stroke, Strokes, Way, bent, clip, make_strokes, on_grid, stubs, touching
+from tileview.qt.draw.graph_shapes import Detail, Pens
+from tileview.qt.draw.polyline import joined_polylines, polylines
 
-_CHUNK = 128
-"""Edges that are drawn as one path when zoomed out."""
-_STRAIGHT_BELOW = 0.04
-"""The zoom below which an edge is one straight line: a box is then smaller than 8 pixels, its bends smaller still."""
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Area = tuple[float, float, float, float]
+
+_STEPS = {Detail.NUMBERS: 6, Detail.TITLES: 10, Detail.ALL: 16}
+"""Straight pieces of an S."""
+_DENSE = 12_000
+"""Lines of a picture above which those seen from afar are drawn as those seen from further away (on the grid of
+pixels, where many fall together), and those seen close by are thin."""
+_CROWDED = 400
+"""Straight long edges, and lines of one operation's edges, above which they are drawn thin and without smoothing: an
+operation may read what 5,000 others make.
+"""
+_STUB = 80.0
+"""Pixels of a straight long edge that are drawn at each of its ends."""
+_HEAD = 4.5
+"""Half the width of an arrow head."""
 
 
 class EdgeLayer:
-    """All edges of a picture. Paths are made when they first come into view."""
+    """All edges of a picture."""
 
     def __init__(self, picture: Picture) -> None:
         self.picture = picture
-        self._paths: dict[int, QPainterPath] = {}
-        self._chunks: list[tuple[QRectF, list[int]]] = []
-        self._chunk_paths: dict[int, QPainterPath] = {}
-        self._straight: list[QLineF] | None = None
-        self._edge_boxes = _edge_boxes(picture)
-        self._from = _by_end(picture.edges[:, 0])
-        self._to = _by_end(picture.edges[:, 1])
+        self._heads = _all_heads(picture)
+        self._is_dense = len(picture.strokes) > _DENSE
+        self._straight = picture.strokes.of(Stroke.STRAIGHT).lines
+        self._bound = picture.strokes.take(picture.strokes.kinds != Stroke.STRAIGHT)
+        self._is_crowded = len(self._straight) > _CROWDED
+        self._marked: tuple[int, tuple[_Bunch, _Bunch]] | None = None
 
     def targets(self, node: int) -> list[int]:
         """The nodes that edges lead to from a node."""
-        return [int(self.picture.edges[edge, 1]) for edge in self._from.get(node, ())]
+        found: list[int] = self.picture.edges[self.picture.edges[:, 0] == node, 1].tolist()
+        return found
 
     def sources(self, node: int) -> list[int]:
         """The nodes that edges come from into a node."""
-        return [int(self.picture.edges[edge, 0]) for edge in self._to.get(node, ())]
-
-    def paint(self, painter: QPainter, area: QRectF, scale: float, detail: Detail, pens: Pens) -> None:
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        if detail is Detail.BLOCKS:
-            pen = QPen(pens.theme.color("baseline", 120), 0)
-            painter.setPen(pen)
-            if scale < _STRAIGHT_BELOW:
-                painter.drawLines(self._lines())
-                return
-            for path in self._edge_chunks(area):
-                painter.drawPath(path)
-            return
-        boxes = self._edge_boxes
-        seen = np.flatnonzero(
-            (boxes[:, 0] < area.right())
-            & (boxes[:, 2] > area.left())
-            & (boxes[:, 1] < area.bottom())
-            & (boxes[:, 3] > area.top())
-        )
-        straight = (self.picture.ways[seen] & Way.STRAIGHT) != 0
-        if straight.any():
-            # Thousands of these may cross the view and would say nothing: only those that end in it are drawn.
-            lines = self._lines()
-            painter.setPen(pens.straight)
-            ending = seen[straight & self._ends_in(seen, area)]
-            painter.drawLines([lines[edge] for edge in ending.tolist()])
-        for edge in seen[~straight].tolist():
-            way = int(self.picture.ways[edge])
-            pen = pens.upwards if way & (Way.UPWARDS | Way.LOOP | Way.BOTH) else pens.edge
-            painter.setPen(pen)
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawPath(self._path(edge))
-            if detail >= Detail.TITLES:
-                painter.setPen(Qt.PenStyle.NoPen)
-                painter.setBrush(pen.color())
-                for head in self._heads(edge, 4.5):
-                    painter.drawPolygon(head)
-
-    def _ends_in(self, edges: np.ndarray, area: QRectF) -> np.ndarray:
-        """Which of some edges start or end in an area."""
-        found = np.zeros(len(edges), dtype=np.bool_)
-        for places in (self.picture.offsets[edges], self.picture.offsets[edges + 1] - 1):
-            x, y = self.picture.points[places].T
-            found |= (x > area.left()) & (x < area.right()) & (y > area.top()) & (y < area.bottom())
+        found: list[int] = self.picture.edges[self.picture.edges[:, 1] == node, 0].tolist()
         return found
 
-    def paint_marked(self, painter: QPainter, scale: float, node: int, pens: Pens) -> None:
+    def paint(self, painter: QPainter, area: QRectF, scale: float, detail: Detail, pens: Pens) -> None:
+        """Draw the edges in an area, in as much detail as the zoom can show."""
+        seen = _widened(area, 8.0 + 2.0 / scale)
+        strokes = self._bound.within(seen)
+        is_far = detail is Detail.BLOCKS or (detail is Detail.NUMBERS and self._is_dense)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        self._smooth(painter, not is_far and not self._is_crowded)
+        painter.setPen(pens.straight)
+        # Led straight, thousands would cross the view and hide it: what is drawn says where each begins and ends.
+        ends = stubs(self._straight, _STUB / scale)
+        ends = ends[touching(ends, seen)]
+        painter.drawPath(polylines(clip(on_grid(ends, 1 / scale) if is_far else ends, seen).reshape(-1, 2, 2)))
+        self._smooth(painter, not is_far)
+        for kind, pen in ((Stroke.PLAIN, pens.edge), (Stroke.BACK, pens.upwards)):
+            part = strokes.of(kind)
+            if is_far:
+                painter.setPen(QPen(pens.far_back if kind is Stroke.BACK else pens.far, 0))
+                painter.drawPath(polylines(clip(on_grid(part.lines, 1 / scale), seen).reshape(-1, 2, 2)))
+            else:
+                # Lines of one pixel are drawn as such, broader ones as shapes: in a throng ten times as long.
+                is_thin = self._is_dense and kind is Stroke.PLAIN
+                painter.setPen(QPen(pen.color(), 0) if is_thin else pen)
+                _draw(painter, part, seen, _STEPS[detail], _period(pen))
+        self._smooth(painter, detail > Detail.BLOCKS)
+        if detail >= Detail.TITLES:
+            for is_back, pen in ((False, pens.edge), (True, pens.upwards)):
+                self._heads.of(is_back).paint(painter, seen, _HEAD, pen.color())
+
+    def _smooth(self, painter: QPainter, is_smooth: bool) -> None:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, is_smooth)
+
+    def paint_marked(
+        self, painter: QPainter, area: QRectF, scale: float, node: int, detail: Detail, pens: Pens
+    ) -> None:
         """The edges of the selected node: what it reads solid, what reads it dashed, both stronger than the others."""
-        width = max(2.2, 1.6 / scale)
-        solid = QPen(pens.theme.color("accent"), width)
-        dashed = QPen(pens.theme.color("accent"), width, Qt.PenStyle.CustomDashLine)
-        dashed.setDashPattern([3.0, 2.0])
-        for pen, edges in ((solid, self._to.get(node, ())), (dashed, self._from.get(node, ()))):
-            for edge in edges:
-                painter.setPen(pen)
-                painter.setBrush(Qt.BrushStyle.NoBrush)
-                painter.drawPath(self._path(edge))
-                painter.setPen(Qt.PenStyle.NoPen)
-                painter.setBrush(pens.theme.color("accent"))
-                for head in self._heads(edge, max(5.5, 3.5 / scale)):
-                    painter.drawPolygon(head)
+        if self._marked is None or self._marked[0] != node:
+            edges = self.picture.edges
+            self._marked = node, (self._bunch(edges[:, 1] == node), self._bunch(edges[:, 0] == node))
+        accent, width = pens.theme.color("accent"), max(2.2, 1.6 / scale)
+        seen = _widened(area, 8.0 + 4 * width)
+        for bunch, dashes in zip(self._marked[1], ([], [3.0, 2.0]), strict=True):
+            is_crowded = len(bunch.strokes) > _CROWDED
+            pen = QPen(accent, 0 if is_crowded else width)
+            if dashes:
+                pen.setDashPattern(dashes)
+            painter.setPen(pen)
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            period = sum(dashes) * (1 / scale if is_crowded else width)
+            self._smooth(painter, detail > Detail.BLOCKS and not is_crowded)
+            if is_crowded:
+                lines = clip(on_grid(bunch.strokes.lines, 1 / scale), seen, period)
+                painter.drawPath(polylines(lines.reshape(-1, 2, 2)))
+            else:
+                _draw(painter, bunch.strokes, seen, _STEPS.get(detail, _STEPS[Detail.NUMBERS]), period)
+            self._smooth(painter, detail > Detail.BLOCKS)
+            bunch.heads.paint(painter, seen, max(_HEAD + 1, 3.5 / scale), accent)
 
-    def _points(self, edge: int) -> list[QPointF]:
-        start, stop = int(self.picture.offsets[edge]), int(self.picture.offsets[edge + 1])
-        return [QPointF(x, y) for x, y in self.picture.points[start:stop].tolist()]
-
-    def _path(self, edge: int) -> QPainterPath:
-        path = self._paths.get(edge)
-        if path is None:
-            plain = int(self.picture.ways[edge]) & (Way.LOOP | Way.STRAIGHT)
-            path = broken(self._points(edge)) if plain else smooth(self._points(edge))
-            if len(self._paths) > 4_000:
-                self._paths.clear()
-            self._paths[edge] = path
-        return path
-
-    def _heads(self, edge: int, size: float) -> list[QPolygonF]:
-        points = self._points(edge)
-        way = int(self.picture.ways[edge])
-        level = way & (Way.LOOP | Way.STRAIGHT)
-        heads = [arrow(points[-2] if level else None, points[-1], size, points[-1].y() >= points[-2].y())]
-        if way & Way.BOTH:
-            heads.append(arrow(points[1] if level else None, points[0], size, points[0].y() >= points[1].y()))
-        return heads
-
-    def _lines(self) -> list[QLineF]:
-        """Every edge from its first to its last point."""
-        if self._straight is None:
-            first, last = self.picture.offsets[:-1], self.picture.offsets[1:] - 1
-            ends = np.concatenate([self.picture.points[first], self.picture.points[last]], axis=1)
-            self._straight = [QLineF(*line) for line in ends.tolist()]
-        return self._straight
-
-    def _edge_chunks(self, area: QRectF) -> Iterator[QPainterPath]:
-        """The edges near an area as broken lines, in groups that are made when they first come into view."""
-        if not self._chunks:
-            order = np.argsort(self._edge_boxes[:, 1], kind="stable")
-            for start in range(0, len(order), _CHUNK):
-                edges = order[start : start + _CHUNK]
-                low, high = self._edge_boxes[edges, :2].min(axis=0), self._edge_boxes[edges, 2:].max(axis=0)
-                self._chunks.append((QRectF(QPointF(*low.tolist()), QPointF(*high.tolist())), edges.tolist()))
-        for number, (box, members) in enumerate(self._chunks):
-            if not box.intersects(area):
-                continue
-            path = self._chunk_paths.get(number)
-            if path is None:
-                path = QPainterPath()
-                for edge in members:
-                    path.addPath(broken(self._points(edge)))
-                self._chunk_paths[number] = path
-            yield path
+    def _bunch(self, chosen: npt.NDArray[np.bool_]) -> _Bunch:
+        """Some edges on their own."""
+        picture, edges = self.picture, np.flatnonzero(chosen)
+        counts = picture.offsets[edges + 1] - picture.offsets[edges]
+        offsets = np.concatenate([[0], np.cumsum(counts)])
+        within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], counts)
+        points = picture.points[np.repeat(picture.offsets[edges], counts) + within]
+        ways = picture.ways[edges]
+        return _Bunch(make_strokes(points, offsets, ways), _heads_of(points, offsets, ways))
 
 
-def _edge_boxes(picture: Picture) -> np.ndarray:
-    """(m, 4): left, top, right, lower border of each edge, a little widened."""
-    if not len(picture.edges):
-        return np.zeros((0, 4))
-    starts = picture.offsets[:-1]
-    low = np.minimum.reduceat(picture.points, starts, axis=0) - 8
-    high = np.maximum.reduceat(picture.points, starts, axis=0) + 8
-    return np.concatenate([low, high], axis=1)
+@dataclass(frozen=True, slots=True)
+class _Heads:
+    """Arrow heads: ``tips`` (h, 2), the direction (h, 2) in which each points, and whether it belongs to an edge
+    that runs against the others (h,).
+    """
+
+    tips: Floats
+    along: Floats
+    is_back: npt.NDArray[np.bool_]
+
+    def of(self, is_back: bool) -> _Heads:
+        chosen = self.is_back == is_back
+        return _Heads(self.tips[chosen], self.along[chosen], self.is_back[chosen])
+
+    def paint(self, painter: QPainter, area: Area, size: float, color: QColor) -> None:
+        """Triangles at the tips in an area."""
+        left, top, right, bottom = _widened(QRectF(area[0], area[1], area[2] - area[0], area[3] - area[1]), 2 * size)
+        x, y = self.tips.T
+        seen = (x > left) & (x < right) & (y > top) & (y < bottom)
+        if not seen.any():
+            return
+        tips, along = self.tips[seen], self.along[seen]
+        if len(tips) > _CROWDED:
+            # Where thousands of edges meet one box, heads stand closer together than they are wide.
+            _, some = np.unique(np.rint(tips / (size / 4)), axis=0, return_index=True)
+            tips, along = tips[some], along[some]
+        back, across = tips - along * size * 1.7, along[:, ::-1] * (-size * 0.8, size * 0.8)
+        path = polylines(np.stack([tips, back + across, back - across], axis=1))
+        # Heads that lie on one another must not cut holes into each other.
+        path.setFillRule(Qt.FillRule.WindingFill)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(color)
+        painter.drawPath(path)
 
 
-def _by_end(ends: np.ndarray) -> dict[int, list[int]]:
-    found: dict[int, list[int]] = {}
-    for edge, node in enumerate(ends.tolist()):
-        found.setdefault(node, []).append(edge)
-    return found
+@dataclass(frozen=True, slots=True)
+class _Bunch:
+    """The edges of one node."""
+
+    strokes: Strokes
+    heads: _Heads
+
+
+def _all_heads(picture: Picture) -> _Heads:
+    return _heads_of(picture.points, picture.offsets, picture.ways)
+
+
+def _heads_of(points: Floats, offsets: Ints, ways: Ints) -> _Heads:
+    """An arrow head at the end of each edge, for an edge both ways also at its start."""
+    both = np.flatnonzero(ways & Way.BOTH)
+    tips = np.concatenate([offsets[1:] - 1, offsets[both]])
+    before = np.concatenate([offsets[1:] - 2, offsets[both] + 1])
+    way = np.concatenate([ways, ways[both]])
+    line = points[tips] - points[before]
+    # A curve ends upright, whatever lies before.
+    upright = way & (Way.LOOP | Way.STRAIGHT) == 0
+    line[upright, 0] = 0.0
+    line[upright, 1] = np.where(line[upright, 1] >= 0, 1.0, -1.0)
+    length = np.hypot(line[:, 0], line[:, 1])
+    along = line / np.where(length > 0, length, 1.0)[:, None]
+    return _Heads(points[tips], along, way & (Way.UPWARDS | Way.LOOP | Way.BOTH) != 0)
+
+
+def _draw(painter: QPainter, strokes: Strokes, area: Area, steps: int, period: float) -> None:
+    """Lines and curves as one path, cut where they leave the area."""
+    left, top, right, bottom = area
+    plain = clip(strokes.lines[~strokes.curved], area, period).reshape(-1, 2, 2)
+    curves = strokes.lines[strokes.curved]
+    low, high = np.minimum(curves[:, 0], curves[:, 2]), np.maximum(curves[:, 0], curves[:, 2])
+    is_long = high - low > right - left
+    in_view = (high > left) & (low < right) & (curves[:, 3] > top) & (curves[:, 1] < bottom)
+    # A curve far wider than what is in view would cost as much as all of it: of such only the pieces in view.
+    pieces = bent(curves[is_long & in_view], 4 * steps)
+    pieces = np.concatenate([pieces[:, :-1], pieces[:, 1:]], axis=2).reshape(-1, 4)
+    groups = [plain, bent(curves[~is_long & in_view], steps), clip(pieces, area, period).reshape(-1, 2, 2)]
+    painter.drawPath(joined_polylines(groups))
+
+
+def _period(pen: QPen) -> float:
+    """The length of a pen's dash and gap; 0 for an unbroken line."""
+    return float(sum(pen.dashPattern())) * pen.widthF() if pen.style() is not Qt.PenStyle.SolidLine else 0.0
+
+
+def _widened(area: QRectF, by: float) -> Area:
+    return area.left() - by, area.top() - by, area.right() + by, area.bottom() + by

@@ -10,6 +10,7 @@ from PySide6.QtGui import QFont, QPainter, QPicture
 from tileview.qt.draw.graph_canvas import GraphCanvas
 from tileview.qt.draw.graph_scene import GraphScene, Highlight
 from tileview.qt.draw.legend_strip import LegendStrip
+from tileview.qt.draw.painting import painting
 
 _MARGIN = 16
 _LEAST_WIDTH = 420
@@ -66,9 +67,8 @@ class WidthLegend:
     def __init__(self, legend: LegendStrip, width: int) -> None:
         self._width, self._height = width, legend.height_for(width)
         self._picture = QPicture()
-        painter = QPainter(self._picture)
-        legend.paint_on(painter, width)
-        painter.end()
+        with painting(self._picture) as painter:
+            legend.paint_on(painter, width)
 
     def width(self) -> int:
         return self._width

@@ -1,18 +1,24 @@
-"""Small shapes of the graph's drawing: curves, arrow heads, signs, and text that fits."""
+"""Small shapes of the graph's drawing: signs, bars and stripes; its pens and fonts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum
-from itertools import pairwise
 
+import numpy as np
+import numpy.typing as npt
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen, QPolygonF
+from PySide6.QtGui import QColor, QFont, QPainter, QPen, QPolygonF
 
+from tileview.qt.draw.graph_lettering import Lettering
 from tileview.qt.theme import Theme
+
+Floats = npt.NDArray[np.float64]
 
 BAR = 10.0
 """Height of the bar of a box at full detail, in units of the picture."""
+_STRIPE = 6.0
+"""From stripe to stripe."""
 
 
 class Detail(IntEnum):
@@ -39,86 +45,35 @@ class Pens:
 
     theme: Theme
     font: QFont
-    bold: QFont = field(init=False)
+    lettering: Lettering = field(init=False)
     edge: QPen = field(init=False)
     upwards: QPen = field(init=False)
     straight: QPen = field(init=False)
+    far: QColor = field(init=False)
+    far_back: QColor = field(init=False)
 
     def __post_init__(self) -> None:
-        self.bold = QFont(self.font)
-        self.bold.setBold(True)
+        self.lettering = Lettering(self.font)
         self.edge = QPen(self.theme.color("baseline"), 1.3)
         self.upwards = QPen(self.theme.color("over"), 1.8, Qt.PenStyle.DashLine)
-        self.straight = QPen(self.theme.color("baseline", 110), 0)
+        # Thin lines seen from afar are pale, but not transparent: mixing them into what is there takes ten times as
+        # long.
+        self.straight = QPen(self._mixed("baseline", 0.43), 0)
+        self.far = self._mixed("baseline", 0.47)
+        self.far_back = self._mixed("over", 0.7)
 
-
-def smooth(points: list[QPointF]) -> QPainterPath:
-    path = QPainterPath(points[0])
-    for before, after in pairwise(points):
-        if abs(before.x() - after.x()) < 0.5:
-            path.lineTo(after)
-        else:
-            middle = (before.y() + after.y()) / 2
-            path.cubicTo(QPointF(before.x(), middle), QPointF(after.x(), middle), after)
-    return path
-
-
-def broken(points: list[QPointF]) -> QPainterPath:
-    path = QPainterPath(points[0])
-    for point in points[1:]:
-        path.lineTo(point)
-    return path
-
-
-def arrow(before: QPointF | None, tip: QPointF, size: float, is_down: bool) -> QPolygonF:
-    """A triangle at ``tip``, along the line from ``before``, or vertical where the edge ends so."""
-    if before is None:
-        dx, dy = 0.0, 1.0 if is_down else -1.0
-    else:
-        line = QLineF(before, tip)
-        length = line.length() or 1.0
-        dx, dy = line.dx() / length, line.dy() / length
-    back = QPointF(tip.x() - dx * size * 1.7, tip.y() - dy * size * 1.7)
-    across = QPointF(-dy * size * 0.8, dx * size * 0.8)
-    return QPolygonF([tip, back + across, back - across])
-
-
-def text_size(font: QFont, scale: float, room: float) -> float:
-    """Pixels in picture units: the font's own size, larger when zoomed out so that it stays readable, never above the
-    room.
-    """
-    own = QFontMetricsF(font).height()
-    wanted = own if scale >= 0.9 else own * 0.9 / scale
-    return min(wanted, room)
-
-
-def sized(font: QFont, height: float) -> QFont:
-    """A font whose lines are ``height`` high."""
-    sized = QFont(font)
-    metrics = QFontMetricsF(font)
-    pixels = font.pixelSize() if font.pixelSize() > 0 else metrics.height() * 0.84
-    sized.setPixelSize(max(1, int(pixels * height / metrics.height())))
-    return sized
-
-
-def elided(
-    painter: QPainter, area: QRectF, font: QFont, text: str, ink: QColor, centred: bool, right: bool = False
-) -> None:
-    painter.setFont(font)
-    painter.setPen(ink)
-    metrics = QFontMetricsF(font)
-    shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, area.width())
-    side = Qt.AlignmentFlag.AlignHCenter if centred else Qt.AlignmentFlag.AlignLeft
-    side = Qt.AlignmentFlag.AlignRight if right else side
-    painter.drawText(area, int(side | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine), shown)
-
-
-def two_texts(painter: QPainter, area: QRectF, font: QFont, left: str, right: str, ink: QColor, side: QColor) -> None:
-    """A text at the left, shortened to what the text at the right leaves."""
-    used = QFontMetricsF(font).horizontalAdvance(right) + 8 if right else 0.0
-    if right:
-        elided(painter, area, font, right, side, False, True)
-    elided(painter, area.adjusted(0, 0, -used, 0), font, left, ink, False)
+    def _mixed(self, token: str, part: float) -> QColor:
+        """A colour with so much of a token over the background."""
+        ink, ground = self.theme.color(token), self.theme.color("background")
+        red, green, blue = (
+            part * one + (1 - part) * other
+            for one, other in (
+                (ink.redF(), ground.redF()),
+                (ink.greenF(), ground.greenF()),
+                (ink.blueF(), ground.blueF()),
+            )
+        )
+        return QColor.fromRgbF(red, green, blue)
 
 
 def draw_toggle(painter: QPainter, area: QRectF, width: float, is_open: bool, ink: QColor) -> None:
@@ -146,28 +101,49 @@ def draw_warning(painter: QPainter, rect: QRectF, theme: Theme) -> None:
     painter.drawPolygon(QPolygonF(shape))
 
 
+def _bar_height(box: Floats, detail: Detail) -> Floats:
+    """The height of a bar in boxes of some height: the higher the fewer words there are."""
+    part = {Detail.NUMBERS: 0.4, Detail.TITLES: 0.26}.get(detail)
+    return np.full_like(box, BAR) if part is None else box * part
+
+
 def bar_area(rect: QRectF, detail: Detail) -> QRectF:
-    """Where the bar of a box lies: along its lower edge, higher the fewer words there are, all of it without words."""
+    """Where the bar of a box lies: along its lower edge, all of it where there are no words."""
     if detail is Detail.BLOCKS:
         return rect
-    part = {Detail.NUMBERS: 0.4, Detail.TITLES: 0.26}.get(detail)
-    height = BAR if part is None else rect.height() * part
+    height = float(_bar_height(np.array(rect.height()), detail))
     return QRectF(rect.left() + 3, rect.bottom() - height - 2, rect.width() - 6, height)
 
 
+def bar_areas(rects: Floats, detail: Detail) -> Floats:
+    """The same for many boxes at once: (k, 4) left, top, width, height."""
+    if detail is Detail.BLOCKS:
+        return rects.copy()
+    left, top, width, height = rects.T
+    bar = _bar_height(height, detail)
+    return np.stack([left + 3, top + height - bar - 2, width - 6, bar], axis=1)
+
+
+def stripes(areas: Floats) -> Floats:
+    """(m, 4): slanted lines over areas (k, 4) left, top, width, height, cut at their edges by arithmetic: SVG files
+    know no clipping.
+    """
+    left, top, width, height = areas.T
+    counts = np.where(width > 0, np.ceil((width + height - 3) / _STRIPE), 0).astype(np.int64).clip(0)
+    area = np.repeat(np.arange(len(areas)), counts)
+    number = np.arange(len(area)) - np.repeat(np.cumsum(counts) - counts, counts)
+    left, top, right, height = left[area], top[area], (left + width)[area], height[area]
+    # From (x, top) down to the left by the height; both ends moved along the line into the area.
+    x = left + 3 + number * _STRIPE
+    start, end = np.minimum(x, right), np.maximum(x - height, left)
+    lines = np.stack([start, top + (x - start), end, top + (x - end)], axis=1)
+    return lines[start > end]
+
+
 def draw_stripes(painter: QPainter, area: QRectF, ink: QColor) -> None:
-    """Slanted lines over an area, cut at its edges by arithmetic: SVG files know no clipping."""
-    if area.width() <= 0:
-        return
+    """Slanted lines over an area."""
     color = QColor(ink)
     color.setAlpha(190)
     painter.setPen(QPen(color, 1.2))
-    height, lines = area.height(), []
-    x = area.left() + 3.0
-    while x - height < area.right():
-        # From (x, top) down to the left; both ends moved along the line into the area.
-        start, end = min(x, area.right()), max(x - height, area.left())
-        if start > end:
-            lines.append(QLineF(start, area.top() + (x - start), end, area.top() + (x - end)))
-        x += 6.0
-    painter.drawLines(lines)
+    lines = stripes(np.array([[area.left(), area.top(), area.width(), area.height()]]))
+    painter.drawLines([QLineF(*line) for line in lines.tolist()])

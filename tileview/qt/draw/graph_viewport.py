@@ -12,12 +12,22 @@ MARGIN = 16.0
 
 
 class Viewport:
-    """Maps a picture into a widget of a size: ``scale`` widget pixels a unit, the picture's origin at ``offset``."""
+    """Maps a picture into a widget of a size: ``scale`` widget pixels a unit, the picture's origin at ``offset``.
+
+    It is drawn at :attr:`snapped`, a whole number of the device's pixels from the corner (``ratio`` of them make a
+    pixel of the widget): what is drawn can then be moved without being drawn anew.
+    """
 
     def __init__(self) -> None:
         self.scale = 1.0
         self.offset = QPointF()
         self.size = QSizeF()
+        self.ratio = 1.0
+
+    @property
+    def snapped(self) -> QPointF:
+        """Where the picture's origin is drawn."""
+        return QPointF(round(self.offset.x() * self.ratio), round(self.offset.y() * self.ratio)) / self.ratio
 
     @property
     def middle(self) -> QPointF:
@@ -25,10 +35,11 @@ class Viewport:
 
     def transform(self) -> QTransform:
         """Picture to widget."""
-        return QTransform(self.scale, 0, 0, self.scale, self.offset.x(), self.offset.y())
+        at = self.snapped
+        return QTransform(self.scale, 0, 0, self.scale, at.x(), at.y())
 
     def to_picture(self, point: QPointF) -> QPointF:
-        return (point - self.offset) / self.scale
+        return (point - self.snapped) / self.scale
 
     def visible_area(self) -> QRectF:
         """The part of the picture in view."""

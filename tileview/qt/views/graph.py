@@ -250,7 +250,7 @@ class GraphView(View):
         words = self.look.words(result.structure, recipe)
         style = self.look.style(result, self.bridge.theme)
         if scene is not None and scene.picture is result.picture:
-            scene.words, scene.style = words, style
+            scene.set_style(style, words)
             self.canvas.update()
         else:
             self.canvas.set_scene(
@@ -267,7 +267,7 @@ class GraphView(View):
         if not self.isVisible():
             self._stale = True
             return
-        scene.style = self.look.style(result, self.bridge.theme)
+        scene.set_style(self.look.style(result, self.bridge.theme))
         self._show_legend(scene.style)
         self.canvas.update()
 
@@ -275,9 +275,8 @@ class GraphView(View):
         """Do what was put off while the view was hidden."""
         if self._stale and self._result is not None and self.canvas.scene is not None:
             recipe = self.look.recipe()
-            if recipe is not None:
-                self.canvas.scene.words = self.look.words(self._result.structure, recipe)
-            self.canvas.scene.style = self.look.style(self._result, self.bridge.theme)
+            words = None if recipe is None else self.look.words(self._result.structure, recipe)
+            self.canvas.scene.set_style(self.look.style(self._result, self.bridge.theme), words)
             self._show_legend(self.canvas.scene.style)
             self.mark()
             self.canvas.update()
