@@ -21,7 +21,7 @@ down once. Views ask for a command with ``bridge.requested.emit(name, argument)`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Qt
@@ -62,6 +62,21 @@ class Command:
     repeats: bool = False
     icon: str = ""
     checked: Condition | None = None
+
+
+def with_mnemonics(texts: Sequence[str], taken: str = "") -> list[str]:
+    """Texts with an ampersand before a letter that no other has: of a word's beginning, else any; none is left out."""
+    used = set(taken.lower())
+    marked = []
+    for text in texts:
+        starts = [place for place, char in enumerate(text) if place == 0 or text[place - 1] == " "]
+        places = [*starts, *range(len(text))]
+        place = next((one for one in places if text[one].isalpha() and text[one].lower() not in used), None)
+        if place is not None:
+            used.add(text[place].lower())
+        plain = [char.replace("&", "&&") for char in text]
+        marked.append("".join(plain if place is None else [*plain[:place], "&", *plain[place:]]))
+    return marked
 
 
 class Actions(QObject):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import zlib
+from functools import partial
+from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QByteArray, QSize, Qt, QTimer, Slot
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QTabWidget, QWidget
 
+from tileview.qt.actions import Command
 from tileview.qt.bridge import Bridge
 from tileview.qt.garbage import GuiCollector
 from tileview.qt.pane import Pane
@@ -44,6 +47,30 @@ _LAYOUT: Final = zlib.crc32(" ".join(kind.name for kind in VIEW_CLASSES).encode(
 """Version of a stored arrangement: one that was made with other views is not restored."""
 
 
+class ViewDock(QDockWidget):
+    """A dock that takes dropped files also while it floats, where the window under it would not see them."""
+
+    def __init__(self, title: str, bridge: Bridge, parent: QWidget) -> None:
+        super().__init__(title, parent)
+        self._bridge = bridge
+        self.setAcceptDrops(True)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if local_paths(event):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        paths = local_paths(event)
+        if paths:
+            event.acceptProposedAction()
+            self._bridge.requested.emit("open_paths", paths)
+
+
+def local_paths(event: QDropEvent) -> list[Path]:
+    """The files and folders of this machine that a drop brings."""
+    return [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
+
+
 class DockArea(QMainWindow):
     """All views, each in a dock that can be moved, tabbed, floated and closed.
 
@@ -54,6 +81,7 @@ class DockArea(QMainWindow):
     def __init__(self, bridge: Bridge, parent: QWidget | None = None) -> None:
         super().__init__(parent, Qt.WindowType.Widget)
         self.setObjectName("docks")
+        self._bridge = bridge
         self.setDockNestingEnabled(True)
         self.setDockOptions(
             QMainWindow.DockOption.AnimatedDocks
@@ -79,11 +107,12 @@ class DockArea(QMainWindow):
             application.focusChanged.connect(self._on_focus)
 
     def _add(self, name: str, view: View) -> None:
-        dock = QDockWidget(view.title, self)
+        dock = ViewDock(view.title, self._bridge, self)
         dock.setObjectName(f"dock.{name}")
         dock.setAccessibleName(view.title)
         view.setMinimumSize(QSize(120, 60))
         dock.setWidget(Pane(view, dock))
+        dock.toggleViewAction().setStatusTip(f"Show {view.title}, or take it away")
         for signal in (dock.dockLocationChanged, dock.topLevelChanged, dock.visibilityChanged):
             signal.connect(self._titles_later)
         self.views[name] = view
@@ -115,6 +144,38 @@ class DockArea(QMainWindow):
     def toggle_actions(self) -> list[QAction]:
         """One checkable action a dock, for the View menu."""
         return [dock.toggleViewAction() for dock in self._docks.values()]
+
+    def commands(self) -> tuple[Command, ...]:
+        """A command a view that brings it to the front, for menu, palette and keys; and going from one to the next."""
+        there = self._is_open
+        found = []
+        for place, (name, view) in enumerate(self.views.items(), start=1):
+            keys = (f"Ctrl+{place}",) if place < 10 else ()
+            found.append(
+                Command(f"show_{name}", f"Go to {view.title}", "View", partial(self._go_to, name), keys,
+                        f"Bring {view.title} to the front and work in it", there, in_menu=False)
+            )  # fmt: skip
+        return (
+            *found,
+            Command("next_view", "Go to the &next view", "View", lambda _: self.step_view(1), ("F6",),
+                    "Work in the next view that is in sight", there, in_menu=False),
+            Command("previous_view", "Go to the &previous view", "View", lambda _: self.step_view(-1), ("Shift+F6",),
+                    "Work in the view before", there, in_menu=False),
+            Command("show_view", "Show view", "View", lambda name: self.show_view(str(name)), in_menu=False),
+        )  # fmt: skip
+
+    def _is_open(self) -> bool:
+        return self._bridge.session.document is not None
+
+    def _go_to(self, name: str, _argument: object) -> None:
+        self.show_view(name)
+
+    def step_view(self, by: int) -> None:
+        """Give the keys to the next view in sight, in the order of the View menu, round and round."""
+        names = [name for name, view in self.views.items() if not view.visibleRegion().isEmpty()]
+        if names:
+            place = names.index(self._current) if self._current in names else (-1 if by > 0 else 0)
+            self.show_view(names[(place + by) % len(names)])
 
     def show_view(self, name: str) -> View | None:
         """Bring a view to the front and give it the focus; None where there is no such view."""

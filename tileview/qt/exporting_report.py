@@ -43,7 +43,7 @@ class ReportExporter(QObject):
 
     def commands(self) -> tuple[Command, ...]:
         return (
-            Command("export_report", "Export &report…", "File", self.export_report, (),
+            Command("export_report", "Export re&port…", "File", self.export_report, (),
                     "Write a page about the state in force: verdict, pictures, swaps tried", self._can_report,
                     icon="note"),
         )  # fmt: skip

@@ -65,6 +65,8 @@ class Files(QObject):
         self._return: _Return | None = None
         self._timeline_before: Timeline | None = None
         self._is_new = False
+        self._is_asking = False
+        self._newer: Document | None = None
         self.loader = Loader(self)
         self.loader.started.connect(self._on_started)
         self.loader.loaded.connect(self._on_loaded)
@@ -85,6 +87,8 @@ class Files(QObject):
         return (
             Command("open", "&Open…", "File", self.open, ("Ctrl+O",), "Open a recipe or a memory timeline",
                     icon="open"),
+            Command("open_folder", "Open &folder…", "File", self.open_folder, (),
+                    "List the dumps of a folder with their verdicts", icon="folder"),
             Command("compare_with", "&Compare with…", "File", self.compare_with, ("Ctrl+Shift+O",),
                     "Open another file beside this one", there, icon="compare", separator_before=True),
             Command("reload", "&Reload", "File", self.reload, ("F5",),
@@ -105,6 +109,17 @@ class Files(QObject):
             return False
         self.loader.load(LoadRequest(path.absolute(), "open"))
         return True
+
+    def open_folder(self, argument: object = None) -> None:
+        """List the folder given, or ask for one."""
+        name = (
+            str(argument)
+            if argument is not None
+            else QFileDialog.getExistingDirectory(self._window, "Open folder", self._settings.folder)
+        )
+        if name:
+            self._settings.folder = name
+            self._bridge.requested.emit("show_folder", Path(name))
 
     def open_together(self, first: Path, others: list[Path]) -> None:
         """Open a file, and stand the others beside it."""
@@ -255,23 +270,47 @@ class Files(QObject):
         before = session.document
         if before is None or before.path != document.path:
             return
+        if self._is_asking:
+            self._newer = document
+            return
         carried = carry_over(before, document, session.state)
-        if carried.conflicts and not confirm(
-            self._window,
-            "The file changed on disk",
-            f"{document.name} was replaced, and {len(carried.conflicts)} of the edits cannot be carried over. "
-            "Take the new content without them, or keep what is open?",
-            "Take the new content",
-            "\n".join(carried.conflicts[:12]),
-        ):
+        taken = not carried.conflicts or self._gives_up(document, carried.conflicts)
+        newer, self._newer = self._newer, None
+        if newer is not None:
+            self._take_reloaded(newer)
+            return
+        if not taken:
             self._bridge.message.emit("What is open was kept; Reload takes the new content later.")
             return
+        pins, linked, baseline = session.pins, session.linked, session.baseline
         self._return = _Return(document, session.selection, before)
         self._timeline_before = session.timeline
         self.watch.seen()
         session.open(document, carried.state)
+        for pin in pins:
+            session.add_pin(pin)
+        if baseline is not None and any(pin is baseline for pin in pins):
+            session.set_baseline(baseline)
+        if linked is not None:
+            session.link(linked)
         kept = "" if carried.state == EditState() else " Edits were kept."
         self._bridge.message.emit(f"{document.name} was read again from disk.{kept}")
+
+    def _gives_up(self, document: Document, conflicts: tuple[str, ...]) -> bool:
+        """Ask whether edits may go that the new content has no place for; it may change once more meanwhile."""
+        count = len(conflicts)
+        self._is_asking, self._newer = True, None
+        try:
+            return confirm(
+                self._window,
+                "The file changed on disk",
+                f"{document.name} was replaced, and {count} of the edits cannot be carried over. "
+                "Take the new content without them, or keep what is open?",
+                "Take the new content",
+                "\n".join(conflicts[:12]) + (f"\n… and {count - 12} more" if count > 12 else ""),
+            )
+        finally:
+            self._is_asking = False
 
     @Slot()
     def _on_estimate(self) -> None:

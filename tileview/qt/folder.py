@@ -20,11 +20,14 @@ _NAME = re.compile(r"(?P<scope>.+)-(?P<pid>[0-9]+)-(?P<serial>[0-9]+)\.json", re
 
 
 def dumps_in(folder: Path) -> list[Path]:
-    """The JSON files of a folder: dumps named SCOPE-PID-SERIAL.json by process and serial, then the others by name."""
-    try:
-        files = [path for path in folder.iterdir() if path.suffix == ".json" and path.is_file()]
-    except OSError:
-        return []
+    """The JSON files of a folder: dumps named SCOPE-PID-SERIAL.json by process and serial, then the others by name.
+
+    Raises
+    ------
+    OSError
+        Where the folder cannot be listed.
+    """
+    files = [path for path in folder.iterdir() if path.suffix == ".json" and path.is_file()]
 
     def order(path: Path) -> tuple[int, int, int, str]:
         match = _NAME.fullmatch(path.name)
@@ -32,7 +35,7 @@ def dumps_in(folder: Path) -> list[Path]:
             return 1, 0, 0, path.name
         return 0, int(match["pid"][:18]), int(match["serial"][:18]), path.name
 
-    return sorted(files, key=order)[:FILE_LIMIT]
+    return sorted(files, key=order)
 
 
 def scope_of(path: Path) -> str:
@@ -41,8 +44,26 @@ def scope_of(path: Path) -> str:
     return "" if match is None else match["scope"]
 
 
+class _Row(QTreeWidgetItem):
+    """A file of the list; sorts by the place it was given (no column), by bytes, or by text."""
+
+    def __init__(self, place: int, path: Path) -> None:
+        super().__init__([path.name, scope_of(path), "", "waiting", "", ""])
+        self.place, self.path = place, path
+        self.peak = -1
+
+    def __lt__(self, other: QTreeWidgetItem) -> bool:
+        tree = self.treeWidget()
+        column = -1 if tree is None else tree.sortColumn()
+        if not isinstance(other, _Row) or column < 0 or COLUMNS[column] == "File":
+            return self.place < getattr(other, "place", 0)
+        if COLUMNS[column] == "Peak":
+            return (self.peak, self.place) < (other.peak, other.place)
+        return (self.text(column), self.place) < (other.text(column), other.place)
+
+
 class FolderDialog(QDialog):
-    """The list; Enter or a double click opens a file. Closing it ends the work."""
+    """The list; Enter or a double click opens a file, a click on a header sorts. Closing it ends the work."""
 
     chosen = Signal(object)
 
@@ -52,8 +73,14 @@ class FolderDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(f"Dumps in {folder.name}")
         self._theme = theme
-        self._paths = dumps_in(folder)
-        self._tasks: dict[Task, int] = {}
+        self._trouble = ""
+        try:
+            found = dumps_in(folder)
+        except OSError as error:
+            found, self._trouble = [], f"{folder} cannot be listed: {error.strerror or error}."
+        self._paths = found[:FILE_LIMIT]
+        self._left_out = len(found) - len(self._paths)
+        self._tasks: dict[Task, _Row] = {}
         self._done = 0
         self._fitting = 0
         self.tree = QTreeWidget(self)
@@ -63,10 +90,15 @@ class FolderDialog(QDialog):
         self.tree.setAlternatingRowColors(True)
         self.tree.setAccessibleName("Dumps with their verdicts")
         self.tree.itemActivated.connect(self._on_item)
-        for path in self._paths:
-            item = QTreeWidgetItem([path.name, scope_of(path), "", "waiting", "", ""])
-            item.setToolTip(0, plain_tip(str(path)))
-            self.tree.addTopLevelItem(item)
+        rows = [_Row(place, path) for place, path in enumerate(self._paths)]
+        for row in rows:
+            row.setToolTip(0, plain_tip(str(row.path)))
+        self.tree.addTopLevelItems(rows)
+        header = self.tree.header()
+        header.setSectionsClickable(True)
+        header.setSortIndicatorShown(True)
+        header.setSortIndicator(0, Qt.SortOrder.AscendingOrder)
+        header.sortIndicatorChanged.connect(self._sort)
         self._count = QLabel(self)
         self._count.setTextFormat(Qt.TextFormat.PlainText)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
@@ -82,8 +114,8 @@ class FolderDialog(QDialog):
             self.tree.setColumnWidth(index, metrics.averageCharWidth() * width)
         self._worker = Worker(self)
         self._worker.ended.connect(self._on_ended)
-        for row, path in enumerate(self._paths):
-            task = Task("verdict", str(path), harmless_to_kill=True)
+        for row in rows:
+            task = Task("verdict", str(row.path), harmless_to_kill=True)
             self._tasks[task] = row
             self._worker.submit(task)
         first = self.tree.topLevelItem(0)
@@ -94,18 +126,17 @@ class FolderDialog(QDialog):
     def _say(self) -> None:
         count = len(self._paths)
         if count == 0:
-            self._count.setText("There is no JSON file in this folder.")
-        else:
-            self._count.setText(f"{self._done:,} of {count:,} files looked at, {self._fitting:,} fit.")
+            self._count.setText(self._trouble or "There is no JSON file in this folder.")
+            return
+        left = f" {self._left_out:,} further files are not listed." if self._left_out else ""
+        self._count.setText(f"{self._done:,} of {count:,} files looked at, {self._fitting:,} fit.{left}")
 
     @Slot(object, str, object)
     def _on_ended(self, task: Task, outcome: str, payload: object) -> None:
-        row = self._tasks.pop(task)
-        item = self.tree.topLevelItem(row)
-        assert item is not None
+        item = self._tasks.pop(task)
         self._done += 1
         if outcome == "done" and isinstance(payload, tuple):
-            kind, fits, text, peak = payload
+            kind, fits, text, peak, item.peak = payload
             self._fitting += bool(fits)
             cells, sign, token = (
                 (kind, "fits" if fits else "does not fit", peak, text),
@@ -120,11 +151,16 @@ class FolderDialog(QDialog):
         item.setIcon(3, icon(sign, self._theme, token))
         self._say()
 
+    @Slot(int, Qt.SortOrder)
+    def _sort(self, column: int, order: Qt.SortOrder) -> None:
+        """Once, on a click: rows that moved whenever a file has been looked at would be hard to follow, and slow."""
+        self.tree.sortItems(column, order)
+
     @Slot(QTreeWidgetItem)
     def _on_item(self, item: QTreeWidgetItem) -> None:
-        path = self._paths[self.tree.indexOfTopLevelItem(item)]
-        self.close()
-        self.chosen.emit(path)
+        if isinstance(item, _Row):
+            self.close()
+            self.chosen.emit(item.path)
 
     @Slot()
     def _open_current(self) -> None:

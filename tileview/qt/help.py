@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QUrl, Slot
-from PySide6.QtGui import QAction, QTextDocument
+from PySide6.QtGui import QAction, QImage, QTextDocument
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -24,6 +24,10 @@ from PySide6.QtWidgets import (
 
 from tileview.qt.actions import Actions
 from tileview.resources import resource
+
+PICTURE_WIDTH = 720
+PAGE_ORDER = ("tour", "glossary", "formats", "estimate", "command-line")
+"""Pages from the one to begin with to the one to look things up in; others follow by name."""
 
 Section = tuple[str, list[tuple[str, str]]]
 """A title, and (keys, what they do) for each line."""
@@ -116,6 +120,25 @@ class KeySheet(QDialog):
             top.setHidden(shown == 0)
 
 
+class Page(QTextBrowser):
+    """A page of the reference with its pictures, no wider than the page is at first."""
+
+    def loadResource(self, kind: int, name: QUrl | str) -> object:
+        """Pictures come from the program's own resources and from nowhere else."""
+        name = QUrl(name)
+        if kind != QTextDocument.ResourceType.ImageResource.value or name.scheme():
+            return None
+        try:
+            picture = QImage(str(resource("pictures", Path(name.path()).name)))
+        except FileNotFoundError:
+            return None
+        ratio = self.devicePixelRatioF()
+        width = round(min(picture.width(), PICTURE_WIDTH) * ratio)
+        picture = picture.scaledToWidth(width, Qt.TransformationMode.SmoothTransformation)
+        picture.setDevicePixelRatio(ratio)
+        return picture
+
+
 class Reference(QDialog):
     """The pages under ``resources/reference``, a list of them, and a field to search in the page."""
 
@@ -129,7 +152,7 @@ class Reference(QDialog):
         self.list = QListWidget(self)
         self.list.setAccessibleName("Pages")
         self.list.addItems([title for title, _ in self._pages])
-        self.page = QTextBrowser(self)
+        self.page = Page(self)
         self.page.setAccessibleName("Page")
         self.page.setOpenLinks(False)
         self.page.anchorClicked.connect(self._follow)
@@ -144,7 +167,8 @@ class Reference(QDialog):
         splitter.addWidget(self.page)
         splitter.setStretchFactor(1, 1)
         metrics = self.fontMetrics()
-        splitter.setSizes([metrics.averageCharWidth() * 28, metrics.averageCharWidth() * 100])
+        longest = max((metrics.horizontalAdvance(title) for title, _ in self._pages), default=0)
+        splitter.setSizes([longest + 4 * metrics.averageCharWidth(), metrics.averageCharWidth() * 100])
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
         buttons.rejected.connect(self.reject)
         row = QHBoxLayout()
@@ -189,6 +213,10 @@ class Reference(QDialog):
             self.page.find(text)
 
 
+def _rank(name: str) -> int:
+    return PAGE_ORDER.index(name) if name in PAGE_ORDER else len(PAGE_ORDER)
+
+
 def reference_pages() -> list[tuple[str, Path]]:
     """The pages as (title, file); the title is the first heading."""
     try:
@@ -196,7 +224,7 @@ def reference_pages() -> list[tuple[str, Path]]:
     except FileNotFoundError:
         return []
     pages = []
-    for path in sorted(folder.glob("*.md")):
+    for path in sorted(folder.glob("*.md"), key=lambda path: (_rank(path.stem), path.name)):
         first = path.read_text(encoding="utf-8").split("\n", 1)[0]
         pages.append((first.lstrip("# ").strip() or path.stem, path))
     return pages

@@ -14,12 +14,12 @@ from PySide6.QtGui import (
     QDropEvent,
     QGuiApplication,
 )
-from PySide6.QtWidgets import QMainWindow, QMenu, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QMainWindow, QMenu, QStackedWidget, QVBoxLayout, QWidget
 
-from tileview.qt.actions import MENUS, Actions, Command
+from tileview.qt.actions import MENUS, Actions, Command, with_mnemonics
 from tileview.qt.bridge import Bridge
 from tileview.qt.dialogs import ErrorDialog
-from tileview.qt.docks import DockArea
+from tileview.qt.docks import DockArea, local_paths
 from tileview.qt.estimates import Estimates
 from tileview.qt.exporting import Exporter
 from tileview.qt.exporting_report import ReportExporter
@@ -31,7 +31,7 @@ from tileview.qt.look import apply_theme
 from tileview.qt.navigation import Navigator
 from tileview.qt.settings import Settings
 from tileview.qt.status import StatusBar
-from tileview.qt.text import safe_tip
+from tileview.qt.text import safe_tip, short_path
 from tileview.qt.theme import load_theme, system_theme_name
 from tileview.qt.tools import Tools
 from tileview.qt.views.verdict_bar import VerdictBar
@@ -40,6 +40,8 @@ from tileview.qt.welcome import Welcome
 from tileview.session.session import Session
 
 FIRST_SIZE = QSize(1280, 800)
+VIEW_LETTERS = "rftg"
+"""Letters that the View menu's own entries have."""
 ICON_DELAY_MS = 200
 """The menus' icons are drawn after the window has been painted: nobody sees them before."""
 
@@ -111,6 +113,9 @@ class MainWindow(QMainWindow):
         self.commands.add(self.exporter.edit_commands())
         self.commands.add(self.navigator.commands())
         self.commands.add(self.tools.commands())
+        self.commands.add(self.docks.commands())
+        for field in self.findChildren(QLineEdit):
+            field.setAcceptDrops(False)  # a file dropped on a filter is to be opened
         self.addActions([self.commands.action(command.name) for command in self.commands.commands()])
 
     def _own_commands(self) -> tuple[Command, ...]:
@@ -126,18 +131,22 @@ class MainWindow(QMainWindow):
                     repeats=True, icon="redo"),
             Command("reset_layout", "&Reset layout", "View", lambda _: self.reset_layout(), (),
                     "Put all views back where they stood at first", separator_before=True),
-            Command("show_view", "Show view", "View", lambda name: self.docks.show_view(str(name)), in_menu=False),
+            Command("open_paths", "Open files", "File", self._open_named, in_menu=False),
             Command("full_screen", "&Full screen", "View", lambda _: self._toggle_full_screen(), ("F11",),
                     "Use the whole screen"),
         )  # fmt: skip
 
     def _build_menus(self) -> None:
         self._menus = {title: self.menuBar().addMenu(f"&{title}") for title in MENUS}
-        self._recent = QMenu("Open &recent", self)
+        self._recent = QMenu("Open rece&nt", self)
         self._samples = QMenu("&Samples", self)
         self._theme_menu = QMenu("&Theme", self)
         view = self._menus["View"]
-        view.addActions(self.docks.toggle_actions())
+        toggles = self.docks.toggle_actions()
+        for action, text in zip(toggles, with_mnemonics([one.text() for one in toggles], VIEW_LETTERS), strict=True):
+            action.setText(text)
+        view.addActions(toggles)
+        self._recent.setToolTipsVisible(True)
         for title, menu in self._menus.items():
             for command in self.commands.commands():
                 if command.menu != title or not command.in_menu:
@@ -153,6 +162,9 @@ class MainWindow(QMainWindow):
         self._fill_samples()
         self._fill_themes()
         view.addMenu(self._theme_menu)
+        go_to = view.addMenu("&Go to view")
+        self._views_menu = [command.name for command in self.docks.commands() if command.name != "show_view"]
+        go_to.addActions([self.commands.action(name) for name in self._views_menu])
         view.addSeparator()
         for named in self.docks.views.values():
             submenu = view.addMenu(named.title)
@@ -175,15 +187,16 @@ class MainWindow(QMainWindow):
     @Slot()
     def _fill_recent(self) -> None:
         self._recent.clear()
-        for path in self.settings.recent:
+        for place, path in enumerate(self.settings.recent, start=1):
             there = path.exists()
-            name = str(path).replace("&", "&&")
-            action = self._recent.addAction(name if there else f"{name} (missing)")
+            name = short_path(path).replace("&", "&&")
+            number = f"&{place}" if place < 10 else str(place)
+            action = self._recent.addAction(f"{number}  {name if there else f'{name} (missing)'}")
             action.setToolTip(safe_tip(str(path)))
             action.setEnabled(there)
             action.triggered.connect(partial(self._open_path, path))
         self._recent.addSeparator()
-        clear = self._recent.addAction("Clear the list")
+        clear = self._recent.addAction("&Clear the list")
         clear.triggered.connect(self.settings.clear_recent)
         clear.setEnabled(bool(self.settings.recent))
 
@@ -265,10 +278,14 @@ class MainWindow(QMainWindow):
     def _open_path(self, path: Path) -> None:
         self.files.open(path)
 
+    def _open_named(self, paths: object) -> None:
+        if isinstance(paths, list) and paths:
+            self.open_paths(paths)
+
     def all_actions(self) -> list[tuple[str, QAction]]:
         """Every action with the menu it stands in, for the palette: commands, docks, themes, actions of views."""
         found = [(command.menu, self.commands.action(command.name)) for command in self.commands.commands()
-                 if command.in_menu]  # fmt: skip
+                 if command.in_menu or command.name in self._views_menu]  # fmt: skip
         found += [("View", action) for action in self.docks.toggle_actions()]
         found += [("Theme", action) for action in self._theme_group.actions()]
         for view in self.docks.views.values():
@@ -315,11 +332,11 @@ class MainWindow(QMainWindow):
     # -- events ---------------------------------------------------------------------------------------------------
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if any(url.isLocalFile() for url in event.mimeData().urls()):
+        if local_paths(event):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        paths = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
+        paths = local_paths(event)
         if paths:
             event.acceptProposedAction()
             self.open_paths(paths)
@@ -329,6 +346,9 @@ class MainWindow(QMainWindow):
         folders = [path for path in paths if path.is_dir()]
         if folders:
             self.tools.show_folder(folders[0])
+            if len(paths) > 1:
+                left = len(paths) - 1
+                self.bridge.message.emit(f"Only {folders[0].name} is listed; drop the {left} other alone.")
             return
         if not ask or self.files.may_leave():
             self.files.open_together(paths[0], paths[1:])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from pathlib import Path
 
 from PySide6.QtGui import Qt
 
@@ -17,6 +18,15 @@ def visible(text: str) -> str:
     A name may hold a mark that shows the rest of its line from right to left, figures included: ``12,3`` for ``3,21``.
     """
     return _UNSEEN.sub(lambda found: f"\\u{{{ord(found.group()):x}}}", text)
+
+
+def short_path(path: Path, most: int = 90) -> str:
+    """A path for a menu: its beginning and the name of the file, what is between cut out where it is long."""
+    text = visible(str(path))
+    if len(text) <= most:
+        return text
+    end = text[-max(min(len(path.name) + 1, most - 20), most // 2) :]
+    return f"{text[: most - len(end) - 1]}…{end}"
 
 
 def cut_words(text: str) -> str:

@@ -20,13 +20,18 @@ from tileview.session.estimate import EstimateJob
 from tileview.session.state import EditState
 
 
-def verdict(path: str, reporter: Reporter) -> tuple[str, bool, str, str]:
-    """Kind, whether it fits, verdict and peak of a file, in words; for the list of a folder."""
+def verdict(path: str, reporter: Reporter) -> tuple[str, bool, str, str, int]:
+    """Kind, whether it fits, verdict and peak of a file, in words; for the list of a folder.
+
+    The peak comes in bytes too, for sorting; −1 where it is unavailable.
+    """
     document = Document(Path(path), open_file(Path(path)))
     reporter.check()
     result = EstimateJob(0, document, EditState()).run(Replanner()).estimate
-    peak = "unavailable" if result.timeline is None else size_text(result.timeline.peak.total)
-    return ("recipe" if document.is_recipe else "timeline"), result.verdict.fits, result.verdict.text, peak
+    total = None if result.timeline is None else result.timeline.peak.total
+    peak = "unavailable" if total is None else size_text(total)
+    size = total if isinstance(total, int) else -1
+    return ("recipe" if document.is_recipe else "timeline"), result.verdict.fits, result.verdict.text, peak, size
 
 
 def fix(payload: tuple[Recipe, int, str, Overrides, int], reporter: Reporter) -> FixResult:

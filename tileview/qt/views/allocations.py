@@ -51,7 +51,7 @@ class AllocationsView(View):
         self.filter_box.setAccessibleName("Filter allocations")
         self.filter_box.setClearButtonEnabled(True)
         self.filter_box.textChanged.connect(self._refill)
-        self.group_box = QCheckBox("&Group by sequence")
+        self.group_box = QCheckBox("Group by se&quence")
         self.group_box.setToolTip("Put the tensors of a parameter sequence under one row with their sum")
         self.group_box.toggled.connect(self._regroup)
         self.span_button = QPushButton("&All steps again")

@@ -74,9 +74,9 @@ class ProblemsView(View):
         self.repair_list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.repair_list.setMaximumHeight(_OFFER_LINES * self.fontMetrics().lineSpacing())
         self.repair_list.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Maximum)
-        self.one_button = QPushButton("Apply to &this one")
+        self.one_button = QPushButton("Apply to this &one")
         self.one_button.setToolTip("Give the selected value this layout")
-        self.all_button = QPushButton("Apply to &all")
+        self.all_button = QPushButton("Appl&y to all")
         for button in (self.one_button, self.all_button):
             button.setAutoDefault(False)
         self.one_button.clicked.connect(self.apply_one)
@@ -208,7 +208,7 @@ class ProblemsView(View):
             self.repair_label.setText(f"{offered} for {alike}")
         else:
             self.repair_label.setText(f"No single change makes the {what}s of {alike} resolve")
-        self.all_button.setText(f"Apply to &all {count} of a kind" if count > 1 else "&Apply")
+        self.all_button.setText(f"Appl&y to all {count} of a kind" if count > 1 else "Appl&y")
         self.all_button.setEnabled(bool(group.repairs))
         self.one_button.setVisible(count > 1)
         self.one_button.setEnabled(bool(group.repairs) and self._target(row) is not None)

@@ -239,7 +239,7 @@ class VerdictBar(View):
         self._bar = LoadBar(bridge.theme, self)
         self._share = QLabel(self)
         self._share.setAccessibleName("Share of the budget")
-        self.find_fix = QPushButton("Find &fix", self)
+        self.find_fix = QPushButton("Fin&d fix", self)
         self.export = QPushButton("E&xport…", self)
         self.why = QPushButton("&Why", self)
         self.why.setToolTip("The verdict taken apart")
