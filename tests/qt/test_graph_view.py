@@ -625,6 +625,7 @@ class TestLargeGraphs:
 
     def test_every_zoom_draws(self, pane) -> None:
         pane.open_graph(generated(280, skips=0.5))
+        pane.qtbot.waitUntil(lambda: not pane.view.is_busy(), timeout=20_000)
         for scale in (0.01, 0.1, 0.3, 0.5, 1.0, 3.0):
             pane.canvas.centre(pane.node(140), scale)
             image = pane.image()
@@ -716,7 +717,7 @@ def test_in_the_window_the_keys_belong_to_where_the_focus_is(driver, over) -> No
     driver.qtbot.keyClick(view.canvas, "0")
     assert view.canvas.transform().mapRect(view.canvas.scene.bounds).height() < view.canvas.height()
     driver.trigger("centre")
-    assert (view.canvas.to_widget(view.canvas.scene.rect(view.selected_node()).center()).y()) == pytest.approx(
+    assert (view.canvas.to_widget(view.canvas.scene.rect(view.marks.selected_node()).center()).y()) == pytest.approx(
         view.canvas.height() / 2, abs=2
     )
     driver.trigger("find")

@@ -23,9 +23,9 @@ from tileview.graphlayout import (
 from tileview.model.graph import Graph, Operation, RepeatKind
 from tileview.qt.garbage import HOLDS
 
-AT_ONCE = 300
-"""Graphs of so many operations are laid out at once, in the window's thread: it takes less than a frame or two, and the
-picture does not flicker. Larger ones go to a thread."""
+AT_ONCE = 400
+"""Graphs of so many operations and operands are laid out at once, in the window's thread: it takes less than a frame or
+two, and the picture does not flicker. Larger ones go to a thread."""
 JOIN_SECONDS = 5.0
 
 
@@ -77,13 +77,13 @@ def run_layout(request: LayoutRequest, token: _Token | None = None) -> LayoutRes
     return LayoutResult(request, structure, neighbours, collapsed, picture)
 
 
-def count_operations(graph: Graph, most: int) -> int:
-    """Operations with those of all bodies; counting ends above ``most``."""
+def count_parts(graph: Graph, most: int) -> int:
+    """Operations and operands with those of all bodies; counting ends above ``most``."""
     total = 0
     waiting: list[tuple[Operation, ...]] = [graph.operations]
     while waiting and total <= most:
         operations = waiting.pop()
-        total += len(operations)
+        total += len(operations) + sum(len(entry.inputs) for entry in operations)
         waiting.extend(entry.kind.body.operations for entry in operations if isinstance(entry.kind, RepeatKind))
     return total
 
@@ -145,7 +145,7 @@ class GraphLayouts(QObject):
         """Lay out; whatever is under way is cancelled. Small graphs are ready when this returns."""
         self.cancel()
         self._wanted = request.number
-        if count_operations(request.graph, AT_ONCE) <= AT_ONCE:
+        if count_parts(request.graph, AT_ONCE) <= AT_ONCE:
             try:
                 result = run_layout(request)
             except Exception as error:

@@ -22,6 +22,7 @@ from tileview.qt.draw.picture import Part
 from tileview.qt.draw.picture_parts import TablePart
 from tileview.qt.views.base import View
 from tileview.qt.views.graph_look import GraphLook, box_sizes, legend_notes
+from tileview.qt.views.graph_marks import GraphMarks
 from tileview.qt.views.graph_moves import GraphMoves, make_actions
 from tileview.qt.views.steps_list import StepsList
 
@@ -39,6 +40,7 @@ class GraphView(View):
         self.legend = LegendStrip(bridge.theme, self)
         self.steps = StepsList(bridge, self)
         self.layouts = GraphLayouts(self, bridge.quiet.add)
+        self.marks = GraphMarks(self)
         self.moves = GraphMoves(self)
         self._graph: Graph | None = None
         self._result: LayoutResult | None = None
@@ -71,11 +73,11 @@ class GraphView(View):
         self.setFocusProxy(self.canvas)
 
     def _connect(self) -> None:
-        self.canvas.picked.connect(self.pick)
+        self.canvas.picked.connect(self.marks.pick)
         self.canvas.toggled.connect(self.toggle)
-        self.canvas.hovered.connect(self._hover)
+        self.canvas.hovered.connect(self.marks.hover)
         self.canvas.asked.connect(self.moves.run)
-        self.bridge.hovered.connect(self._on_hovered)
+        self.bridge.hovered.connect(self.marks.on_hovered)
         self.bar.searched.connect(self.moves.search)
         self.bar.stepped.connect(self.moves.go_to_match)
         self.bar.left.connect(self.moves.leave_search)
@@ -143,7 +145,7 @@ class GraphView(View):
         else:
             self._rebuild()
             if self.canvas.is_opening:
-                self.canvas.show_readable(self._first_focus())
+                self.canvas.show_readable(self.marks.first_focus())
 
     def on_selection(self) -> None:
         if self._graph is None:
@@ -201,20 +203,12 @@ class GraphView(View):
             self._anchor = None
         elif self._fresh:
             self._fresh = False
-            self.canvas.show_readable(self._first_focus())
+            self.canvas.show_readable(self.marks.first_focus())
         elif self._around is not None:
             self.canvas.show_readable(result.structure.by_operation.get(self._around))
-        self.mark()
+        self.marks.mark()
         if not self.canvas.is_opening:
             self.canvas.ensure_visible(self.canvas.marks.selected)
-
-    def _first_focus(self) -> int | None:
-        """Where the eye should start: the selected operation, else that of the selected step."""
-        marks = self._highlight()
-        start = marks.selected if marks.selected is not None else marks.holder
-        if start is None and self.shown_style is not None and self.shown_style.running >= 0:
-            start = self.shown_node(self.shown_style.running)
-        return start
 
     def toggle(self, node: int) -> None:
         """Collapse or expand a Repeat; its title stays where it is."""
@@ -257,7 +251,7 @@ class GraphView(View):
                 GraphScene(result.structure, result.picture, words, style, self.bridge.theme, self.canvas.font())
             )
         self._show_legend(style)
-        self.mark()
+        self.marks.mark()
 
     def _restyle(self) -> None:
         """Only colours and figures: another step, tile or theme. A hidden view waits until it is seen."""
@@ -278,7 +272,7 @@ class GraphView(View):
             words = None if recipe is None else self.look.words(self._result.structure, recipe)
             self.canvas.scene.set_style(self.look.style(self._result, self.bridge.theme), words)
             self._show_legend(self.canvas.scene.style)
-            self.mark()
+            self.marks.mark()
             self.canvas.update()
         self._stale = False
 
@@ -301,75 +295,24 @@ class GraphView(View):
 
     # -- selection ------------------------------------------------------------------------------------------------
 
-    def shown_node(self, node: int) -> int | None:
-        """The node itself where it is shown, else the innermost shown Repeat around it."""
-        result, scene = self._result, self.canvas.scene
-        if result is None or scene is None:
-            return None
-        if node in scene.place:
-            return node
-        return next((owner for owner in result.structure.around(node) if owner in scene.place), None)
-
-    def selected_node(self) -> int | None:
-        """The node of the selected operation, shown or not."""
-        operation = self.session.selection.operation
-        if operation is None or self._result is None:
-            return None
-        return self._result.structure.by_operation.get(operation)
-
-    def _highlight(self) -> Highlight:
-        node = self.selected_node()
-        shown = None if node is None else self.shown_node(node)
-        found = None
-        if self.moves.found or self.bar.query():
-            found = frozenset(place for match in self.moves.found if (place := self.shown_node(match)) is not None)
-        return Highlight(
-            node if shown == node else None, None if shown == node else shown, self.canvas.marks.hovered, found
-        )
-
-    def mark(self) -> None:
-        """Show selection and matches as they are now."""
-        self.canvas.set_marks(self._highlight())
-
     def _follow_selection(self) -> None:
         before = self.canvas.marks
-        self.mark()
+        self.marks.mark()
         marks = self.canvas.marks
-        node = self.selected_node()
+        node = self.marks.selected_node()
         is_outside = node is not None and marks.selected is None and marks.holder is None
         if self._around is not None and is_outside and self._result is not None:
             self._around = self.session.selection.operation
             self.ask(self._result.collapsed)
             return
         if self.canvas.is_opening:
-            self.canvas.show_readable(self._first_focus())
+            self.canvas.show_readable(self.marks.first_focus())
         elif (marks.selected, marks.holder) != (before.selected, before.holder):
             self.canvas.ensure_visible(marks.selected if marks.selected is not None else marks.holder)
 
-    def pick(self, node: int | None) -> None:
-        """Select the operation of a node; ports cannot be selected."""
-        if self._result is None:
-            return
-        entry = None if node is None else self._result.structure.nodes[node]
-        if entry is not None and entry.operation is None:
-            return
-        self.session.select_operation(None if entry is None else entry.operation)
-
-    def _hover(self, node: int | None) -> None:
-        entry = None if node is None or self._result is None else self._result.structure.nodes[node]
-        self.bridge.hovered.emit(None if entry is None else entry.operation, None, None)
-
-    def _on_hovered(self, operation: object, root: object, tile: object) -> None:
-        node = None
-        if isinstance(operation, int) and self._result is not None:
-            found = self._result.structure.by_operation.get(operation)
-            node = None if found is None else self.shown_node(found)
-        marks = self._highlight()
-        self.canvas.set_marks(Highlight(marks.selected, marks.holder, node, marks.found))
-
     def centre_selection(self) -> None:
         """Bring the selected operation (or that of the step) to the middle, readable."""
-        start = self._first_focus()
+        start = self.marks.first_focus()
         scale = max(self.canvas.scale, 0.75)
         if start is None or not self.canvas.centre(start, scale):
             self.bridge.message.emit("No operation is selected")

@@ -40,7 +40,7 @@ class GraphMoves(QObject):
         self._go_along(producers=False)
 
     def _go_along(self, producers: bool) -> None:
-        node, result = self._view.selected_node(), self._view.result
+        node, result = self._view.marks.selected_node(), self._view.result
         if node is None or result is None:
             self._view.bridge.message.emit("Select an operation first")
             return
@@ -55,7 +55,7 @@ class GraphMoves(QObject):
         more = " …" if len(others) > 8 else ""
         self._view.bridge.message.emit(f"{word.capitalize()}s of operation {number}: {names}{more}")
         self._sibling = (others, 0)
-        self._view.pick(others[0])
+        self._view.marks.pick(others[0])
 
     def next_sibling(self) -> None:
         """Another producer (or consumer) of the operation that [ or ] was pressed on."""
@@ -63,7 +63,7 @@ class GraphMoves(QObject):
         if others:
             at = (at + 1) % len(others)
             self._sibling = (others, at)
-            self._view.pick(others[at])
+            self._view.marks.pick(others[at])
 
     # -- neighbourhood --------------------------------------------------------------------------------------------
 
@@ -93,13 +93,13 @@ class GraphMoves(QObject):
         """Mark all matches and bring the first one into view while one types."""
         scene, result = self._view.canvas.scene, self._view.result
         self.found = () if scene is None or result is None else self._view.bar.matching(result.structure, scene.words)
-        self._view.mark()
+        self._view.marks.mark()
         if self.found:
             self._show_match()
 
     def _show_match(self) -> None:
         match = self.found[self._view.bar.match_index()]
-        self._view.canvas.centre(self._view.shown_node(match), max(self._view.canvas.scale, 0.5))
+        self._view.canvas.centre(self._view.marks.shown_node(match), max(self._view.canvas.scale, 0.5))
 
     def go_to_match(self) -> None:
         """Select the current match; Repeats around it open."""
@@ -107,7 +107,7 @@ class GraphMoves(QObject):
             return
         match = self.found[self._view.bar.match_index()]
         hidden = [owner for owner in self._view.result.structure.around(match) if owner in self._view.result.collapsed]
-        self._view.pick(match)
+        self._view.marks.pick(match)
         if hidden:
             self._view.ask(self._view.result.collapsed - set(hidden))
         self._show_match()
