@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from tileview.collecting import collected_seldom
 from tileview.errors import TileViewError
 from tileview.qt import early
 from tileview.qt.startup import trouble
@@ -16,6 +17,7 @@ class NoWindowError(TileViewError):
     """Qt cannot start here; the text says what is missing and what works instead."""
 
 
+@collected_seldom()
 def run(paths: Sequence[Path | str], compare: bool = False) -> int:
     """Open the window on some files and stay until it is closed.
 
@@ -36,6 +38,7 @@ def run(paths: Sequence[Path | str], compare: bool = False) -> int:
     if reason is not None:
         print(f"tileview: {reason}", file=sys.stderr)
         return 2
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's algebra would start a thread a core, for nothing
     named = [Path(path) for path in paths]
     if named:
         early.begin(named[0])
