@@ -31,6 +31,10 @@ ROOT = Path(__file__).resolve().parents[2]
 STEP_BYTES, VALUE_BYTES = 36_270, 14_200
 """About what a step and a value take in a file for 1472 tiles."""
 
+_BYTECODE = tempfile.TemporaryDirectory()
+COMPILED = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": _BYTECODE.name}
+"""For children: modules are compiled once, as where the program is installed."""
+
 WINDOW = """
 import json, os, sys, time
 started, path, steps = float(sys.argv[1]), sys.argv[2], int(sys.argv[3])
@@ -99,7 +103,8 @@ class Probe(QObject):
         cpu = (time.thread_time() - cpu) / len(times)
         times.sort()
         self.found.update(step=sum(times) / len(times), step_median=times[len(times) // 2],
-                          step_slow=times[len(times) * 95 // 100], step_cpu=cpu)
+                          step_slow=times[len(times) * 95 // 100], step_slowest=times[len(times) * 99 // 100],
+                          step_cpu=cpu)
 
 opened = program.Windows.open
 def open_and_watch(self, paths):
@@ -168,6 +173,7 @@ def run(code: str, *arguments: str) -> tuple[dict[str, float], float]:
     with tempfile.TemporaryDirectory() as state:
         environment = {
             **os.environ,
+            **COMPILED,
             "PYTHONPATH": str(ROOT),
             "QT_QPA_PLATFORM": "offscreen",
             "TILEVIEW_STATE_DIR": state,
@@ -232,6 +238,7 @@ def report(path: Path, rounds: int, steps: int) -> None:
         ("  processor time, mean", f"{best['step_cpu'] * 1000:8.1f} ms", None, ""),
         ("a step with all views, median", f"{best['step_median'] * 1000:8.1f} ms", None, ""),
         ("a step with all views, slowest twentieth", f"{best['step_slow'] * 1000:8.1f} ms", None, ""),
+        ("a step with all views, slowest hundredth", f"{best['step_slowest'] * 1000:8.1f} ms", None, ""),
         ("orjson.loads alone", f"{plain['seconds']:8.2f} s", plain["seconds"] / size * 1000, "ms"),
         ("orjson.loads alone, peak memory", f"{plain['peak']:8.0f} MiB", plain["peak"] / size, "MiB"),
     ]
