@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication, QImage, QTextDocument
+from PySide6.QtGui import QColor, QDragEnterEvent, QDropEvent, QGuiApplication, QImage, QTextDocument
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -45,6 +45,17 @@ def letter(text: str) -> str | None:
     """The mnemonic of a text."""
     found = re.search(r"&([^&])", text.replace("&&", ""))
     return None if found is None else found[1].lower()
+
+
+def contrast(one: QColor, other: QColor) -> float:
+    """As WCAG computes it."""
+
+    def luminance(color: QColor) -> float:
+        parts = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in color.getRgbF()[:3]]
+        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
 
 
 # -- keys -------------------------------------------------------------------------------------------------------------
@@ -347,6 +358,31 @@ def test_on_a_dense_screen_everything_is_drawn_with_more_pixels(samples, tmp_pat
     blocks = [(x, y) for x in range(0, 1800, 10) for y in range(0, 1200, 10)]
     fine = sum(len({picture.pixel(x + dx, y + dy) for dx in (0, 1) for dy in (0, 1)}) > 1 for x, y in blocks)
     assert fine > 500, "a picture blown up to twice its size has blocks of two by two pixels alike"
+
+
+@pytest.mark.parametrize("name", ["dark", "light"])
+def test_a_check_box_can_be_seen_and_shows_the_focus(make_driver, name):
+    theme = make_driver(name).window.bridge.theme
+    box = QCheckBox("x")
+    box.show()
+
+    def strongest() -> tuple[float, QImage]:
+        """The contrast of the strongest line of the frame with the ground, left of the text."""
+        picture = box.grab().toImage()
+        ground = picture.pixelColor(picture.width() - 1, 0)
+        inks = [picture.pixelColor(x, y) for x in range(16) for y in range(picture.height())]
+        return max(contrast(ink, ground) for ink in inks), picture
+
+    box.clearFocus()
+    plain, picture = strongest()
+    assert plain >= 3, theme.name
+    box.activateWindow()
+    box.setFocus(Qt.FocusReason.TabFocusReason)
+    QApplication.processEvents()
+    focused, other = strongest()
+    assert focused >= 3
+    assert picture != other
+    box.close()
 
 
 # -- help -------------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QColor, QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QDockWidget, QInputDialog, QLineEdit, QTreeView, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QDockWidget, QInputDialog, QLineEdit, QTreeView, QWidget
 
 from tileview.qt.dialogs import ErrorDialog
 from tileview.qt.faults import FaultHandler, log_path
@@ -374,6 +374,12 @@ def test_about_names_versions(driver):
     text = " ".join(label.text() for label in dialog.findChildren(QWidget) if hasattr(label, "text"))
     assert "PySide6" in text
     assert "TileView" in text
+    copy = next(button for button in dialog.findChildren(QAbstractButton) if button.text() == "&Copy")
+    copy.click()
+    lines = QApplication.clipboard().text().splitlines()
+    names = [line.split(" ")[0] for line in lines]
+    assert names[:7] == ["TileView", "Python", "Qt", "PySide6", "NumPy", "System", "networkx"]
+    assert lines[-2:] == ["Reads recipes of version 6", "Reads timelines of version 1, 2, 3"]
     dialog.close()
 
 

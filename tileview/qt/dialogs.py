@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from importlib import metadata
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QFontDatabase, QGuiApplication
@@ -19,6 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from tileview.formats.sniff import SUPPORTED, Kind
 from tileview.qt.text import cut_words
 
 
@@ -153,6 +155,19 @@ def confirm(parent: QWidget, title: str, text: str, yes: str, more: str = "") ->
     return chosen
 
 
+def _installed(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "unknown"
+
+
+def _readable() -> list[tuple[str, str]]:
+    """The formats that are read, with their versions."""
+    names = {Kind.RECIPE: "Reads recipes of version", Kind.TIMELINE: "Reads timelines of version"}
+    return [(names[kind], ", ".join(map(str, known))) for kind, known in SUPPORTED.items()]
+
+
 def about(parent: QWidget, versions: list[tuple[str, str]]) -> QDialog:
     """What this program is and what it runs on."""
     dialog = QDialog(parent)
@@ -173,7 +188,8 @@ def about(parent: QWidget, versions: list[tuple[str, str]]) -> QDialog:
             dialog,
         )
     )
-    lines = "\n".join(f"{name} {version}" for name, version in versions)
+    found = [*versions, *((name, _installed(name)) for name in ("networkx", "orjson")), *_readable()]
+    lines = "\n".join(f"{name} {version}" for name, version in found)
     column.addWidget(plain_label(lines, dialog))
     buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, dialog)
     buttons.rejected.connect(dialog.reject)

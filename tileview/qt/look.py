@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QApplication
 
 from tileview.qt.theme import Theme
+from tileview.resources import resource
 
 _RULES = """
 QToolTip {{ color: {text}; background: {raised}; border: 1px solid {border}; padding: 3px; }}
@@ -13,6 +14,15 @@ QMainWindow::separator:hover {{ background: {accent}; }}
 QDockWidget {{ color: {text}; }}
 QDockWidget::title {{ background: {raised}; padding: 2px 6px; text-align: left; }}
 QLineEdit[plain="true"] {{ background: transparent; border: none; padding: 0; }}
+QCheckBox::indicator, QRadioButton::indicator {{ width: 14px; height: 14px; border: 1px solid {muted};
+    background: {background}; }}
+QCheckBox::indicator {{ border-radius: 3px; }}
+QRadioButton::indicator {{ border-radius: 8px; }}
+QCheckBox::indicator:checked {{ background: {accent}; border-color: {accent}; image: url("{check}"); }}
+QRadioButton::indicator:checked {{ background: qradialgradient(cx:0.5, cy:0.5, radius:0.5, fx:0.5, fy:0.5,
+    stop:0 {accent}, stop:0.55 {accent}, stop:0.65 {background}, stop:1 {background}); border-color: {accent}; }}
+QCheckBox::indicator:focus, QRadioButton::indicator:focus {{ width: 12px; height: 12px; border: 2px solid {text}; }}
+QCheckBox::indicator:disabled, QRadioButton::indicator:disabled {{ border-color: {border}; background: {surface}; }}
 QStatusBar::item {{ border: none; }}
 QStatusBar {{ border-top: 1px solid {border}; }}
 """
@@ -21,8 +31,9 @@ QStatusBar {{ border-top: 1px solid {border}; }}
 def style_sheet(theme: Theme) -> str:
     """The rules in the colours of a theme."""
     return _RULES.format(
-        text=theme.text, raised=theme.raised, border=theme.border, accent=theme.accent, surface=theme.surface
-    )
+        text=theme.text, raised=theme.raised, border=theme.border, accent=theme.accent, surface=theme.surface,
+        muted=theme.muted, background=theme.background, check=resource("icons", f"check-{theme.name}.svg").as_posix(),
+    )  # fmt: skip
 
 
 def apply_theme(theme: Theme) -> None:
