@@ -201,6 +201,31 @@ def test_unavailable_steps_have_no_second_curve_either(make) -> None:
     assert "18446744073709551615" not in view.tip(5) + view.table_csv()
 
 
+def test_what_of_a_large_file_is_still_being_read_is_said_to_be_so(make) -> None:
+    """Curves of a tile need the numbers of every step; those not read yet are neither numbers nor unavailable."""
+    timeline = two_levels()
+    timeline.tiles.scanned = 5
+    session = session_of(timeline)
+    view = make(session)
+    session.select_tiles((2,))
+    session.select_step(8)
+    assert view.data.second.unavailable.tolist() == [False] * 5 + [True] * 7
+    assert "total, tile L2 not read yet" in view.legend.texts
+    assert "total, worst tile L0 500.0 KiB" in view.legend.texts
+    assert view._line.full_text.endswith("tile L2: not read yet")
+    assert "selected tile L2  not read yet" in view.tip(8)
+    rows = list(csv.DictReader(io.StringIO(view.table_csv())))
+    assert [row["tile 2 total_bytes"] for row in rows] == [str(260 * KIB)] * 5 + [""] * 7
+    colours = column(view, 260 * KIB)
+    plane = view.plot.plane()
+    read_until = round(plane.x(5)) - round(plane.x(1.2))
+    assert darkest(colours)[: read_until - 8].min() < 128
+    assert darkest(colours.copy(read_until + 8, 0, 60, colours.height())).min() > 128
+    timeline.tiles.scanned = 12
+    view.refresh()
+    assert "total, tile L2 260.0 KiB" in view.legend.texts
+
+
 def test_the_tile_changes_and_the_worst_curves_stay(make) -> None:
     session = session_of(big_timeline(64, 300, 200))
     view = make(session)

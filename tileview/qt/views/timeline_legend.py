@@ -48,7 +48,9 @@ def legend_entries(
     def at(curves: Curves, sizes: ByteArray) -> str:
         if step is None:
             return ""
-        return "unavailable" if curves.unavailable[step] else kib_text(int(sizes[step]))
+        if curves.unavailable[step]:
+            return "unavailable" if shown.unavailable[step] else "not read yet"
+        return kib_text(int(sizes[step]))
 
     whose, longest = _WHOSE[shown.mode], ""
     if shown.mode is not CurveMode.LARGEST and tile is not None:
