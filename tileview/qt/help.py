@@ -26,7 +26,7 @@ from tileview.qt.actions import Actions
 from tileview.resources import resource
 
 PICTURE_WIDTH = 720
-PAGE_ORDER = ("tour", "glossary", "formats", "estimate", "command-line")
+PAGE_ORDER = ("tour", "window", "glossary", "formats", "estimate", "command-line")
 """Pages from the one to begin with to the one to look things up in; others follow by name."""
 
 Section = tuple[str, list[tuple[str, str]]]

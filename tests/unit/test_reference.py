@@ -1,0 +1,104 @@
+"""The pages under Help: what they name exists, what exists is named, and their figures are those of the core."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tileview.core.geometry.resolve import LayoutErrorKind, resolve
+from tileview.formats.sniff import SUPPORTED, Kind
+from tileview.model import config
+from tileview.model.tensor import ROW_MAJOR, Axis, AxisBase, Layout, MemoryClass, Padding, Tiling
+from tileview.resources import resource, sample_folder
+
+PAGES = sorted(resource("reference").glob("*.md"))
+
+
+def page(name: str) -> str:
+    return resource("reference", f"{name}.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_links_lead_to_pages_and_pictures_that_exist(path: Path):
+    for target in re.findall(r"\]\(([^)]+)\)", path.read_text(encoding="utf-8")):
+        assert (path.parent / target).resolve().is_file(), target
+
+
+def test_the_glossary_is_in_order_and_says_nothing_twice():
+    words = re.findall(r"^\*\*(.+?)\.\*\*", page("glossary"), flags=re.MULTILINE)
+    assert words == sorted(set(words), key=str.lower)
+    assert len(words) > 60
+    for word in ("Peak", "Budget", "Reserve", "Home", "Shard", "Rotation", "Unavailable", "What if"):
+        assert word in words
+
+
+def test_figures_of_the_chip_are_those_of_the_core():
+    text = page("estimate")
+    rows = re.findall(r"^\| .*? \| ([0-9,]+)(?: \(624 KiB\))? \|$", text, flags=re.MULTILINE)
+    whole, runtime, standard, interleaved, planned, top = (int(row.replace(",", "")) for row in rows)
+    assert whole == 624 * 1024 == runtime + standard + interleaved + top
+    assert (standard, interleaved) == (config.STANDARD_BELOW_BYTES, config.INTERLEAVED_BYTES)
+    assert planned == standard + interleaved == config.PLANNED_BYTES
+    assert f"multiples of {config.STANDARD_ELEMENT_BYTES:,} bytes in standard" in text
+    assert f"of {config.INTERLEAVED_ELEMENT_BYTES:,} in interleaved" in text
+
+
+def test_worked_examples_come_out_as_said():
+    text = page("estimate")
+    linear = Layout(ROW_MAJOR, Tiling(1472, 1, (Axis(AxisBase.LINEAR, 0, 1472, block_size=4),)), MemoryClass.STANDARD)
+    grains, most, few, large, small = re.search(
+        r"over 1,472 owners: ([0-9,]+) grains, (\d+) or (\d+) an owner, so (\d+) or (\d+) elements", text
+    ).groups()
+    found = resolve((1, 729, 1152), linear)
+    sizes = set(found.owner_elements().tolist())
+    assert sizes == {int(large), int(small)} == {4 * int(most), 4 * int(few)}
+    assert int(grains.replace(",", "")) * 4 == 729 * 1152
+    axes = (
+        Axis(AxisBase.END, 2, 4, block_size=160, padding_multiple=160, padding=Padding.ZERO),
+        Axis(AxisBase.END, 1, 8, block_size=2),
+    )
+    found = resolve((588, 1152), Layout(ROW_MAJOR, Tiling(1472, 46, axes), MemoryClass.STANDARD))
+    assert found.padded_shape == (640, 1152)
+    assert found.maximum_elements == 160 * 144 == 23_040
+    assert "a shard is 160 × 144 = 23,040 bytes" in text
+    assert -(-(23_040 + 8) // 16_384) * 16_384 == 32_768
+    assert "23,040 + 8 = 23,048, rounded up: 32,768 bytes" in text
+    assert "1,152 × (3 + 2) = 5,760" in text
+
+
+def test_every_reason_of_an_impossible_layout_is_explained():
+    assert [kind.value for kind in LayoutErrorKind if kind.value not in page("estimate")] == []
+
+
+def keys(raw: object) -> set[str]:
+    return set(raw) if isinstance(raw, dict) else set()
+
+
+def test_every_key_of_both_formats_is_described():
+    text = page("formats")
+    recipe = json.loads((sample_folder() / "vit3-64tiles.recipe.json").read_bytes())
+    timelines = [json.loads(path.read_bytes()) for path in sample_folder().glob("*.timeline.json")]
+    wanted = keys(recipe) | keys(recipe["recipe"])
+    plan = next(iter(recipe["recipe"]["plans"].values()))
+    wanted |= {"operator", "dispatch", "requirements", "output_aliasing"} & (keys(plan) | keys(plan["requirements"]))
+    layout = plan["requirements"]["inputs"][0]["format"]["layout"]
+    wanted |= keys(layout) | keys(layout["tiling"]) | keys(layout["tiling"]["axes"][0]) - {"axis"}
+    for timeline in timelines:
+        wanted |= keys(timeline) | keys(timeline["peak"])
+        wanted |= keys(timeline["timeline"]["values"][0]) | keys(timeline["timeline"]["steps"][0])
+    wanted -= {"timeline", "gemm_output_packing", "attention_products"}
+    assert sorted(key for key in wanted if f"`{key}`" not in text) == []
+    for kind, title in ((Kind.RECIPE, "version 6"), (Kind.TIMELINE, "versions 1, 2 and 3")):
+        assert title in text
+        assert all(str(version) in title for version in SUPPORTED[kind])
+
+
+def test_every_view_and_every_export_is_described():
+    text = page("window")
+    rows = re.findall(r"^\| ([A-Z][\w ]+) \|", text, flags=re.MULTILINE)
+    views = {"Operations", "Why", "Problems", "Graph", "Tiles", "Alternatives", "Timeline", "Allocations", "Compare"}
+    assert views | {"Details", "What if"} < set(rows)
+    assert {"Export recipe", "Export timeline", "Export view", "Export report"} < set(rows)
