@@ -102,7 +102,7 @@ def test_texts_on_the_states_of_a_step_can_be_read(qtbot, name: str) -> None:
     view = GraphView(bridge)
     qtbot.addWidget(view)
     view.show()
-    view.next_mode()
+    view.dress.next_mode()
     style = view.shown_style
     assert style is not None
     assert len(style.shades) == len(StepState)

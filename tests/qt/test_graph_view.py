@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import gc
+import threading
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QColor, QHelpEvent, QImage, QWheelEvent
+from PySide6.QtGui import QColor, QHelpEvent, QImage, QKeyEvent, QWheelEvent
 from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QApplication, QToolTip
 
 from tests.helpers.graphs import generated, graph, operation, repeat, transformer
 from tileview.formats import open_file
-from tileview.graphlayout import NodeKind
+from tileview.graphlayout import LayoutCancelled, NodeKind
 from tileview.model.graph import Graph
 from tileview.present.graph_style import ColourMode
 from tileview.qt.bridge import Bridge
@@ -131,7 +132,7 @@ class TestContent:
 
     def test_shares_add_up_to_the_usage_of_the_worst_tile(self, sample) -> None:
         timeline, step = sample.session.timeline, sample.session.selection.step
-        figures = sample.view.look.figures(sample.view.result.structure)
+        figures = sample.view.dress.look.figures(sample.view.result.structure)
         worst = int(timeline.tiles.worst()[step, 2])
         held = sum(
             int(figures.bytes[node.index])
@@ -630,6 +631,130 @@ class TestLargeGraphs:
             pane.canvas.centre(pane.node(140), scale)
             image = pane.image()
             assert len({image.pixel(x, y) for x in range(0, image.width(), 3) for y in range(0, image.height(), 3)}) > 2
+
+
+def pairs(count: int = 2) -> Graph:
+    """Repeats of a body of two operations, one after the other."""
+    steps = []
+    for number in range(count):
+        first = 1000 + 10 * number
+        body = [operation(2 * number + at, [first + at], [first + at + 1]) for at in (0, 1)]
+        steps.append(repeat(100 + number, [number], [number + 1], body, [first], [first + 2]))
+    return graph(steps, [count])
+
+
+class Held:
+    """Layouts on the thread wait until they are let go, or cancelled."""
+
+    def __init__(self, monkeypatch) -> None:
+        self.monkeypatch = monkeypatch
+        self.go = threading.Event()
+        self.asked: list[graph_layouts.LayoutRequest] = []
+        monkeypatch.setattr(graph_layouts, "AT_ONCE", 0)
+        real = graph_layouts.run_layout
+
+        def waiting(request, token=None):
+            self.asked.append(request)
+            while not self.go.wait(0.005):
+                if token.cancelled():
+                    raise LayoutCancelled
+            return real(request, token)
+
+        monkeypatch.setattr(graph_layouts, "run_layout", waiting)
+
+    def finish(self, pane) -> None:
+        self.go.set()
+        pane.qtbot.waitUntil(lambda: not pane.view.is_busy(), timeout=20_000)
+        self.go.clear()
+
+
+@pytest.fixture
+def held(monkeypatch) -> Held:
+    return Held(monkeypatch)
+
+
+class TestStoppingAndChangingOnesMind:
+    def test_the_first_layout_is_stopped_and_asked_for_again(self, pane, held) -> None:
+        pane.open_graph(generated(40))
+        assert pane.view.is_busy()
+        pane.key(Qt.Key.Key_Escape)
+        assert not pane.view.is_busy()
+        assert pane.view.result is None
+        assert not pane.image().isNull()
+        held.go.set()
+        pane.key("0")
+        held.finish(pane)
+        assert pane.shown() == set(range(40))
+
+    def test_a_click_on_the_line_stops_and_starts_again_too(self, pane, held) -> None:
+        pane.open_graph(generated(40))
+        pane.click(QPoint(16, 16))
+        assert not pane.view.is_busy()
+        pane.click(QPoint(16, 16))
+        assert pane.view.is_busy()
+        held.finish(pane)
+        assert pane.shown() == set(range(40))
+
+    def test_a_stopped_change_leaves_the_graph_as_it_was(self, pane, held) -> None:
+        pane.open_graph(pairs())
+        held.finish(pane)
+        before = pane.shown()
+        pane.view.collapse_all()
+        pane.key(Qt.Key.Key_Escape)
+        assert (pane.shown(), pane.view.is_busy()) == (before, False)
+        assert "stopped" in pane.messages[-1]
+        pane.session.select_operation(1)
+        pane.key("h")
+        assert pane.view.around == 1
+        assert "Only operations" not in pane.view.legend.text()
+        pane.key(Qt.Key.Key_Escape)
+        assert pane.view.around is None
+        assert not pane.view.bar.near.isChecked()
+        assert pane.shown() == before
+
+    def test_escape_is_the_windows_while_nothing_is_laid_out(self, sample) -> None:
+        event = QKeyEvent(QEvent.Type.ShortcutOverride, Qt.Key.Key_Escape, Qt.KeyboardModifier.NoModifier)
+        event.ignore()
+        QApplication.sendEvent(sample.canvas, event)
+        assert not event.isAccepted()
+
+    def test_two_repeats_opened_one_right_after_the_other(self, pane, held) -> None:
+        pane.open_graph(pairs(3))
+        held.finish(pane)
+        for number in (100, 102):
+            pane.view.toggle(pane.node(number))
+        held.finish(pane)
+        assert pane.view.result.collapsed == {pane.node(100), pane.node(102)}
+
+    def test_another_file_opens_at_its_own_place(self, pane, held) -> None:
+        pane.open_graph(pairs(3))
+        held.finish(pane)
+        pane.view.toggle(pane.node(102))
+        pane.open_graph(pairs(2))
+        held.finish(pane)
+        assert pane.canvas.is_opening
+        assert pane.shown() == {0, 1, 2, 3, 100, 101}
+
+    def test_what_is_typed_before_the_graph_is_there_is_found_in_it(self, pane, held) -> None:
+        pane.open_graph(generated(40))
+        pane.qtbot.keyClicks(pane.view.bar.search, "37")
+        assert pane.canvas.marks.found in (None, frozenset())
+        held.finish(pane)
+        assert pane.canvas.marks.found == {pane.node(37)}
+        assert pane.view.bar.count.text() == "1 of 1"
+
+    def test_siblings_are_those_of_what_was_followed(self, pane) -> None:
+        steps = [operation(0, [0], [1]), operation(1, [0], [2]), operation(2, [1, 2], [3]), operation(3, [3], [4])]
+        pane.open_graph(graph(steps, [4]))
+        pane.session.select_operation(2)
+        pane.key("[")
+        assert pane.operation == 0
+        pane.key("}")
+        assert pane.operation == 1
+        pane.session.select_operation(3)
+        pane.key("}")
+        assert pane.operation == 3
+        assert pane.messages[-1] == "Press [ or ] first"
 
 
 class TestExport:

@@ -24,6 +24,7 @@ from tileview.qt.draw.graph_keys import DIRECTIONS, PAGES, command_of
 from tileview.qt.draw.graph_nearest import nearest
 from tileview.qt.draw.graph_scene import GraphScene, Highlight
 from tileview.qt.draw.graph_viewport import MARGIN, READABLE, Viewport
+from tileview.qt.draw.graph_waiting import WaitingLine
 from tileview.qt.draw.painting import painting
 from tileview.qt.theme import Theme
 
@@ -49,7 +50,7 @@ class GraphCanvas(QWidget):
         self._backing = Backing()
         self._press: QPointF | None = None
         self._drag: QPointF | None = None
-        self._waiting = ""
+        self._waiting = WaitingLine()
         self._opening = False
         self._opening_node: int | None = None
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -101,10 +102,11 @@ class GraphCanvas(QWidget):
             self._describe()
             self.update()
 
-    def set_waiting(self, text: str) -> None:
-        """A line over the drawing, while the next one is made; empty for none."""
-        if text != self._waiting:
-            self._waiting = text
+    def set_waiting(self, text: str, can_stop: bool = False) -> None:
+        """A line over the drawing, while the next one is made; empty for none. ``can_stop``: Escape gives it up."""
+        line = self._waiting
+        if (text, can_stop) != (line.text, line.can_stop):
+            line.text, line.can_stop = text, can_stop
             self.update()
 
     def _describe(self) -> None:
@@ -246,8 +248,7 @@ class GraphCanvas(QWidget):
             painter.setTransform(self.transform(), True)
             self._scene.paint_over(painter, self.visible_area(), self.scale, self._marks)
             painter.restore()
-        if self._waiting:
-            self._paint_waiting(painter)
+        self._waiting.paint(painter, self._theme)
         if self.hasFocus():
             painter.setPen(QPen(self._theme.color("accent"), 1))
             painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -257,15 +258,6 @@ class GraphCanvas(QWidget):
         """Nothing is kept for a view that is not seen."""
         self._backing.clear()
         super().hideEvent(event)
-
-    def _paint_waiting(self, painter: QPainter) -> None:
-        metrics = self.fontMetrics()
-        area = QRectF(8, 8, metrics.horizontalAdvance(self._waiting) + 20, metrics.height() + 10)
-        painter.setPen(self._theme.color("border"))
-        painter.setBrush(self._theme.color("raised"))
-        painter.drawRoundedRect(area, 4, 4)
-        painter.setPen(self._theme.color("text"))
-        painter.drawText(area, int(Qt.AlignmentFlag.AlignCenter), self._waiting)
 
     # -- pointer --------------------------------------------------------------------------------------------------
 
@@ -299,6 +291,9 @@ class GraphCanvas(QWidget):
         self._click(event.position())
 
     def _click(self, position: QPointF) -> None:
+        if self._waiting.area(self.fontMetrics()).contains(position):
+            self.asked.emit("stop" if self._waiting.can_stop else "fit")
+            return
         node, on_header = self._hit(position)
         self.picked.emit(node)
         if node is not None and on_header:
@@ -350,7 +345,7 @@ class GraphCanvas(QWidget):
         if event.type() is QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             self._show_tip(event.pos(), event.globalPos())
             return True
-        if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and command_of(event):
+        if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self._command(event):
             event.accept()
             return True
         return super().event(event)
@@ -364,8 +359,13 @@ class GraphCanvas(QWidget):
 
     # -- keys -----------------------------------------------------------------------------------------------------
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
+    def _command(self, event: QKeyEvent) -> str | None:
+        """The command of a key; Escape is the window's unless there is something to stop."""
         command = command_of(event)
+        return None if command == "stop" and not self._waiting.can_stop else command
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        command = self._command(event)
         if command is None:
             super().keyPressEvent(event)
         elif command == "move":
@@ -378,8 +378,6 @@ class GraphCanvas(QWidget):
                 self.toggled.emit(node)
         elif command in ("zoom_in", "zoom_out"):
             self.zoom(1.25 if command == "zoom_in" else 0.8)
-        elif command == "fit":
-            self.fit()
         else:
             self.asked.emit(command)
 

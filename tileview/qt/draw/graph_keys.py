@@ -29,7 +29,7 @@ _WORDS = {
 
 
 def command_of(event: QKeyEvent) -> str | None:
-    """The command of a key: ``move``, ``page``, ``toggle``, ``find`` or a word of the table above.
+    """The command of a key: ``move``, ``page``, ``toggle``, ``find``, ``stop`` or a word of the table above.
 
     None for keys that are the window's. Those with a command mean something here and elsewhere in the window; here they
     are the graph's.
@@ -40,6 +40,8 @@ def command_of(event: QKeyEvent) -> str | None:
     if bare != Qt.KeyboardModifier.NoModifier:
         return None
     shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+    if event.key() == Qt.Key.Key_Escape and not shift:
+        return "stop"
     if event.key() in DIRECTIONS:
         return None if shift else "move"
     if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):

@@ -16,12 +16,13 @@ from tileview.qt.draw.graph_bar import GraphBar
 from tileview.qt.draw.graph_canvas import GraphCanvas
 from tileview.qt.draw.graph_layouts import GraphLayouts, LayoutRequest, LayoutResult
 from tileview.qt.draw.graph_picture import SeenGraph, WholeGraph, WidthLegend
-from tileview.qt.draw.graph_scene import GraphScene, Highlight
+from tileview.qt.draw.graph_scene import Highlight
 from tileview.qt.draw.legend_strip import LegendStrip
 from tileview.qt.draw.picture import Part
 from tileview.qt.draw.picture_parts import TablePart
 from tileview.qt.views.base import View
-from tileview.qt.views.graph_look import GraphLook, box_sizes, legend_notes
+from tileview.qt.views.graph_dress import GraphDress
+from tileview.qt.views.graph_look import box_sizes
 from tileview.qt.views.graph_marks import GraphMarks
 from tileview.qt.views.graph_moves import GraphMoves, make_actions
 from tileview.qt.views.steps_list import StepsList
@@ -41,15 +42,15 @@ class GraphView(View):
         self.steps = StepsList(bridge, self)
         self.layouts = GraphLayouts(self, bridge.quiet.add)
         self.marks = GraphMarks(self)
+        self.dress = GraphDress(self)
         self.moves = GraphMoves(self)
         self._graph: Graph | None = None
         self._result: LayoutResult | None = None
         self._number = 0
         self._anchor: tuple[int, QPointF] | None = None
+        self._asked: frozenset[int] | None = None
         self._fresh = True
         self._around: int | None = None
-        self.look = GraphLook(bridge.session)
-        self._stale = False
         self._build()
         self._actions = make_actions(self)
         self.bar.menu.addActions(self._actions)
@@ -81,7 +82,7 @@ class GraphView(View):
         self.bar.searched.connect(self.moves.search)
         self.bar.stepped.connect(self.moves.go_to_match)
         self.bar.left.connect(self.moves.leave_search)
-        self.bar.mode_changed.connect(self.set_mode)
+        self.bar.mode_changed.connect(self.dress.set_mode)
         self.bar.neighbourhood_changed.connect(self.moves.set_neighbourhood)
         self.bar.remark_chosen.connect(self.moves.on_remark)
         self.layouts.ready.connect(self._on_layout)
@@ -100,6 +101,10 @@ class GraphView(View):
         return self._result
 
     @property
+    def mode(self) -> ColourMode:
+        return self.dress.look.mode
+
+    @property
     def shown_style(self) -> GraphStyle | None:
         return None if self.canvas.scene is None else self.canvas.scene.style
 
@@ -107,6 +112,7 @@ class GraphView(View):
         self.layouts.cancel()
         self._result = None
         self._around = None
+        self._anchor = None
         self._fresh = True
         self.moves.clear()
         self.bar.clear()
@@ -117,17 +123,17 @@ class GraphView(View):
         self.on_estimate()
 
     def on_pins(self) -> None:
-        recipe = self.look.recipe()
+        recipe = self.dress.look.recipe()
         if (None if recipe is None else recipe.graph) is not self._graph:
             self.on_document()
 
     def _take_graph(self) -> None:
-        recipe = self.look.recipe()
+        recipe = self.dress.look.recipe()
         self._graph = None if recipe is None else recipe.graph
         has_steps = recipe is None and self.session.document is not None
         self.pages.setCurrentIndex(1 if has_steps else 0)
         self.setFocusProxy(self.steps.table if has_steps else self.canvas)
-        self.look.take_graph(self._graph)
+        self.dress.look.take_graph(self._graph)
         if self._graph is not None:
             self.ask(collapsed=None)
         else:
@@ -135,15 +141,15 @@ class GraphView(View):
             self.legend.show_style(None, self.bridge.theme)
 
     def on_state(self) -> None:
-        self._rebuild()
+        self.dress.rebuild()
 
     def on_estimate(self) -> None:
         timeline = self.session.timeline
-        self.look.take_timeline(timeline)
+        self.dress.look.take_timeline(timeline)
         if self._graph is None:
             self.steps.show_timeline(timeline)
         else:
-            self._rebuild()
+            self.dress.rebuild()
             if self.canvas.is_opening:
                 self.canvas.show_readable(self.marks.first_focus())
 
@@ -151,17 +157,17 @@ class GraphView(View):
         if self._graph is None:
             self.steps.show_selection()
             return
-        self._restyle()
+        self.dress.restyle()
         self._follow_selection()
 
     def on_theme(self) -> None:
         self.canvas.set_theme(self.bridge.theme)
         self.steps.set_theme()
-        self._restyle()
+        self.dress.restyle()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        self._freshen()
+        self.dress.freshen()
 
     # -- layout ---------------------------------------------------------------------------------------------------
 
@@ -170,7 +176,8 @@ class GraphView(View):
         assert self._graph is not None
         known = self._result if self._result is not None and self._result.request.graph is self._graph else None
         self._number += 1
-        self.canvas.set_waiting("Laying out …")
+        self._asked = collapsed
+        self.canvas.set_waiting("Laying out …", can_stop=True)
         self.layouts.request(
             LayoutRequest(
                 self._number,
@@ -186,16 +193,36 @@ class GraphView(View):
 
     def _on_progress(self, number: int, fraction: float) -> None:
         if number == self._number and self.layouts.is_busy:
-            self.canvas.set_waiting(f"Laying out … {round(100 * fraction)} %")
+            self.canvas.set_waiting(f"Laying out … {round(100 * fraction)} %", can_stop=True)
 
     def _on_layout_failed(self, number: int, text: str) -> None:
         self.canvas.set_waiting("The graph could not be laid out")
         self.bridge.message.emit(f"The graph could not be laid out: {text.strip().splitlines()[-1]}")
 
+    def stop_layout(self) -> None:
+        """Give up the layout under way: what is shown stays as it is."""
+        if not self.layouts.is_busy:
+            return
+        self.layouts.cancel()
+        self._anchor = None
+        if self._result is None:
+            self.canvas.set_waiting("Not laid out: press 0 or click here to do it")
+            return
+        self.canvas.set_waiting("")
+        self._around, self._fresh = self._result.request.around, False
+        self.bar.set_neighbourhood(self._around is not None)
+        self.bridge.message.emit("Layout stopped: the graph is as it was")
+
+    def lay_out_again(self) -> None:
+        """Ask for the first layout once more, where it was stopped."""
+        if self._graph is not None and self._result is None and not self.layouts.is_busy:
+            self.ask(None)
+
     def _on_layout(self, result: LayoutResult) -> None:
+        is_first = self._result is None
         self._result = result
         self.canvas.set_waiting("")
-        self._rebuild()
+        self.dress.rebuild()
         self.bar.set_remarks(result.structure.problems, result.picture.notes)
         self.bar.set_neighbourhood(self._around is not None)
         if self._anchor is not None:
@@ -207,6 +234,8 @@ class GraphView(View):
         elif self._around is not None:
             self.canvas.show_readable(result.structure.by_operation.get(self._around))
         self.marks.mark()
+        if is_first and self.bar.query():
+            self.moves.search(self.bar.query())
         if not self.canvas.is_opening:
             self.canvas.ensure_visible(self.canvas.marks.selected)
 
@@ -216,7 +245,14 @@ class GraphView(View):
             return
         corner = self.canvas.corner(node)
         self._anchor = None if corner is None else (node, corner)
-        self.ask(self._result.collapsed ^ {node})
+        self.ask(self.collapsed ^ {node})
+
+    @property
+    def collapsed(self) -> frozenset[int]:
+        """The Repeats that are collapsed as soon as all that has been asked for is done."""
+        if self.layouts.is_busy and self._asked is not None:
+            return self._asked
+        return frozenset() if self._result is None else self._result.collapsed
 
     def expand_all(self) -> None:
         self._collapse(frozenset())
@@ -226,72 +262,9 @@ class GraphView(View):
             self._collapse(repeats(self._result.structure))
 
     def _collapse(self, collapsed: frozenset[int]) -> None:
-        if self._result is not None and collapsed != self._result.collapsed:
+        if self._result is not None and collapsed != self.collapsed:
             self._fresh = True
             self.ask(collapsed)
-
-    # -- words, figures, colours ----------------------------------------------------------------------------------
-
-    def _rebuild(self) -> None:
-        """Words and colours for the picture in hand: another layout, plan or estimate."""
-        result, recipe = self._result, self.look.recipe()
-        if result is None or recipe is None:
-            return
-        scene = self.canvas.scene
-        if not self.isVisible() and scene is not None and scene.picture is result.picture:
-            self._stale = True
-            return
-        words = self.look.words(result.structure, recipe)
-        style = self.look.style(result, self.bridge.theme)
-        if scene is not None and scene.picture is result.picture:
-            scene.set_style(style, words)
-            self.canvas.update()
-        else:
-            self.canvas.set_scene(
-                GraphScene(result.structure, result.picture, words, style, self.bridge.theme, self.canvas.font())
-            )
-        self._show_legend(style)
-        self.marks.mark()
-
-    def _restyle(self) -> None:
-        """Only colours and figures: another step, tile or theme. A hidden view waits until it is seen."""
-        scene, result = self.canvas.scene, self._result
-        if scene is None or result is None:
-            return
-        if not self.isVisible():
-            self._stale = True
-            return
-        scene.set_style(self.look.style(result, self.bridge.theme))
-        self._show_legend(scene.style)
-        self.canvas.update()
-
-    def _freshen(self) -> None:
-        """Do what was put off while the view was hidden."""
-        if self._stale and self._result is not None and self.canvas.scene is not None:
-            recipe = self.look.recipe()
-            words = None if recipe is None else self.look.words(self._result.structure, recipe)
-            self.canvas.scene.set_style(self.look.style(self._result, self.bridge.theme), words)
-            self._show_legend(self.canvas.scene.style)
-            self.marks.mark()
-            self.canvas.update()
-        self._stale = False
-
-    def _show_legend(self, style: GraphStyle) -> None:
-        words = () if self.canvas.scene is None else self.canvas.scene.words
-        self.legend.show_style(style, self.bridge.theme, legend_notes(words, self._around, self.bar.hops()))
-
-    @property
-    def mode(self) -> ColourMode:
-        return self.look.mode
-
-    def set_mode(self, mode: ColourMode) -> None:
-        """Colour by share or by step."""
-        self.look.mode = mode
-        self.bar.show_mode(mode)
-        self._restyle()
-
-    def next_mode(self) -> None:
-        self.set_mode(ColourMode.STEP if self.look.mode is ColourMode.SHARE else ColourMode.SHARE)
 
     # -- selection ------------------------------------------------------------------------------------------------
 
@@ -303,7 +276,7 @@ class GraphView(View):
         is_outside = node is not None and marks.selected is None and marks.holder is None
         if self._around is not None and is_outside and self._result is not None:
             self._around = self.session.selection.operation
-            self.ask(self._result.collapsed)
+            self.ask(self.collapsed)
             return
         if self.canvas.is_opening:
             self.canvas.show_readable(self.marks.first_focus())
@@ -318,6 +291,7 @@ class GraphView(View):
             self.bridge.message.emit("No operation is selected")
 
     def fit(self) -> None:
+        self.lay_out_again()
         self.canvas.fit()
 
     def find_operation(self) -> None:
@@ -331,7 +305,7 @@ class GraphView(View):
         if self._result is not None:
             self._around = operation
             self._fresh = operation is None
-            self.ask(self._result.collapsed)
+            self.ask(self.collapsed)
 
     @property
     def around(self) -> int | None:
@@ -365,7 +339,7 @@ class GraphView(View):
             return (TablePart(self.steps.table, self.bridge.theme),)
         if scene is None:
             return ()
-        self._freshen()
+        self.dress.freshen()
         graph = WholeGraph(scene, self.canvas.marks, self.canvas.font()) if whole else SeenGraph(self.canvas, scene)
         return (graph, WidthLegend(self.legend, graph.width()))
 

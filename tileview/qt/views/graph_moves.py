@@ -60,7 +60,9 @@ class GraphMoves(QObject):
     def next_sibling(self) -> None:
         """Another producer (or consumer) of the operation that [ or ] was pressed on."""
         others, at = self._sibling
-        if others:
+        if not others or self._view.marks.selected_node() != others[at]:
+            self._view.bridge.message.emit("Press [ or ] first")
+        else:
             at = (at + 1) % len(others)
             self._sibling = (others, at)
             self._view.marks.pick(others[at])
@@ -106,10 +108,10 @@ class GraphMoves(QObject):
         if not self.found or self._view.result is None:
             return
         match = self.found[self._view.bar.match_index()]
-        hidden = [owner for owner in self._view.result.structure.around(match) if owner in self._view.result.collapsed]
+        hidden = self._view.collapsed & set(self._view.result.structure.around(match))
         self._view.marks.pick(match)
         if hidden:
-            self._view.ask(self._view.result.collapsed - set(hidden))
+            self._view.ask(self._view.collapsed - hidden)
         self._show_match()
 
     def leave_search(self) -> None:
@@ -133,7 +135,9 @@ class GraphMoves(QObject):
             "centre": self._view.centre_selection,
             "find": self._view.find_operation,
             "neighbourhood": self.toggle_neighbourhood,
-            "colours": self._view.next_mode,
+            "colours": self._view.dress.next_mode,
+            "stop": self._view.stop_layout,
+            "fit": self._view.fit,
         }[command]()
 
 
@@ -150,6 +154,6 @@ def make_actions(view: GraphView) -> list[QAction]:
         ("Go to a producer", moves.go_to_producer),
         ("Go to a consumer", moves.go_to_consumer),
         ("Go to another producer or consumer", moves.next_sibling),
-        ("Colour by share or by step", view.next_mode),
+        ("Colour by share or by step", view.dress.next_mode),
     )
     return [action_of(view, text, slot) for text, slot in rows]
