@@ -6,10 +6,11 @@ The commands themselves live in :mod:`tileview.commands`. Exit codes: 0 fits / n
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
-from tileview.commands.base import CONSOLE, EXIT_BAD, EXIT_INTERRUPTED, complain
+from tileview.commands.base import CONSOLE, EXIT_BAD, EXIT_INTERRUPTED, complain, provide_streams
 from tileview.commands.crashlog import write_crash_log
 from tileview.commands.parser import parse_arguments
 from tileview.errors import TileViewError
@@ -30,7 +31,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         TileView itself one line that names a log file.
     """
     CONSOLE.reset()
+    provide_streams()
     _any_text_can_be_written()
+    if argv is None:  # the processes that this one starts import nothing from the current folder
+        os.environ["PYTHONSAFEPATH"] = "1"
     try:
         code = parse_arguments(sys.argv[1:] if argv is None else list(argv)).run()
     except TileViewError as error:
@@ -47,7 +51,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:  # the last line of defence: a user never sees a traceback
         complain(f"a fault in TileView itself ({type(error).__name__}); details are in {write_crash_log(error)}")
         code = EXIT_BAD
-    CONSOLE.flush()
+    try:
+        CONSOLE.flush()
+    except TileViewError as error:
+        complain(str(error))
+        code = EXIT_BAD
     return code
 
 

@@ -111,3 +111,48 @@ def test_no_path_and_no_command_of_a_file_is_followed(tmp_path: Path) -> None:
         assert event in ("open", "os.listdir", "os.scandir"), line
         assert "passwd" not in line.replace(str(tmp_path), ""), line
         assert "calc" not in line.lower(), line
+
+
+TRAPS = ("importlib", "multiprocessing", "numpy", "orjson", "pickle", "queue", "signal", "struct", "tileview")
+STARTED = """
+import multiprocessing, sys
+from tileview.cli import main
+from tileview.qt.child import ChildProcess
+
+if __name__ == "__main__":
+    sys.argv = ["tileview", "--version"]
+    main()
+    worker = multiprocessing.get_context("spawn").Process(target=len, args=((),))
+    worker.start()
+    worker.join()
+    print("trials", worker.exitcode)
+    child = ChildProcess()
+    child.send((1, "load", PATH))
+    while (answer := child.receive())[1] == "progress":
+        pass
+    print("window", answer[1])
+    child.close()
+"""
+
+
+def test_processes_import_nothing_from_the_current_folder(tmp_path: Path) -> None:
+    """A folder of dumps from elsewhere may hold modules; whoever looks at the dumps does not run them."""
+    folder, script = tmp_path / "dumps", tmp_path / "script.py"
+    folder.mkdir()
+    for name in TRAPS:
+        trap = f"open({str(tmp_path / 'sprung')!r}, 'a').write({name!r})\nraise SystemExit(7)\n"
+        (folder / f"{name}.py").write_text(trap)
+    sample = ROOT / "sample_data" / "pair-8tiles.recipe.json"
+    script.write_text(STARTED.replace("PATH", repr(str(sample))))
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONSAFEPATH"}
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        cwd=folder,
+        env={**environment, "PYTHONPATH": str(ROOT)},
+    )
+    assert not (tmp_path / "sprung").exists(), (tmp_path / "sprung").read_text()
+    assert done.stdout.splitlines()[1:] == ["trials 0", "window done"], done.stderr

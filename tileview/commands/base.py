@@ -6,8 +6,9 @@ import json
 import os
 import sys
 import unicodedata
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Final, TextIO
 
 from tileview.errors import TileViewError
 
@@ -25,10 +26,15 @@ class UsageError(TileViewError):
     """A command line that cannot be carried out; its text is one sentence for stderr."""
 
 
+class OutputError(TileViewError):
+    """Standard output takes no more, for another reason than that its reader has gone."""
+
+
 class Console:
     """Standard output that stops quietly when its reader goes away (``tileview … | head``).
 
-    Commands write through :func:`emit`; ``closed`` tells a long-running one that nobody listens any more.
+    Commands write through :func:`emit`; ``closed`` tells a long-running one that nobody listens any more. Where the
+    output cannot be written for another reason (a full disk) an :class:`OutputError` says so, once.
     """
 
     def __init__(self) -> None:
@@ -40,39 +46,63 @@ class Console:
     def write(self, text: str) -> None:
         if self.closed:
             return
-        try:
+        with self._guarded():
             sys.stdout.write(text)
-        except BrokenPipeError:
-            self._close()
 
     def write_bytes(self, chunks: Iterable[bytes]) -> None:
         """Write bytes past the text layer, for output that has an encoding of its own."""
         binary = sys.stdout.buffer
-        try:
+        with self._guarded():
             for chunk in chunks:
-                if self.closed:
-                    return
                 binary.write(chunk)
-        except BrokenPipeError:
-            self._close()
 
     def flush(self) -> None:
         if self.closed:
             return
-        try:
+        with self._guarded():
             sys.stdout.flush()
+
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
+        try:
+            yield
         except BrokenPipeError:
             self._close()
+        except OSError as error:
+            self._close()
+            raise OutputError(f"standard output cannot be written: {error.strerror or error}") from None
 
     def _close(self) -> None:
-        """Point the descriptor at nothing, so that the interpreter's own flush at exit does not complain."""
         self.closed = True
+        _point_at_nothing(sys.stdout)
+
+
+def _point_at_nothing(stream: TextIO) -> None:
+    """Point a stream's descriptor at nothing, so that the interpreter's own flush at exit does not complain."""
+    try:
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, stream.fileno())
+        os.close(nothing)
+    except (OSError, ValueError):
+        return
+
+
+def provide_streams() -> None:
+    """Open what whoever started the program has closed of the three standard streams, on nothing.
+
+    Else the next file that is opened would get the number of one of them, and what a library writes to its standard
+    error would land in it.
+    """
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         try:
-            nothing = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nothing, sys.stdout.fileno())
-            os.close(nothing)
-        except (OSError, ValueError):
-            return
+            os.fstat(number)
+        except OSError:
+            handle = os.open(os.devnull, os.O_RDWR)
+            if handle != number:
+                os.dup2(handle, number)
+                os.close(handle)
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115 - to the end
 
 
 CONSOLE: Final = Console()
@@ -98,8 +128,8 @@ def complain(text: str) -> None:
     try:
         print(f"tileview: {line}", file=sys.stderr)
         sys.stderr.flush()
-    except (BrokenPipeError, ValueError):
-        return
+    except (OSError, ValueError):
+        _point_at_nothing(sys.stderr)
 
 
 def clean(text: str, limit: int = 200) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from tileview.commands.base import CONSOLE, EXIT_BAD, EXIT_NO, EXIT_OK, UsageErr
 from tileview.commands.parser import Arguments
 from tileview.core.geometry.resolve import LayoutError, resolve
 from tileview.errors import LoadError, TileViewError
+from tileview.formats.check import shorten
 from tileview.formats.debugmodel import layout_from_text, precision_from_text
 from tileview.formats.tensorjson import layout_from_json, precision_from_json
 from tileview.model.sizes import U64_MAX
@@ -20,7 +22,7 @@ MOST_OWNERS: Final = 1 << 20
 """Above this ``tile_elements`` is null: the list would serve nobody and take gigabytes."""
 
 LONGEST_LINE: Final = 1 << 24
-"""Characters a question may have."""
+"""Bytes a question may have."""
 
 BAD_INPUT: Final = "BadInput"
 """``error.kind`` of a question that is no question; all other kinds are the compiler's reasons."""
@@ -49,7 +51,7 @@ def _answer_lines() -> int:
     code = EXIT_OK
     for number, line in _lines():
         try:
-            answer = _answer(*_question(line))
+            answer = _answer(*_question(_text(line)))
         except TileViewError as error:
             answer = _failure(BAD_INPUT, f"line {number}: {_reason(error)}")
             code = EXIT_BAD
@@ -61,31 +63,31 @@ def _answer_lines() -> int:
     return code
 
 
-def _lines() -> Iterator[tuple[int, str]]:
-    """Non-empty lines of standard input with their numbers, read as UTF-8 whatever the terminal's encoding is."""
-    reader = getattr(sys.stdin, "buffer", None)
+def _lines() -> Iterator[tuple[int, bytes]]:
+    """Non-empty lines of standard input with their numbers; of one that is too long only the beginning."""
+    reader = getattr(sys.stdin, "buffer", None) or io.BytesIO(sys.stdin.read().encode("utf-8", "surrogatepass"))
     number = 0
-    if reader is None:
-        for line in sys.stdin:
-            number += 1
-            if line.strip():
-                yield number, line
-        return
-    for raw in reader:
+    while line := reader.readline(LONGEST_LINE + 1):
         number += 1
-        if raw.strip():
-            yield number, raw.decode("utf-8", errors="replace")
+        part = line
+        while len(part) > LONGEST_LINE and not part.endswith(b"\n"):
+            part = reader.readline(LONGEST_LINE + 1)
+        if line.strip():
+            yield number, line
+
+
+def _text(line: bytes) -> str:
+    """A line as text: in UTF-8, whatever the terminal's encoding is."""
+    if len(line) > LONGEST_LINE:
+        raise UsageError(f"the line is longer than {LONGEST_LINE:,} bytes")
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"byte {error.start} of the line, 0x{line[error.start]:02x}, is no UTF-8 there") from None
 
 
 def _question(line: str) -> tuple[Shape, Layout, Precision | None]:
-    if len(line) > LONGEST_LINE:
-        raise UsageError("the line is too long")
-    try:
-        question = json.loads(line, parse_constant=_no_constant)
-    except RecursionError:
-        raise UsageError("the line is nested too deeply") from None
-    except ValueError as error:
-        raise UsageError(f"the line is not JSON: {error}") from None
+    question = _json(line, "line")
     if not isinstance(question, dict) or "shape" not in question or "layout" not in question:
         raise UsageError('expected an object with "shape" and "layout"')
     layout = question["layout"]
@@ -95,6 +97,31 @@ def _question(line: str) -> tuple[Shape, Layout, Precision | None]:
         _layout_from_argument(layout) if isinstance(layout, str) else layout_from_json(layout, "layout"),
         None if precision is None else _precision(precision),
     )
+
+
+def _json(text: str, what: str) -> Any:
+    """A text as JSON, as strictly as dumps are read: no NaN, no key twice, no number of thousands of digits."""
+    try:
+        return json.loads(text, parse_constant=_no_constant, parse_int=_whole, object_pairs_hook=_object)
+    except RecursionError:
+        raise UsageError(f"the {what} is nested too deeply") from None
+    except ValueError as error:
+        raise UsageError(f"the {what} is not JSON: {error}") from None
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > 20:
+        raise ValueError(f"a number of {len(digits):,} digits")
+    return int(digits)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f'the key "{shorten(key)}" twice in an object')
+        found[key] = value
+    return found
 
 
 def _no_constant(text: str) -> float:
@@ -113,13 +140,7 @@ def _layout_from_argument(text: str) -> Layout:
     """A layout as Debug text (``Layout { … }``) or as JSON (``{"order": …}``)."""
     if not text.lstrip().startswith("{"):
         return layout_from_text(text)
-    try:
-        value = json.loads(text, parse_constant=_no_constant)
-    except RecursionError:
-        raise UsageError("the layout is nested too deeply") from None
-    except ValueError as error:
-        raise UsageError(f"the layout is not JSON: {error}") from None
-    return layout_from_json(value, "layout")
+    return layout_from_json(_json(text, "layout"), "layout")
 
 
 def _precision(value: Any) -> Precision:
@@ -128,12 +149,7 @@ def _precision(value: Any) -> Precision:
         return precision_from_json({"F8F143": {"scale_exponent": 0}}, "precision")
     if isinstance(value, str) and not value.lstrip().startswith("{"):
         return precision_from_text(value)
-    if isinstance(value, str):
-        try:
-            value = json.loads(value, parse_constant=_no_constant)
-        except (ValueError, RecursionError) as error:
-            raise UsageError(f"the precision is not JSON: {error}") from None
-    return precision_from_json(value, "precision")
+    return precision_from_json(_json(value, "precision") if isinstance(value, str) else value, "precision")
 
 
 def _answer(shape: Shape, layout: Layout, precision: Precision | None) -> dict[str, Any]:

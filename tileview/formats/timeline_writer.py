@@ -40,14 +40,30 @@ def dump_timeline(timeline: Timeline, options: Sequence[tuple[str, str]] = ()) -
 
 def timeline_chunks(timeline: Timeline, options: Sequence[tuple[str, str]] = ()) -> Iterator[bytes]:
     """:func:`dump_timeline` in pieces, one a value and a step, so that a large timeline is never in memory as text."""
-    head = orjson.dumps(_head(timeline, options))
+    head = _dumps(_head(timeline, options))
     yield head[:-1] + b',"timeline":{"values":['
     for index, value in enumerate(timeline.values):
-        yield (b"," if index else b"") + orjson.dumps(_value(timeline, index, value), option=_NUMPY)
+        yield (b"," if index else b"") + _dumps(_value(timeline, index, value))
     yield b'],"steps":['
     for position, step in enumerate(timeline.steps):
-        yield (b"," if position else b"") + orjson.dumps(_step(timeline, position, step), option=_NUMPY)
+        yield (b"," if position else b"") + _dumps(_step(timeline, position, step))
     yield b"]}}"
+
+
+def _dumps(item: dict[str, Any]) -> bytes:
+    """As JSON; where a text has no UTF-8 (the scope, after a file whose name is no text) with escapes in its place."""
+    try:
+        return orjson.dumps(item, option=_NUMPY)
+    except orjson.JSONEncodeError:
+        return orjson.dumps(_encodable(item), option=_NUMPY)
+
+
+def _encodable(item: Any) -> Any:
+    if isinstance(item, str):
+        return item.encode("utf-8", errors="backslashreplace").decode("utf-8")
+    if isinstance(item, dict):
+        return {_encodable(key): _encodable(value) for key, value in item.items()}
+    return [_encodable(value) for value in item] if isinstance(item, list | tuple) else item
 
 
 def contiguous_overflow(maximum: Size, reserved: Size) -> int:

@@ -14,7 +14,11 @@ from tileview.qt.worker import STOP, read_message, write_message
 
 
 class ChildProcess:
-    """One child process and its pipes; used by one thread, but for :meth:`kill` and :meth:`stop`."""
+    """One child process and its pipes; used by one thread, but for :meth:`kill` and :meth:`stop`.
+
+    It is started without a shell, and imports nothing from the current folder: that may be one of dumps from elsewhere,
+    with a ``pickle.py`` among them.
+    """
 
     def __init__(self) -> None:
         package = str(Path(__file__).resolve().parents[2])
@@ -24,7 +28,7 @@ class ChildProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONSAFEPATH": "1"},
         )
         self._writing = threading.Lock()
 

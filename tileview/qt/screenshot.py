@@ -11,8 +11,10 @@ from pathlib import Path
 from PySide6.QtCore import QSettings, QtMsgType, qInstallMessageHandler
 from PySide6.QtWidgets import QApplication
 
-from tileview.errors import SaveError, TileViewError
+from tileview.errors import TileViewError
 from tileview.formats import open_file
+from tileview.formats.save import write_atomic
+from tileview.qt.draw.picture import png_bytes
 from tileview.qt.icons import clear_cache
 from tileview.qt.look import apply_theme
 from tileview.qt.main_window import MainWindow
@@ -55,8 +57,7 @@ def take(
             if view is not None:
                 window.docks.enlarge(view)
             _settle(application, window)
-            if not window.grab().save(str(out), "PNG"):
-                raise SaveError(f"{out} cannot be written as a picture.")
+            write_atomic(out, png_bytes(window.grab().toImage()))
         finally:
             window.close()
             application.processEvents()
