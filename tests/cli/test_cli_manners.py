@@ -43,6 +43,7 @@ def interrupts():
         ["check", RECIPE, "--max-total", "-5"],
         ["alternatives", RECIPE, "--workers", "0"],
         ["summary", RECIPE, "--budget", "99999999999999999999"],
+        ["report", RECIPE, "--reserve", str(2**62 + 1), "-o", "x.html"],
         ["--nonsense"],
     ],
 )

@@ -113,3 +113,29 @@ def odd_counts(folder: Path) -> dict[str, Path]:
     path.write_bytes(compact(one))
     made["2^64 - 2 copies"] = path
     return made
+
+
+def wide_recipe() -> Json:
+    """A small recipe whose ids count down from 2^64 - 1: they fit no number with a sign."""
+    document = small_recipe()
+
+    def wide(number: str) -> str:
+        return str(2**64 - 1 - int(number))
+
+    for kind in ("OperationId", "ValueId"):
+        document["context"] = re.sub(rf"(?<={kind}\()\d+", lambda match: wide(match[0]), document["context"])
+    for holder, key in ((document, "alternatives"), (document, "inputs"), (document["recipe"], "plans")):
+        holder[key] = {wide(number): entry for number, entry in holder[key].items()}
+    return document
+
+
+def wide_timeline(version: int = 3) -> Json:
+    """A small timeline whose ids and counts are as large as they can be, and whose limits are."""
+    document = small_timeline(version)
+    document["budget_bytes"] = document["support_reserve_bytes"] = 2**62
+    for value in document["timeline"]["values"]:
+        value["id"] = 2**64 - 1 - value["id"]
+        value["origin"] = value["storage_group"] = 2**64 - 1
+    for step in document["timeline"]["steps"]:
+        step["source"] = step["execution_count"] = 2**64 - 1
+    return document

@@ -19,6 +19,8 @@ from tests.helpers.hostile import (
     hostile_timeline,
     odd_counts,
     unavailable_timeline,
+    wide_recipe,
+    wide_timeline,
     write_hostile,
 )
 from tileview.qt.dialogs import ErrorDialog, ask_about_edits, confirm
@@ -199,6 +201,37 @@ def test_odd_numbers_of_tiles_open_or_are_refused(shaped, tmp_path):
             assert_in_shape(shaped)
     assert set(refused) == {"0 tiles, version 1", "0 tiles, version 3"}
     assert all("tile_count" in text for text in refused.values())
+
+
+def test_numbers_that_need_64_bits_without_a_sign(shaped, tmp_path):
+    """Ids, counts and limits: Qt's own numbers are smaller."""
+    most, window, session = 2**64 - 1, shaped.window, shaped.session
+    for index, document in enumerate((wide_timeline(1), wide_timeline(3), wide_recipe())):
+        path = tmp_path / f"{index}.json"
+        path.write_bytes(compact(document))
+        assert open_any(shaped, path) == ""
+        walk(shaped)
+        session.select_operation(most)
+        QApplication.processEvents()
+        assert session.selection.operation == most
+    session.swap(most, 2)
+    session.swap(most - 1, 1)
+    shaped.settle()
+    assert session.verdict.fits
+    walk(shaped)
+    edits = window.docks.views["details"].edits
+    session.select_operation(most)
+    (value, button), *_ = edits.boundary_buttons.items()
+    assert value == most - 1
+    button.click()
+    assert session.state.boundaries == {value: True}
+    ((value, button),) = edits.home_buttons.items()
+    assert value == most
+    edits.fill_home_menu(button.menu(), value)
+    offered = [action for action in button.menu().actions() if action.isEnabled() and not action.isChecked()]
+    offered[0].trigger()
+    assert list(session.state.homes) == [value]
+    session.mark_clean()
 
 
 @pytest.mark.parametrize("name", sorted(NAMES))

@@ -47,6 +47,7 @@ def refused(raw: bytes) -> LoadError:
     assert caught.value.path == "dump.json"
     assert caught.value.expected
     assert caught.value.found
+    assert caught.value.hint
     assert len(str(caught.value)) < 600
     assert "\n" not in str(caught.value)
     return caught.value
@@ -89,15 +90,6 @@ def test_latin_1_names_the_byte() -> None:
     assert "0xe9" in error.found
     raw = compact(with_value(RECIPE, "recipe.note", "caf\u00e9")).decode().encode("latin-1")
     assert refused(raw).place == f"byte {raw.index(0xE9)}"
-
-
-@pytest.mark.parametrize("name", ["pair-8tiles.recipe.json", "pair-8tiles.v3.timeline.json"])
-def test_cut_off_at_every_structural_boundary(name: str) -> None:
-    raw = sample(name)
-    boundaries = [index for index, byte in enumerate(raw) if byte in b'{}[],:"']
-    for index in boundaries[1 :: max(1, len(boundaries) // 400)]:
-        refused(raw[:index])
-    assert isinstance(open_bytes(raw), SearchState | TimelineFile)
 
 
 # -- versions -------------------------------------------------------------------------------------------------------
@@ -302,6 +294,38 @@ def test_the_largest_number_is_no_size() -> None:
         assert refused(compact({**TIMELINE, name: 2**64 - 1})).place == name
 
 
+@pytest.mark.parametrize("name", ["budget_bytes", "interleaved_budget_bytes", "support_reserve_bytes"])
+def test_limits_that_no_sum_could_be_held_against(name: str) -> None:
+    """From 2^62 on, what is needed less what there is would not be exact any more."""
+    file = timeline_from_bytes(compact({**TIMELINE, name: 2**62}))
+    assert 2**62 in (file.budget_bytes, file.interleaved_budget_bytes, file.reserve_bytes)
+    for number in (2**62 + 1, 2**63, 2**64 - 2):
+        assert refused(compact({**TIMELINE, name: number})).place == name
+
+
+def test_a_reserve_that_no_sum_could_be_held_against() -> None:
+    old, where = "standard_memory_reservation_bytes: 0", "context: configuration.standard_memory_reservation_bytes"
+    assert old in RECIPE["context"]
+    for number in (2**62 + 1, 2**64 - 1):
+        context = RECIPE["context"].replace(old, f"standard_memory_reservation_bytes: {number}", 1)
+        assert refused(compact({**RECIPE, "context": context})).place == where
+
+
+@pytest.mark.parametrize("number", [2**48 + 1, 2**62, 2**63 - 1, 2**63, 2**64 - 2])
+@pytest.mark.parametrize(
+    ("path", "row"),
+    [("timeline.steps[1].tile_usage", lambda n: [n, 0]), ("timeline.values[1].tile_bytes", lambda n: n)],
+)
+def test_numbers_per_tile_that_nothing_could_be_added_to(path: str, row: Any, number: int) -> None:
+    """They would make sums wrap: the array is not used, and says so."""
+    file = timeline_from_bytes(compact(with_value(TIMELINE, path, [row(number)] * 8)))
+    problems = [*file.problems, *file.tiles.check()]
+    assert [problem.place for problem in problems] == [path]
+    assert file.tiles.tile_usage(1) is None or file.tiles.tile_bytes(1) is None
+    whole = timeline_from_bytes(compact(with_value(TIMELINE, path, [row(2**48)] * 8)))
+    assert not [*whole.problems, *whole.tiles.check()]
+
+
 @pytest.mark.parametrize("count", [0, 2**32, 2**64 - 1])
 def test_tile_counts_that_are_refused(count: int) -> None:
     assert refused(compact({**TIMELINE, "tile_count": count})).place == "tile_count"
@@ -482,7 +506,7 @@ class _Shrinking(OpenFile):
 def test_a_file_that_shrinks_while_it_is_read(module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "dump.json"
     path.write_bytes(sample("pair-8tiles.recipe.json" if module == "search_state" else "pair-8tiles.v3.timeline.json"))
-    monkeypatch.setattr(f"tileview.formats.{module}.OpenFile", _Shrinking)
+    monkeypatch.setattr("tileview.formats.OpenFile", _Shrinking)
     with pytest.raises(LoadError, match="changed while it was read"):
         open_file(path)
 

@@ -385,7 +385,7 @@ def test_arrays_that_are_no_numbers_are_found_by_the_check(path: str, wrong: obj
 
 
 def test_unavailable_tiles() -> None:
-    row = [2**64 - 1, 0, 1, 2**63 - 1, 5, 6, 7, 2**53 + 1]
+    row = [2**64 - 1, 0, 1, 2**48, 5, 6, 7, 2**47 + 1]
     file = opened(with_value(small_timeline(), SHARDS, row))
     found = file.tiles.tile_shards(1)
     assert found is not None

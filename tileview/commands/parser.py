@@ -10,7 +10,7 @@ from typing import Final, NoReturn
 
 from tileview import __version__
 from tileview.commands.base import UsageError
-from tileview.model.sizes import U64_MAX
+from tileview.model.sizes import LARGEST_LIMIT_BYTES
 
 Arguments = argparse.Namespace
 
@@ -78,8 +78,8 @@ def byte_count(text: str) -> int:
     if match is None or unit is None or len(text) > 40:
         raise argparse.ArgumentTypeError(f"{text[:40]!r} is no number of bytes such as 586960 or 48KiB")
     number = int(re.sub("[_,]", "", match.group(1))) * unit
-    if number >= U64_MAX:
-        raise argparse.ArgumentTypeError(f"{text[:40]} is beyond 64 bits")
+    if number > LARGEST_LIMIT_BYTES:
+        raise argparse.ArgumentTypeError(f"{text[:40]} is more than 2^62 bytes")
     return number
 
 

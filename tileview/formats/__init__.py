@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 
 from tileview.formats.files import OpenFile, Progress, no_progress
-from tileview.formats.search_state import SearchState, load_search_state
+from tileview.formats.search_state import SearchState, load_search_state, search_state_from_open_file
 from tileview.formats.sniff import Kind, sniff_file
-from tileview.formats.timeline import load_timeline
+from tileview.formats.timeline import load_timeline, timeline_from_open_file
 from tileview.model.timeline_file import TimelineFile
 
 
 def open_file(path: str | os.PathLike[str], progress: Progress = no_progress) -> SearchState | TimelineFile:
     """Open a dump of either kind.
+
+    The path is looked up once: a file that takes the place of this one meanwhile changes nothing.
 
     Parameters
     ----------
@@ -26,9 +28,17 @@ def open_file(path: str | os.PathLike[str], progress: Progress = no_progress) ->
     tileview.errors.LoadError
         The only error that comes out (but for what ``progress`` raises).
     """
-    with OpenFile(path) as file:
-        kind = sniff_file(file).kind
-    return load_search_state(path, progress) if kind is Kind.RECIPE else load_timeline(path, progress)
+    file = OpenFile(path)
+    keep = False
+    try:
+        if sniff_file(file).kind is Kind.RECIPE:
+            return search_state_from_open_file(file, progress)
+        timeline = timeline_from_open_file(file, progress)
+        keep = True
+        return timeline
+    finally:
+        if not keep:
+            file.close()
 
 
 __all__ = [

@@ -33,7 +33,7 @@ from tileview.model.graph import (
     ValueSequence,
     ViewKind,
 )
-from tileview.model.sizes import U64_MAX
+from tileview.model.sizes import LARGEST_LIMIT_BYTES, U64_MAX
 from tileview.model.tensor import (
     AMP_ORDERS,
     BLOCK_ORDERS,
@@ -377,12 +377,15 @@ def config_from_text(text: str, *, line: int = 1) -> PipelineConfig:
     tiles = _count(struct, "tile_count", "")
     if not 1 <= tiles <= MAXIMUM_TILES:
         raise FieldError("tile_count", f"a number of tiles from 1 to {MAXIMUM_TILES:,}", f"{tiles:,}")
+    reserve = _count(struct, "standard_memory_reservation_bytes", "")
+    if reserve > LARGEST_LIMIT_BYTES:
+        raise FieldError("standard_memory_reservation_bytes", "at most 2^62 bytes", f"{reserve:,}")
     return PipelineConfig(
         tiles,
         _flag(struct, "capacity_baseline", ""),
         _map(struct, "inputs", "", format_from_debug),
         _map(struct, "automatic_inputs", "", precision_from_debug),
-        _count(struct, "standard_memory_reservation_bytes", ""),
+        reserve,
         _count(struct, "tile_memory_budget_bytes", ""),
         tuple(others),
     )

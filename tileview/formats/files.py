@@ -25,7 +25,7 @@ Progress = Callable[[float, str], None]
 
 _CHUNK: Final = 1 << 23
 _HEAD_BYTES: Final = 4096
-_RAW_HINT: Final = "TileView opens the compiler's own search states and memory timelines: plain JSON in UTF-8."
+RAW_HINT: Final = "TileView opens the compiler's own search states and memory timelines: plain JSON in UTF-8."
 _KINDS = (
     (stat.S_ISDIR, "a folder"),
     (stat.S_ISFIFO, "a FIFO"),
@@ -140,12 +140,15 @@ def _open(path: str) -> int:
             raise _not_regular(path, status.st_mode)
         handle = os.open(path, flags)
     except FileNotFoundError:
-        raise LoadError(path, "", "a file", "nothing under this name") from None
+        hint = "Check the name, and the folder that it is looked for in."
+        raise LoadError(path, "", "a file", "nothing under this name", hint) from None
     except PermissionError:
-        raise LoadError(path, "", "a readable file", "one without permission to read it") from None
+        hint = "Ask whom it belongs to for the permission, or for a copy."
+        raise LoadError(path, "", "a readable file", "one without permission to read it", hint) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise LoadError(path, "", "a readable file", f"an error of the system: {reason}") from None
+        hint = "Check the name and the disk; what the system says is no fault of the file's content."
+        raise LoadError(path, "", "a readable file", f"an error of the system: {reason}", hint) from None
     mode = os.fstat(handle).st_mode
     if not stat.S_ISREG(mode):
         os.close(handle)
@@ -155,27 +158,65 @@ def _open(path: str) -> int:
 
 def _not_regular(path: str, mode: int) -> LoadError:
     found = next((name for test, name in _KINDS if test(mode)), "something else")
-    return LoadError(path, "", "a file", found, _RAW_HINT)
+    return LoadError(path, "", "a file", found, RAW_HINT)
 
 
 def check_head(path: str, head: bytes) -> None:
     """Refuse what a file's first bytes show not to be JSON text in UTF-8; raises :class:`LoadError`."""
     if not head:
-        raise LoadError(path, "byte 0", "JSON", "an empty file", _RAW_HINT)
+        raise LoadError(path, "byte 0", "JSON", "an empty file", RAW_HINT)
     for magic, found, hint in _MAGIC:
         if head.startswith(magic):
             raise LoadError(path, "byte 0", "JSON in UTF-8", found, hint)
     if b"\0" in head[:4]:
         text = b"{" in head[:4]
-        found, hint = ("UTF-16 or UTF-32 text", "Save the file as UTF-8.") if text else ("binary data", _RAW_HINT)
+        found, hint = ("UTF-16 or UTF-32 text", "Save the file as UTF-8.") if text else ("binary data", RAW_HINT)
         raise LoadError(path, "byte 0", "JSON in UTF-8", found, hint)
     first = head.lstrip(b" \t\r\n")[:1]
     if not first:
-        raise LoadError(path, "byte 0", "JSON", "nothing but white space", _RAW_HINT)
+        raise LoadError(path, "byte 0", "JSON", "nothing but white space", RAW_HINT)
     if first != b"{":
         found = "text that is not JSON" if first not in b'["-0123456789tfn' else "JSON that is no object"
         place = f"byte {len(head) - len(head.lstrip())}"
-        raise LoadError(path, place, "an object, '{'", found, _RAW_HINT)
+        raise LoadError(path, place, "an object, '{'", found, RAW_HINT)
+
+
+def memory_bytes() -> int:
+    """The machine's memory, a terabyte where it cannot be known."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return 1 << 40
+
+
+def refuse_hopeless(path: str, part: bytes, offset: int, held: int) -> None:
+    """Give up a file early: at a piece that is nothing but zero bytes, or where it would not fit into memory.
+
+    A file of terabytes need not take a block of the disk: what was never written of it reads as zeros.
+
+    Parameters
+    ----------
+    path : str
+        The file, for errors.
+    part : bytes
+        A piece of some MiB, or the file's last one; empty at its end.
+    offset : int
+        Where in the file the piece stands.
+    held : int
+        Bytes that have to be held at once so far.
+
+    Raises
+    ------
+    LoadError
+        Saying which of the two.
+    """
+    if part and not part.strip(b"\0"):
+        hint = "The file was never written to its end, or is no text: write it again."
+        raise LoadError(path, f"byte {offset}", "JSON", "nothing but zero bytes", hint)
+    most = memory_bytes() // 2
+    if held > most:
+        hint = f"At most {most:,} bytes of it can be held in this machine's memory."
+        raise LoadError(path, "", "a file that fits into memory", f"{held:,} bytes and more", hint)
 
 
 def read_all(file: OpenFile, progress: Progress = no_progress, share: float = 1.0) -> bytes:
@@ -190,6 +231,7 @@ def read_all(file: OpenFile, progress: Progress = no_progress, share: float = 1.
         part = file.read(done, _CHUNK)
         if not part:
             break
+        refuse_hopeless(file.path, part, done, max(file.size, done))
         parts.append(part)
         done += len(part)
         progress(share * min(1.0, done / max(1, file.size)), "reading")
@@ -227,7 +269,7 @@ def parse_json(path: str, raw: bytes, offset: Callable[[int], int] | None = None
     except orjson.JSONDecodeError as error:
         raise _json_error(path, raw, error, offset) from None
     if not isinstance(document, dict):
-        raise LoadError(path, "", "an object", "JSON that is no object", _RAW_HINT)
+        raise LoadError(path, "", "an object", "JSON that is no object", RAW_HINT)
     return document
 
 
@@ -244,10 +286,11 @@ def _json_error(path: str, raw: bytes, error: orjson.JSONDecodeError, offset: Ca
     if error.pos >= len(text.rstrip()) or _is_cut(error.msg):
         return LoadError(path, place, "more JSON", "the end of the file", "The file is cut off: write it again.")
     if "depth limit" in error.msg:
-        return LoadError(path, place, "nesting of at most 1,024 levels", "deeper nesting", _RAW_HINT)
+        return LoadError(path, place, "nesting of at most 1,024 levels", "deeper nesting", RAW_HINT)
     around = text[max(0, error.pos - 20) : error.pos + 20]
     printable = "".join(char if char.isprintable() else " " for char in around)
-    return LoadError(path, place, "JSON", f'"{printable}" ({error.msg.split(": line ")[0]})')
+    hint = "The file is damaged: write it again."
+    return LoadError(path, place, "JSON", f'"{printable}" ({error.msg.split(": line ")[0]})', hint)
 
 
 def _is_cut(message: str) -> bool:

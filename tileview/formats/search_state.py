@@ -79,17 +79,21 @@ def load_search_state(path: str | os.PathLike[str], progress: Progress = no_prog
     LoadError
         Not a readable file, not JSON, another kind or version, or a field that is not what it has to be.
     """
-    name = os.fspath(path)
-    with OpenFile(name) as file:
-        raw = read_all(file, progress, 0.1)
-    return search_state_from_bytes(raw, name, progress)
+    with OpenFile(path) as file:
+        return search_state_from_open_file(file, progress)
+
+
+def search_state_from_open_file(file: OpenFile, progress: Progress = no_progress) -> SearchState:
+    """:func:`load_search_state` for a file that is open; it may be closed afterwards."""
+    return search_state_from_bytes(read_all(file, progress, 0.1), file.path, progress)
 
 
 def search_state_from_bytes(raw: bytes, path: str = "", progress: Progress = no_progress) -> SearchState:
     """:func:`load_search_state` for bytes already read; ``path`` names them in errors."""
     found = sniff(path, raw[:65_536])
     if found.kind is not Kind.RECIPE:
-        raise LoadError(path, "", "a search state", f"a {found.kind.value}")
+        hint = f"It is a {found.kind.value} and can be opened as one."
+        raise LoadError(path, "", "a search state", f"a {found.kind.value}", hint)
     progress(0.1, "parsing")
     document = parse_json(path, raw)
     version = check_version(path, Kind.RECIPE, document.get("version"))

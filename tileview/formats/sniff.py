@@ -13,7 +13,7 @@ from typing import Final
 
 from tileview.errors import LoadError
 from tileview.formats.check import described
-from tileview.formats.files import OpenFile, check_head
+from tileview.formats.files import RAW_HINT, OpenFile, check_head
 
 
 class Kind(StrEnum):
@@ -66,8 +66,8 @@ def sniff(path: str, head: bytes) -> Sniffed:
         if kind is not None and version is not None:
             break
     if kind is None:
-        found = "an object with none of the keys of either"
-        raise LoadError(path, "", "a search state (context, recipe, …) or a memory timeline (tile_count, …)", found)
+        expected = "a search state (context, recipe, …) or a memory timeline (tile_count, …)"
+        raise LoadError(path, "", expected, "an object with none of the keys of either", RAW_HINT)
     if version is not None:
         check_version(path, kind, version)
     return Sniffed(kind, version)
@@ -94,7 +94,9 @@ def check_version(path: str, kind: Kind, version: object) -> int:
 def _version(path: str, value: bytes) -> int:
     if re.fullmatch(rb"[0-9]{1,20}", value):
         return int(value)
-    raise LoadError(path, "version", "a whole number", value[:40].decode(errors="replace"))
+    listed = "; ".join(f"{_TITLES[kind]}: {', '.join(map(str, known))}" for kind, known in SUPPORTED.items())
+    hint = f"TileView reads these versions: {listed}."
+    raise LoadError(path, "version", "a whole number", value[:40].decode(errors="replace"), hint)
 
 
 def _top_level(head: bytes) -> list[tuple[str, bytes | None]]:

@@ -19,7 +19,7 @@ import orjson
 
 from tileview.formats.files import Progress, no_progress
 from tileview.formats.tilescan import Scan, Source
-from tileview.model.sizes import U64_MAX
+from tileview.model.sizes import LARGEST_COUNTED_BYTES, U64_MAX
 from tileview.model.timeline import ByteArray, Problem
 
 _DIGITS: Final = b"0123456789"
@@ -78,6 +78,13 @@ def numbers_of_list(items: object, columns: int) -> npt.NDArray[np.uint64] | Non
     if not all(type(number) is int and (0 <= number <= _I64_MAX or number == U64_MAX) for number in flat):
         return None
     return np.array(flat, dtype=np.uint64)
+
+
+def _beyond_sums(numbers: npt.NDArray[np.uint64]) -> bool:
+    """Whether one of the numbers is larger than what may be added up, and is not "unavailable" either."""
+    if int(numbers.max(initial=0)) <= LARGEST_COUNTED_BYTES:
+        return False
+    return bool(np.any((numbers > LARGEST_COUNTED_BYTES) & (numbers != U64_MAX)))
 
 
 class TileArrays:
@@ -184,7 +191,7 @@ class TileArrays:
 
     def faults(self) -> tuple[Problem, ...]:
         """The arrays that turned out malformed when they were decoded; first whether the file has lost its end."""
-        text = "not a list of whole numbers (below 2^63, or 2^64 − 1), one entry a tile"
+        text = "not a list of whole numbers (up to 2^48, or 2^64 − 1), one entry a tile"
         order = {key: rank for rank, key in enumerate((*VALUE_KEYS, *STEP_KEYS))}
         faulty = sorted(self._faulty, key=lambda entry: (order[entry[0]], entry[1]))
         found = [self._problem(key, index, text) for key, index in faulty]
@@ -230,7 +237,7 @@ class TileArrays:
                 numbers = np.zeros(2 * self._tile_count, np.uint64)
             else:
                 numbers = self._numbers(text, columns)
-        if numbers is None or numbers.size != self._tile_count * columns:
+        if numbers is None or numbers.size != self._tile_count * columns or _beyond_sums(numbers):
             self._faulty.add((key, index))
             return None
         array = numbers.view(np.int64) if numbers.dtype == np.uint64 else numbers.astype(np.int64)

@@ -21,7 +21,7 @@ from typing import Final, Protocol
 
 import numpy as np
 
-from tileview.formats.files import Progress, changed_error, check_head
+from tileview.formats.files import Progress, changed_error, check_head, refuse_hopeless
 
 ARRAY_KEYS: Final = ("tile_usage", "tile_scratch", "tile_shards", "tile_bytes", "live")
 
@@ -143,7 +143,9 @@ class _Scanner:
         """Done with everything before ``keep``: move the window on, and read as much again as is left in it."""
         self.emit(keep)
         kept = self.buffer[keep:]
-        part = self.source.read(self.base + len(self.buffer), max(_CHUNK, len(kept)))
+        end = self.base + len(self.buffer)
+        part = self.source.read(end, max(_CHUNK, len(kept)))
+        refuse_hopeless(self.source.path, part, end, self.rest_length + len(kept) + len(part))
         self.ended = not part
         self.base += keep
         self.buffer = kept + part

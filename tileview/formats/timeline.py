@@ -25,11 +25,11 @@ from tileview.errors import LoadError
 from tileview.formats import debugmodel, debugtext
 from tileview.formats.check import FieldError, Fields, described, shorten, tile_count
 from tileview.formats.duplicates import repeated_keys
-from tileview.formats.files import OpenFile, Progress, no_progress, parse_json
+from tileview.formats.files import OpenFile, Progress, changed_error, no_progress, parse_json
 from tileview.formats.sniff import Kind, check_version, sniff
 from tileview.formats.tilearrays import STEP_KEYS, VALUE_KEYS, TileArrays, decode_numbers, numbers_of_list
 from tileview.formats.tilescan import MemorySource, Scan, Source, scan
-from tileview.model.sizes import U64_MAX
+from tileview.model.sizes import LARGEST_LIMIT_BYTES, U64_MAX
 from tileview.model.tensor import Layout, MemoryClass, Precision, PrecisionKind
 from tileview.model.timeline import ClassBytes, Peak, Problem
 from tileview.model.timeline_file import FileStep, FileValue, TimelineFile
@@ -52,10 +52,15 @@ def load_timeline(path: str | os.PathLike[str], progress: Progress = no_progress
     """
     file = OpenFile(path)
     try:
-        return _load(file, progress)
+        return timeline_from_open_file(file, progress)
     except BaseException:
         file.close()
         raise
+
+
+def timeline_from_open_file(file: OpenFile, progress: Progress = no_progress) -> TimelineFile:
+    """:func:`load_timeline` for a file that is open, and has to stay open while the timeline is in use."""
+    return _load(file, progress)
 
 
 def timeline_from_bytes(raw: bytes, path: str = "", progress: Progress = no_progress) -> TimelineFile:
@@ -67,7 +72,8 @@ def _load(source: Source, progress: Progress) -> TimelineFile:
     path = source.path
     found = sniff(path, source.read(0, _HEAD_BYTES))
     if found.kind is not Kind.TIMELINE:
-        raise LoadError(path, "", "a memory timeline", f"a {found.kind.value}")
+        hint = f"It is a {found.kind.value} and can be opened as one."
+        raise LoadError(path, "", "a memory timeline", f"a {found.kind.value}", hint)
     cut = scan(source, progress, 0.6)
     progress(0.6, "parsing")
     document = parse_json(path, cut.rest, cut.file_offset)
@@ -77,7 +83,7 @@ def _load(source: Source, progress: Progress) -> TimelineFile:
     except FieldError as error:
         raise error.at(path) from None
     if not source.unchanged():
-        raise LoadError(path, "", "a finished file", "one that changed while it was read")
+        raise changed_error(path)
     progress(1.0, "read")
     return result
 
@@ -138,6 +144,8 @@ class _Reader:
         number = top.u64(name)
         if number == U64_MAX:
             raise FieldError(name, "a number of bytes", "2^64 − 1, which stands for an unavailable size")
+        if number > LARGEST_LIMIT_BYTES:
+            raise FieldError(name, "at most 2^62 bytes", f"{number:,}")
         return number
 
     @staticmethod

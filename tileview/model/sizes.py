@@ -13,6 +13,12 @@ from typing import Final, final
 U64_MAX: Final = 2**64 - 1
 """How the compiler writes "unavailable" (its saturated sums)."""
 
+LARGEST_COUNTED_BYTES: Final = 2**48
+"""An allocation above 256 TiB is not counted but unavailable: below it, sums of 2^14 of them are exact in 64 bits."""
+
+LARGEST_LIMIT_BYTES: Final = 2**62
+"""No budget and no reserve is larger: what is needed, less what there is, is exact in 64 bits with a sign."""
+
 
 @final
 class Unavailable:

@@ -6,8 +6,8 @@ import numpy as np
 
 from tileview.core.memory.infer import Inferred
 from tileview.core.memory.kept import Kept
-from tileview.core.memory.rows import LARGEST_COUNTED_BYTES, Footprint, footprint
-from tileview.model.sizes import Unavailable
+from tileview.core.memory.rows import Footprint, footprint
+from tileview.model.sizes import LARGEST_COUNTED_BYTES, Unavailable
 from tileview.model.tensor import MemoryClass, Precision, PrecisionKind
 from tileview.model.timeline import ByteArray, Problem
 from tileview.model.timeline_file import TILE_UNAVAILABLE, FileValue, TimelineFile

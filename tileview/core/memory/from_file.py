@@ -13,10 +13,10 @@ from tileview.core.memory.check_file import check_figures, version3_peak
 from tileview.core.memory.file_rows import FileRows
 from tileview.core.memory.file_tiles import FileNumbers
 from tileview.core.memory.infer import Inferred, born, infer_groups
-from tileview.core.memory.rows import LARGEST_COUNTED_BYTES, layout_fault
+from tileview.core.memory.rows import layout_fault
 from tileview.core.memory.usage import PlacedTiles, live_spans
 from tileview.core.memory.verdict import Budgets, Place, Unsized, contiguous_bytes, decide
-from tileview.model.sizes import UNAVAILABLE, Unavailable
+from tileview.model.sizes import LARGEST_COUNTED_BYTES, UNAVAILABLE, Unavailable
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import (
     ByteArray,

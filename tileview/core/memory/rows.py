@@ -7,7 +7,6 @@ arrays, over every estimate made in this process: re-planning after a swap compu
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Final
 
 import numpy as np
 
@@ -15,13 +14,11 @@ from tileview.core.geometry.owners import OwnerError, check_owners, spread
 from tileview.core.geometry.resolve import LayoutError, Resolved, layout_failure, resolve
 from tileview.model.config import INTERLEAVED_ELEMENT_BYTES, STANDARD_ELEMENT_BYTES
 from tileview.model.program import DIRECT_OWNERS, Owners
-from tileview.model.sizes import UNAVAILABLE, Size
+from tileview.model.sizes import LARGEST_COUNTED_BYTES, UNAVAILABLE, Size
 from tileview.model.tensor import Layout, MemoryClass, Precision, Shape
 from tileview.model.timeline import ByteArray
 
 _CACHED_FOOTPRINTS = 1 << 13
-LARGEST_COUNTED_BYTES: Final = 2**48
-"""Shards above 256 TiB are not counted but unavailable: below it, sums of 2^14 of them are exact in 64 bits."""
 
 
 class Footprint:

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from tileview.core.memory.assemble import Allocations, StepFacts, assemble
-from tileview.core.memory.rows import LARGEST_COUNTED_BYTES, Footprint, footprint, layout_fault
+from tileview.core.memory.rows import Footprint, footprint, layout_fault
 from tileview.core.memory.usage import PlacedTiles, live_spans
 from tileview.core.memory.verdict import Budgets, Place, Unsized, decide
-from tileview.model.sizes import UNAVAILABLE, Size, Unavailable
+from tileview.model.sizes import LARGEST_COUNTED_BYTES, UNAVAILABLE, Size, Unavailable
 from tileview.model.tensor import Layout, MemoryClass
 from tileview.model.timeline import ByteArray, Problem, Timeline, TimelineStep, TimelineValue, Verdict
 

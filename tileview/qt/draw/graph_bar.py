@@ -199,7 +199,7 @@ class GraphBar(QWidget):
         for text, operation in entries[:_MOST_REMARKS]:
             shown = text if len(text) <= 120 else text[:119] + "…"
             action = QAction(shown.replace("&", "&&"), menu)
-            action.setData(operation)
+            action.setData(None if operation is None else str(operation))  # 64 bits without a sign: no number of Qt
             action.triggered.connect(self._on_remark)
             menu.addAction(action)
         if len(entries) > _MOST_REMARKS:
@@ -212,4 +212,5 @@ class GraphBar(QWidget):
     def _on_remark(self) -> None:
         action = self.sender()
         if isinstance(action, QAction):
-            self.remark_chosen.emit(action.data())
+            operation = action.data()
+            self.remark_chosen.emit(None if operation is None else int(operation))

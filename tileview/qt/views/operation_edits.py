@@ -95,7 +95,7 @@ class OperationEdits(QWidget):
         button = QPushButton("Close boundary" if is_open else "Open boundary")
         button.setAutoDefault(False)
         button.setAccessibleName(f"{button.text()} of value {value}")
-        button.setProperty("value", value)
+        button.setProperty("value", str(value))  # ids have 64 bits, a number of Qt has a sign
         button.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         button.clicked.connect(self._toggle_boundary)
         self._grid.addWidget(label, line, 0)
@@ -130,9 +130,9 @@ class OperationEdits(QWidget):
         button.setText("Change home")
         button.setAccessibleName(f"Change the home of {home.name}")
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        button.setProperty("value", home.value)
+        button.setProperty("value", str(home.value))
         menu = QMenu(button)
-        menu.setProperty("value", home.value)
+        menu.setProperty("value", str(home.value))
         menu.aboutToShow.connect(self._fill_menu)
         button.setMenu(menu)
         self._grid.addWidget(label, line, 0)
@@ -159,7 +159,7 @@ class OperationEdits(QWidget):
             action.setToolTip(safe_tip(offer.tip))
             action.setCheckable(True)
             action.setChecked(offer.format == current)
-            action.setData((value, offer.format))
+            action.setData((str(value), offer.format))
             action.triggered.connect(self._take_home)
             menu.addAction(action)
         if menu.isEmpty():
@@ -169,7 +169,7 @@ class OperationEdits(QWidget):
         if value in session.state.homes:
             menu.addSeparator()
             back = QAction("Back to the file's home", menu)
-            back.setData((value, None))
+            back.setData((str(value), None))
             back.triggered.connect(self._take_home)
             menu.addAction(back)
 
@@ -177,7 +177,7 @@ class OperationEdits(QWidget):
         sender = self.sender()
         if isinstance(sender, QAction):
             value, home = sender.data()
-            self.take_home(value, home)
+            self.take_home(int(value), home)
 
     def take_home(self, value: int, home: Format | None) -> None:
         """Give an input, and with it all members of its sequence, a home; None is the file's. One step of undo."""

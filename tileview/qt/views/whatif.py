@@ -27,6 +27,8 @@ _SETTLE_MS = 150
 """A slider that moves is taken up after this rest, so that dragging makes one edit and not a hundred."""
 _SLIDER_BYTES = 256
 """One position of a slider; the boxes take every byte."""
+_BOX_BYTES = 2**31 - 1
+"""What a box can hold; a file may name more."""
 
 
 class WhatIfView(View):
@@ -47,7 +49,7 @@ class WhatIfView(View):
         self.smallest_button = self._button(
             "Set the s&mallest budget that fits", "Total peak + reserve as the budget", self.set_smallest
         )
-        self.reset_button = self._button("&Reset", "Budget and reserve as the file has them", self.reset)
+        self.reset_button = self._button("Rese&t", "Budget and reserve as the file has them", self.reset)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(_SETTLE_MS)
@@ -94,7 +96,7 @@ class WhatIfView(View):
         grid = QGridLayout()
         rows = (
             ("&Budget", self.budget_box, self.budget_slider, self.budget_kib),
-            ("R&eserve", self.reserve_box, self.reserve_slider, self.reserve_kib),
+            ("&Reserve", self.reserve_box, self.reserve_slider, self.reserve_kib),
         )
         for line, (title, box, slider, kib) in enumerate(rows):
             label = QLabel(title)
@@ -189,9 +191,9 @@ class WhatIfView(View):
             (self.reserve_box, self.reserve_slider, self.reserve_kib, reserve),
         ):
             with QSignalBlocker(box), QSignalBlocker(slider):
-                box.setMaximum(max(PLANNED_BYTES, min(value, 2**31 - 1)))
-                box.setValue(min(value, 2**31 - 1))
-                slider.setValue(value // _SLIDER_BYTES)
+                box.setMaximum(max(PLANNED_BYTES, min(value, _BOX_BYTES)))
+                box.setValue(min(value, _BOX_BYTES))
+                slider.setValue(min(value // _SLIDER_BYTES, slider.maximum()))
             kib.setText(kib_text(value))
             kib.setToolTip(exact_text(value))
 
@@ -224,8 +226,8 @@ class WhatIfView(View):
         budget, reserve = self.budget_box.value(), self.reserve_box.value()
         self.session.set_overrides(
             Overrides(
-                None if budget == configured[0] else budget,
-                None if reserve == configured[1] else reserve,
+                None if budget == min(configured[0], _BOX_BYTES) else budget,
+                None if reserve == min(configured[1], _BOX_BYTES) else reserve,
             )
         )
 
