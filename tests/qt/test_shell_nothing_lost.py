@@ -15,8 +15,9 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 
 from tests.helpers.dumps import sample
 from tileview.formats import open_file
-from tileview.qt import saving
+from tileview.qt import saving, settings
 from tileview.qt.dialogs import ErrorDialog
+from tileview.qt.faults import FaultHandler
 from tileview.qt.recovery import recovery_folder
 
 ROOT = str(Path(__file__).resolve().parents[2])
@@ -258,3 +259,126 @@ def test_two_windows_that_export_over_one_file_lose_neither_edit(pair, make_driv
     assert second.window.exporter.export_recipe(pair)
     assert swaps_of(pair) == {0: 2, 1: 1}
     assert open_file(pair).raw != sample("pair-8tiles.recipe.json")
+
+
+def test_a_file_that_is_read_again_while_a_question_stands_is_what_is_exported(pair, driver, tmp_path, monkeypatch):
+    """Its alternatives come in another order now: an index into the old list would name another plan."""
+    driver.open(pair)
+    before = driver.session.document
+    wanted = before.recipe.alternatives[0][2]
+    driver.session.swap(0, 2)
+    driver.settle()
+    content = json.loads(pair.read_bytes())
+    content["alternatives"]["0"].reverse()
+    content["attempts"] = 4711
+    asked = []
+
+    def replaced_meanwhile(*words) -> bool:
+        asked.append(words)
+        if len(asked) == 1:
+            new = pair.with_suffix(".new")
+            new.write_text(json.dumps(content, separators=(",", ":")))
+            os.replace(new, pair)
+            driver.qtbot.waitUntil(lambda: driver.session.document is not before, timeout=20_000)
+        return True
+
+    monkeypatch.setattr(saving, "confirm", replaced_meanwhile)
+    target = tmp_path / "target.json"
+    target.write_bytes(b"old")
+    assert driver.window.exporter.export_recipe(target)
+    written = open_file(target)
+    assert written.recipe.plans[0] == wanted
+    assert written.json()["attempts"] == 4711
+    assert "target.json exists already" in asked[0][2]
+
+
+def test_a_file_that_something_else_has_written_is_not_replaced_unsaid(pair, driver, monkeypatch):
+    driver.open(pair)
+    driver.session.swap(0, 2)
+    driver.settle()
+    asked = []
+    monkeypatch.setattr(saving, "confirm", lambda *words: asked.append(words[4]) and False)
+    driver.window.exporter.export_recipe(pair)
+    content = json.loads(pair.read_bytes())
+    driver.window.files.watch.close()  # as where a new content has been declined, or cannot be read
+    pair.write_text(json.dumps(content))
+    driver.window.exporter.export_recipe(pair)
+    assert asked[0] == "Its plans as opened would then be in no file any more."
+    assert "something else has written it since" in asked[1]
+    assert pair.read_text() == json.dumps(content)
+
+
+def test_a_recovery_file_of_another_version_is_left_for_that_version(driver):
+    path = recovery_folder() / "x.json"
+    path.write_bytes(b'{"version":99}')
+    assert not driver.window.files.offer_recovery()
+    assert path.exists()
+
+
+def test_a_recovery_file_that_cannot_be_read_just_now_is_kept(driver, monkeypatch):
+    path = recovery_folder() / "x.json"
+    path.write_bytes(b"{}")
+    read = Path.read_text
+
+    def refuse(self, *more, **named):
+        if self == path:
+            raise OSError(5, "Input/output error")
+        return read(self, *more, **named)
+
+    monkeypatch.setattr(Path, "read_text", refuse)
+    assert not driver.window.files.offer_recovery()
+    assert path.exists()
+
+
+def test_a_home_that_takes_nothing_still_gets_a_window_a_log_and_a_recovery_file(pair, tmp_path, monkeypatch):
+    """A state folder below a file can be neither made nor written; the folder for temporary files serves."""
+    (tmp_path / "file").write_text("")
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setenv("TILEVIEW_STATE_DIR", str(tmp_path / "file" / "state"))
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+    done = window_process("os.kill(os.getpid(), signal.SIGKILL)", pair)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    (folder,) = (tmp_path / "temporary").glob("tileview-*")
+    assert folder.stat().st_mode & 0o077 == 0
+    (kept,) = (folder / "recovery").glob("*.json")
+    assert json.loads(kept.read_text())["edits"]["swaps"] == {"0": 2, "1": 1}
+
+
+def test_no_place_for_a_recovery_file_is_said_once_and_the_window_works(pair, make_driver, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    (tmp_path / "tileview").mkdir(mode=0o755)
+    monkeypatch.setenv("TILEVIEW_STATE_DIR", str(tmp_path / "file" / "state"))
+    monkeypatch.setattr("tileview.qt.settings._temporary_folder", lambda: os.mkdir(tmp_path / "file" / "x"))
+    driver = make_driver()
+    said = []
+    driver.window.bridge.message.connect(said.append)
+    driver.open(pair)
+    for alternative in (2, 1):
+        driver.session.swap(0, alternative)
+        driver.window.files.recovery.write()
+    assert [text for text in said if "crash" in text] == [
+        "Edits would be lost in a crash: no copy of them can be kept (Not a directory)."
+    ]
+    assert not driver.window.files.offer_recovery()
+    handler = FaultHandler(driver.window)
+    handler.show("Boom", "details")
+    dialog = next(one for one in QApplication.topLevelWidgets() if isinstance(one, ErrorDialog))
+    assert "No log file can be written here." in dialog.text()
+    dialog.close()
+    handler.close()
+    driver.session.mark_clean()
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="owners of files")
+def test_a_temporary_folder_that_others_can_look_into_is_not_used(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    folder = tmp_path / f"tileview-{os.getuid()}"
+    assert settings._temporary_folder() == folder
+    folder.chmod(0o755)
+    with pytest.raises(PermissionError):
+        settings._temporary_folder()
+    folder.rmdir()
+    (tmp_path / "elsewhere").mkdir(mode=0o700)
+    folder.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(OSError, match=r"denied|exists"):
+        settings._temporary_folder()

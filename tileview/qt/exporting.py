@@ -117,17 +117,24 @@ class Exporter(QObject):
     # -- the recipe -----------------------------------------------------------------------------------------------
 
     def export_recipe(self, argument: object = None) -> bool:
-        """Ask for a file (or take the path given) and write the recipe; False where nothing was written."""
+        """Ask for a file (or take the path given) and write the recipe; False where nothing was written.
+
+        While a question stands, the file may be read again because it changed on disk: what is written is what is open
+        when all has been answered.
+        """
         session = self._bridge.session
-        document, recipe = session.document, session.recipe
-        if document is None or recipe is None or not isinstance(document.source, SearchState):
+        document = session.document
+        if document is None or not isinstance(document.source, SearchState):
             return False
         target = (
             Path(str(argument))
             if argument is not None
             else self._ask("Export recipe", document.path.with_name(suggested_name(document.path)), RECIPES)
         )
-        if target is None or not may_replace_opened(self._window, document.path, target):
+        if target is None or not may_replace_opened(self._window, document.path, target, document.source.raw):
+            return False
+        document, recipe = session.document, session.recipe
+        if document is None or recipe is None or not isinstance(document.source, SearchState):
             return False
         try:
             state = session.state

@@ -42,6 +42,13 @@ def log_path() -> Path:
     return state_folder() / "tileview.log"
 
 
+def _where_logged() -> str:
+    try:
+        return f"The details are in {log_path()} too."
+    except OSError:
+        return "No log file can be written here."
+
+
 class FaultHandler(QObject):
     """Catches what no one else caught, on any thread.
 
@@ -116,7 +123,7 @@ class FaultHandler(QObject):
         self._dialog = ErrorDialog(
             "A fault in TileView",
             f"Something went wrong inside TileView: {summary}. Your edits are still there; the window goes on. "
-            f"The details are in {log_path()} too.",
+            f"{_where_logged()}",
             f"{details}\n{lines}",
             QApplication.activeWindow(),
         )

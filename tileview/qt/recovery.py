@@ -7,9 +7,11 @@ crash.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import uuid
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -98,7 +100,13 @@ class Recovery(QObject):
     def __init__(self, bridge: Bridge, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._bridge = bridge
-        self._file = recovery_folder() / f"{uuid.uuid4().hex}.json"
+        self._has_warned = False
+        self._no_folder: OSError | None = None
+        try:
+            folder = recovery_folder()
+        except OSError as error:
+            folder, self._no_folder = Path(os.devnull), error
+        self._file = folder / f"{uuid.uuid4().hex}.json"
         self._lock = QLockFile(str(self._file.with_suffix(".lock")))
         self._lock.setStaleLockTime(0)
         self._timer = QTimer(self)
@@ -116,16 +124,19 @@ class Recovery(QObject):
     def write(self) -> None:
         """Bring the file up to date: written while there are edits that are not exported, removed otherwise.
 
-        A folder that cannot be written leaves the edits without a copy; that must not disturb the work on them.
+        A folder that cannot be written leaves the edits without a copy; that must not disturb the work on them, and is
+        said once.
         """
         session = self._bridge.session
         document = session.document
+        if document is None or session.history.is_clean:
+            self._remove()
+            return
         try:
-            if document is None or session.history.is_clean:
-                self._remove()
-                return
+            if self._no_folder is not None:
+                raise self._no_folder
             if not self._lock.isLocked() and not self._lock.tryLock(0):
-                return
+                raise OSError(errno.EACCES, f"{self._file.parent} cannot be written")
             content = {
                 "version": VERSION,
                 "document": str(document.path.absolute()),
@@ -136,8 +147,17 @@ class Recovery(QObject):
             part = self._file.with_suffix(".part")
             part.write_text(json.dumps(content), encoding="utf-8", errors="surrogatepass")
             os.replace(part, self._file)
-        except (OSError, FieldError):
+        except (OSError, FieldError) as error:
+            self._warn(error)
+        else:
+            self._has_warned = False
+
+    def _warn(self, error: Exception) -> None:
+        if self._has_warned:
             return
+        self._has_warned = True
+        reason = getattr(error, "strerror", None) or str(error)
+        self._bridge.message.emit(f"Edits would be lost in a crash: no copy of them can be kept ({reason}).")
 
     def close(self, keep: bool = False) -> None:
         """The window closes: in order, so that nothing is left to recover, or (``keep``) without having asked."""
@@ -150,13 +170,17 @@ class Recovery(QObject):
             self._lock.unlock()
 
     def _remove(self) -> None:
-        self._file.unlink(missing_ok=True)
+        with suppress(OSError):
+            self._file.unlink(missing_ok=True)
         if self._lock.isLocked():
             self._lock.unlock()
 
 
 def left_behind() -> list[Kept]:
-    """The recovery files whose window is gone, newest first; broken ones are removed."""
+    """The recovery files whose window is gone, newest first.
+
+    Broken ones are removed; those of another version, and those that cannot be read just now, stay as they are.
+    """
     found: list[tuple[float, Kept]] = []
     try:
         files = list(recovery_folder().glob("*.json"))
@@ -169,17 +193,24 @@ def left_behind() -> list[Kept]:
             continue
         try:
             found.append((file.stat().st_mtime, _read(file)))
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            file.unlink(missing_ok=True)
+        except (OSError, _OtherVersion):
+            continue
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            with suppress(OSError):
+                file.unlink(missing_ok=True)
         finally:
             lock.unlock()
     return [kept for _, kept in sorted(found, key=lambda pair: -pair[0])]
 
 
+class _OtherVersion(Exception):  # noqa: N818 - no error: another program's file
+    """The recovery file of another version of TileView, which will want it."""
+
+
 def _read(file: Path) -> Kept:
     raw = json.loads(file.read_text(encoding="utf-8", errors="surrogatepass"))
     if raw["version"] != VERSION:
-        raise ValueError("another version")
+        raise _OtherVersion
     document = Path(raw["document"])
     labels = tuple(str(label) for label in raw["labels"])
     return Kept(file, document, state_from_json(raw["edits"]), labels, stamp(document) == raw["stamp"] != [])

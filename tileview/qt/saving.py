@@ -41,14 +41,25 @@ def may_replace(window: QWidget, opened: Path | None, target: Path) -> bool:
     return True
 
 
-def may_replace_opened(window: QWidget, opened: Path, target: Path) -> bool:
-    """The same for a recipe, which may take the place of the open one."""
+def may_replace_opened(window: QWidget, opened: Path, target: Path, content: bytes) -> bool:
+    """The same for a recipe, which may take the place of the open one; ``content`` is what was read of that."""
     if not same_file(opened, target):
         return may_replace(window, opened, target)
+    lost = "Its plans as opened would then be in no file any more."
+    if not _holds(target, content):
+        lost = "What stands there now is not what was opened: something else has written it since. That would be lost."
     return confirm(
         window,
         "Replace the opened file?",
         f"{target.name} is the file that is open. Replace it with the edited recipe?",
         "Replace the opened file",
-        "Its plans as opened would then be in no file any more.",
+        lost,
     )
+
+
+def _holds(path: Path, content: bytes) -> bool:
+    """Whether a file's content is this very one."""
+    try:
+        return path.stat().st_size == len(content) and path.read_bytes() == content
+    except OSError:
+        return False

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
+import tempfile
 from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QSettings, QStandardPaths
@@ -14,11 +17,35 @@ RECENT_LIMIT = 12
 
 
 def state_folder() -> Path:
-    """The folder for the log and the recovery files; made where it does not exist."""
+    """The folder for the log and the recovery files; made where it does not exist.
+
+    Where a home takes nothing (none, read-only, full), a folder of this user's among the temporary files serves.
+
+    Raises
+    ------
+    OSError
+        Where that cannot be written either.
+    """
     named = os.environ.get(FOLDER_VARIABLE)
     location = QStandardPaths.StandardLocation.AppDataLocation
     folder = Path(named) if named else Path(QStandardPaths.writableLocation(location))
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if os.access(folder, os.W_OK | os.X_OK):
+            return folder
+    except OSError:
+        pass
+    return _temporary_folder()
+
+
+def _temporary_folder() -> Path:
+    """The same at each start, so that what a crash left is found; refused where somebody else could look in."""
+    user = os.getuid() if hasattr(os, "getuid") else ""
+    folder = Path(tempfile.gettempdir(), f"tileview-{user}")
+    folder.mkdir(mode=0o700, exist_ok=True)
+    status = folder.lstat()
+    if hasattr(os, "getuid") and (not stat.S_ISDIR(status.st_mode) or status.st_uid != user or status.st_mode & 0o077):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
     return folder
 
 
