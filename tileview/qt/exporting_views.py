@@ -164,12 +164,12 @@ class ViewExporter(QObject):
             raise SaveError("Nothing is open: there is nothing to export.")
         if wish.kind is Kind.CSV:
             view.catch_up()
-            table = view.table_csv() if view.has_table() else None
-            if table is None:
+            make = view.table_maker() if view.has_table() else None
+            if make is None:
                 raise SaveError(f"The view {view.title} has no table to write.")
             filtered = view.table_filter()
             note = f" Only the rows that the filter “{filtered}” leaves." if filtered else ""
-            return partial(_write, target, table.encode("utf-8", errors="backslashreplace"), note)
+            return partial(_write_table, target, make, note, self._stopped)
         picture = picture_of(view, wish.whole)
         if wish.whole:
             return partial(_draw, target, picture, wish, self._stopped)
@@ -196,6 +196,11 @@ class ViewExporter(QObject):
 def _write(target: Path, data: bytes, note: str) -> tuple[Path, str]:
     write_atomic(target, data)
     return target, note
+
+
+def _write_table(target: Path, make: Callable[[], str], note: str, stopped: threading.Event) -> tuple[Path, str] | None:
+    data = make().encode("utf-8", errors="backslashreplace")
+    return None if stopped.is_set() else _write(target, data, note)
 
 
 def _write_image(target: Path, image: QImage, scale: float, stopped: threading.Event) -> tuple[Path, str] | None:

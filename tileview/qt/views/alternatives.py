@@ -244,8 +244,8 @@ class AlternativesView(View):
     def view_actions(self) -> list[QAction]:
         return [self._swap_action, self._evaluate_action]
 
-    def table_csv(self) -> str | None:
-        return self.tree.csv()
+    def table_maker(self) -> Callable[[], str] | None:
+        return self.tree.csv_maker()
 
     def picture_words(self) -> str:
         return f"{self.headline.text()}\n{self.progress.text()}"

@@ -118,16 +118,21 @@ class View(QWidget):
         """Actions for the View menu and the command palette that belong to this view."""
         return []
 
-    def table_csv(self) -> str | None:
-        """What the view shows as CSV, None where it is no table."""
+    def table_maker(self) -> Callable[[], str] | None:
+        """What makes the table of the view, as it is now, into CSV, on any thread; None where it is no table."""
         return None
 
+    def table_csv(self) -> str | None:
+        """The table of the view as CSV, None where it has none."""
+        make = self.table_maker()
+        return None if make is None else make()
+
     def has_table(self) -> bool:
-        """Whether :meth:`table_csv` can have something to say."""
-        return type(self).table_csv is not View.table_csv
+        """Whether the view can have a table."""
+        return type(self).table_maker is not View.table_maker
 
     def table_filter(self) -> str:
-        """What the rows of :meth:`table_csv` are filtered by; empty where they are all there are."""
+        """What the rows of the table are filtered by; empty where they are all there are."""
         box = getattr(self, "filter_box", None)
         return str(box.text()).strip() if box is not None else ""
 

@@ -297,8 +297,8 @@ class CompareView(View):
     def view_actions(self) -> list[QAction]:
         return [self._pin_action]
 
-    def table_csv(self) -> str | None:
-        return self.tree.csv()
+    def table_maker(self) -> Callable[[], str] | None:
+        return self.tree.csv_maker()
 
     def picture_words(self) -> str:
         return "\n".join(self._statement) or self.note.text()

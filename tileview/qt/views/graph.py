@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QAction, QShowEvent
@@ -317,8 +317,8 @@ class GraphView(View):
     def view_actions(self) -> list[QAction]:
         return list(self._actions)
 
-    def table_csv(self) -> str | None:
-        return self.steps.table.csv() if self.pages.currentWidget() is self.steps else None
+    def table_maker(self) -> Callable[[], str] | None:
+        return self.steps.table.csv_maker() if self.pages.currentWidget() is self.steps else None
 
     def has_table(self) -> bool:
         return self.pages.currentWidget() is self.steps

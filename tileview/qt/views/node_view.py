@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
@@ -226,9 +227,9 @@ class NodeView(QTreeView):
         """Put the selected rows on the clipboard as tab-separated text, header first."""
         QGuiApplication.clipboard().setText(self.nodes.spec.tsv(self.selected_rows()))
 
-    def csv(self) -> str:
-        """All rows as CSV."""
-        return self.nodes.spec.csv(self.nodes.nodes)
+    def csv_maker(self) -> Callable[[], str]:
+        """What makes all rows, as they are now, into CSV; may run on any thread."""
+        return partial(self.nodes.spec.csv, self.nodes.nodes)
 
     def menu_actions(self) -> list[QAction]:
         """What the context menu offers: what the table can do, then the export of the view around it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
@@ -239,11 +239,11 @@ class OperationsView(View):
         """Scroll to the row that is selected."""
         self.tree.scrollTo(self.tree.currentIndex(), NodeView.ScrollHint.PositionAtCenter)
 
-    def table_csv(self) -> str | None:
+    def table_maker(self) -> Callable[[], str] | None:
         if self._stale or self._pace.is_waiting:
             self._pace.stop()
             self._fill()
-        return self.tree.csv()
+        return self.tree.csv_maker()
 
     def picture_words(self) -> str:
         return self.note.text()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import Qt
@@ -293,8 +293,8 @@ class ProblemsView(View):
         """Scroll to the row that is selected."""
         self.tree.scrollTo(self.tree.currentIndex(), NodeView.ScrollHint.PositionAtCenter)
 
-    def table_csv(self) -> str | None:
-        return self.tree.csv()
+    def table_maker(self) -> Callable[[], str] | None:
+        return self.tree.csv_maker()
 
     def picture_words(self) -> str:
         return self.headline.text()

@@ -387,9 +387,9 @@ class TilesView(View):
         ]
         return [action_of(self, text, slot) for text, slot in entries]
 
-    def table_csv(self) -> str | None:
+    def table_maker(self) -> Callable[[], str] | None:
         timeline, field = self.timeline, self._field
-        return None if timeline is None or field is None else tiles_csv(timeline, field)
+        return None if timeline is None or field is None else partial(tiles_csv, timeline, field)
 
     def picture_words(self) -> str:
         return self._line.full_text

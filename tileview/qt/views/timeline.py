@@ -349,11 +349,11 @@ class TimelineView(View):
         ]
         return [action_of(self, text, slot) for text, slot in entries]
 
-    def table_csv(self) -> str | None:
+    def table_maker(self) -> Callable[[], str] | None:
         timeline, data = self.timeline, self._data
         if timeline is None or data is None:
             return None
-        return steps_csv(timeline, data.curves, data.over, data.layers, data.second)
+        return partial(steps_csv, timeline, data.curves, data.over, data.layers, data.second)
 
     def picture_words(self) -> str:
         return self._line.full_text
