@@ -15,6 +15,7 @@ from pathlib import Path
 from tileview.analysis.alternatives import evaluate_all
 from tileview.analysis.fix import Mode, search
 from tileview.analysis.trials import Evaluator, single_swaps
+from tileview.collecting import collect_seldom
 from tileview.core.estimate import estimate
 from tileview.formats.search_state import load_search_state
 from tileview.model.recipe import Recipe
@@ -66,6 +67,7 @@ def main() -> None:
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--workers", type=int, default=2)
     arguments = parser.parse_args()
+    collect_seldom()  # as the command line and the worker processes do
     print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, {platform.system()}")
     for path in arguments.files or [SAMPLES / name for name in FILES]:
         report(path, arguments.workers)

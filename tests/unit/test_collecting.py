@@ -6,6 +6,7 @@ import gc
 
 import pytest
 
+from tileview.cli import main
 from tileview.collecting import collected_seldom
 
 
@@ -20,4 +21,13 @@ def test_it_holds_meanwhile_and_ends_whatever_happens() -> None:
     with pytest.raises(KeyError):
         fail()
     assert seen[0] > 10 * before[0]
+    assert gc.get_threshold() == before
+
+
+def test_the_command_line_leaves_the_process_as_it_was(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    before, seen = gc.get_threshold(), []
+    monkeypatch.setattr("tileview.cli.parse_arguments", lambda given: seen.append(gc.get_threshold()) or 1 / 0)
+    monkeypatch.setattr("tileview.cli.write_crash_log", lambda error: "nowhere")
+    assert main(["--version"]) == 2
+    assert seen[0] != before
     assert gc.get_threshold() == before
