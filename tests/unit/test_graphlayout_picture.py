@@ -64,6 +64,21 @@ class TestRegion:
         assert start[0] == layout.left[0] + 10
         assert end[0] == layout.left[1] + 150
 
+    def test_lines_between_the_same_boxes_with_other_ports_have_ends_of_their_own(self) -> None:
+        lines = [
+            Line(0, 2, 0, 10.0, 20.0),
+            Line(0, 2, 0, 10.0, 70.0),
+            Line(0, 2, 0, 10.0, 20.0),
+            Line(0, 1),
+            Line(1, 2),
+        ]
+        layout = layout_region([Box(100, 20)] * 3, lines)
+        routes = {route.line: route.points for route in layout.routes}
+        assert sorted(routes) == [0, 1, 3, 4]
+        assert routes[0][:-1] == routes[1][:-1]
+        assert routes[0][-1][0] == layout.left[2] + 20
+        assert routes[1][-1] == (layout.left[2] + 70, routes[0][-1][1])
+
     def test_nothing(self) -> None:
         assert layout_region([], []).width == 0
 
@@ -120,6 +135,21 @@ class TestNested:
             if source == owner:
                 x, _, w, _ = rect(picture, result)
                 assert points[0][0] == pytest.approx(x + w / 2)
+
+    def test_a_value_carried_twice_meets_both_ports(self) -> None:
+        # 0 makes value 1; the Repeat carries it in both of its arguments
+        body = [operation(1, [10, 11], [12]), operation(2, [11], [13])]
+        model = graph([operation(0, [0], [1]), repeat(3, [1, 1], [4, 5], body, [10, 11], [12, 13], carried=2)], [4, 5])
+        structure = read_structure(model)
+        picture = layout_graph(structure)
+        owner, source = structure.by_operation[3], structure.by_operation[0]
+        ends = sorted(
+            float(picture.points[picture.offsets[edge + 1] - 1][0])
+            for edge, row in enumerate(picture.edges.tolist())
+            if row[:2] == [source, owner]
+        )
+        ports = [rect(picture, port) for port in structure.regions[1].arguments if port is not None]
+        assert ends == pytest.approx(sorted(float(x + w / 2) for x, _, w, _ in ports))
 
     def test_a_collapsed_repeat_is_one_box(self) -> None:
         structure = read_structure(transformer())

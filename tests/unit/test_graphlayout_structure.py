@@ -102,6 +102,19 @@ def test_an_operation_id_given_twice_is_drawn_twice() -> None:
     assert any("given to a second operation" in text for text in texts(structure))
 
 
+def test_a_value_read_several_times_is_said_once_and_parameters_are_not() -> None:
+    structure = read_structure(graph([operation(0, [0, 0, 1, 1, 0], [2]), operation(1, [2], [3])], [3], [0], [1]))
+    assert texts(structure) == ["operation 0: reads value 0 3 times: one line stands for all"]
+    assert [problem.severity for problem in structure.problems] == ["note"]
+
+
+def test_what_is_wrong_twice_is_said_once() -> None:
+    structure = read_structure(graph([operation(0, [99, 99], [1]), operation(1, [2, 2], [2])]))
+    found = texts(structure)
+    assert len(found) == len(set(found))
+    assert "operation 0: reads value 99, which nothing produces" in found
+
+
 def test_a_self_loop_and_a_cycle() -> None:
     # 0 reads 2's result, 1 reads its own
     structure = read_structure(graph([operation(0, [3], [1]), operation(1, [1, 2], [2]), operation(2, [2], [3])]))

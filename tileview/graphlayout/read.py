@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
@@ -38,17 +39,21 @@ class _Draft:
 
 
 class _Reports:
-    """Problems with a limit a kind, so that a file with 100,000 dangling values stays readable."""
+    """Problems, each once, with a limit a kind, so that a file with 100,000 dangling values stays readable."""
 
     LIMIT = 50
 
     def __init__(self) -> None:
         self._found: dict[str, list[Problem]] = {}
         self._more: dict[str, int] = {}
+        self._said: set[tuple[str, str]] = set()
 
     def add(
         self, kind: str, severity: str, place: str, text: str, hint: str = "", operation: int | None = None
     ) -> None:
+        if (place, text) in self._said:
+            return
+        self._said.add((place, text))
         found = self._found.setdefault(kind, [])
         if len(found) < self.LIMIT:
             found.append(Problem(severity, place, text, hint, operation=operation))
@@ -70,7 +75,7 @@ def read_structure(graph: Graph) -> Structure:
     Reported, never fatal: a value that nothing produces, one that two operations produce, an operation id given
     twice, an operation that reads its own result, a cycle, a value read from outside a body without being its
     argument, an unknown sequence, a body whose arguments or yields do not match its Repeat, an operation of unknown
-    kind.
+    kind, a value that an operation reads several times.
     """
     return _Reader(graph).read()
 
@@ -214,6 +219,8 @@ class _Reader:
         for node, operation in draft.operations:
             for slot, value in enumerate(operation.inputs):
                 self._use(draft, node, value, slot, parameters, missing, operation.id)
+            if len(set(operation.inputs)) < len(operation.inputs):
+                self._read_twice(draft, operation)
             if isinstance(operation.kind, RepeatKind):
                 for iterated in range(len(operation.kind.iterated_inputs)):
                     identifier = operation.kind.iterated_inputs[iterated]
@@ -235,6 +242,15 @@ class _Reader:
             node = self._add(draft, NodeKind.YIELD, f"to carried {slot}", value=value, slot=slot)
             draft.yields.append(node)
             self._use(draft, node, value, slot, parameters, missing, draft.repeat.id)
+
+    def _read_twice(self, draft: _Draft, operation: Operation) -> None:
+        """An operation may read a value twice; the drawing has one line for it."""
+        for value, times in Counter(operation.inputs).items():
+            found = draft.defined.get(value)
+            if times > 1 and found is not None and found.node is not None:
+                text = f"reads value {value} {times} times: one line stands for all"
+                place = f"operation {operation.id}"
+                self.reports.add("values read several times", "note", place, text, operation=operation.id)
 
     def _use(
         self,

@@ -77,8 +77,8 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class RegionLayout:
-    """Left upper corners of the boxes, one route for each distinct (source, target), the extent of it all from (0,
-    0).
+    """Left upper corners of the boxes, one route for each distinct (source, target) with its ports, the extent of it
+    all from (0, 0).
     """
 
     left: tuple[float, ...]
@@ -100,9 +100,9 @@ def layout_region(
 ) -> RegionLayout:
     """Lay out boxes in layers from top to bottom.
 
-    Any graph is drawn: duplicates (of source and target) share one route, that of the first; cycles are broken and
-    the edge that closes one is drawn upwards; self-loops stand at the right side of their box. Equal input gives
-    equal output, whatever the machine.
+    Any graph is drawn: duplicates (of source and target) share one route, that of the first, unless they have ports
+    of their own; cycles are broken and the edge that closes one is drawn upwards; self-loops stand at the right side
+    of their box. Equal input gives equal output, whatever the machine.
 
     Raises
     ------
@@ -117,11 +117,15 @@ def layout_region(
     first: dict[int, int] = {}
     loops: dict[int, int] = {}
     both: set[int] = set()
+    others: list[tuple[int, int]] = []
     for index, at in enumerate(acyclic.of):
         if at < 0:
             loops.setdefault(lines[index].source, index)
-        elif at in acyclic.reversed or acyclic.edges[at][0] == lines[index].source:
+        elif at in acyclic.reversed:
             first.setdefault(at, index)
+        elif acyclic.edges[at][0] == lines[index].source:
+            if first.setdefault(at, index) != index:
+                others.append((at, index))
         else:
             both.add(at)
     pins = {index: box.pin for index, box in enumerate(boxes) if box.pin is not None}
@@ -137,6 +141,7 @@ def layout_region(
     xs = assign_x(proper, order, widths, spacing.gap, spacing.bend_gap, Part(token, 0.6, 0.9))
     tracer = _Tracer(boxes, lines, proper, order, xs, spacing)
     routes = tracer.routes(acyclic.edges, first, acyclic.reversed, both, groups)
+    routes += tracer.ends_of_their_own(routes, first, others)
     routes += [tracer.loop(node, index) for node, index in loops.items()]
     place = [0] * proper.size
     for row in order:
@@ -276,6 +281,25 @@ class _Tracer:
         """``count`` places along the middle of a border, at most 24 units apart."""
         step = min(24.0, self.boxes[node].width * 0.7 / count)
         return [self.xs[node] + (place - (count - 1) / 2) * step for place in range(count)]
+
+    def ends_of_their_own(
+        self, routes: Sequence[Route], first: dict[int, int], others: Sequence[tuple[int, int]]
+    ) -> list[Route]:
+        """Routes of further lines (edge, line) between the same boxes that leave or meet these at another port; on
+        their way they go with the first.
+        """
+        found = []
+        drawn = {(at, self.lines[line].source_x, self.lines[line].target_x) for at, line in first.items()}
+        for at, index in others:
+            line = self.lines[index]
+            if (at, line.source_x, line.target_x) in drawn:
+                continue
+            drawn.add((at, line.source_x, line.target_x))
+            (_, top), *way, (_, bottom) = routes[at].points
+            start = routes[at].points[0][0] if line.source_x is None else self.left[line.source] + line.source_x
+            end = routes[at].points[-1][0] if line.target_x is None else self.left[line.target] + line.target_x
+            found.append(Route(index, ((start, top), *way, (end, bottom)), routes[at].way))
+        return found
 
     def loop(self, node: int, line: int) -> Route:
         right = self.xs[node] + self.boxes[node].width / 2

@@ -18,7 +18,7 @@ from tileview.graphlayout import NodeKind, Picture, Structure
 from tileview.present.graph_figures import STATE_SHORT, StepState
 from tileview.present.graph_style import ColourMode, GraphStyle
 from tileview.present.graph_words import NodeWords
-from tileview.qt.draw.graph_lettering import Letters, Side
+from tileview.qt.draw.graph_lettering import Side
 from tileview.qt.draw.graph_shapes import Detail, Pens, bar_area, bar_areas, draw_toggle, draw_warning, stripes
 from tileview.qt.draw.polyline import polylines
 
@@ -258,10 +258,10 @@ class BoxLayer:
                     for box in members:
                         letters.write(painter, box.rect.adjusted(8, 0, -8, 0), look.words[box.node].title, Side.CENTRE)
                 continue
-            insides = [(box.node, self._inside(painter, box, scale, detail, look, header)) for box in members]
+            insides = [(box.node, self._inside(box, detail, look, header)) for box in members]
             self._write(painter, insides, scale, detail, look)
 
-    def _inside(self, painter: QPainter, box: _Box, scale: float, detail: Detail, look: Look, header: float) -> QRectF:
+    def _inside(self, box: _Box, detail: Detail, look: Look, header: float) -> QRectF:
         """The room for a box's words: above its bar, beside its signs."""
         rect = box.rect
         inside = rect.adjusted(8, 2, -8, -2)
@@ -269,8 +269,6 @@ class BoxLayer:
             inside.setBottom(bar_area(rect, detail).top())
         if self._structure.nodes[box.node].kind is NodeKind.REPEAT:
             inside.setLeft(rect.left() + header - 2)
-        if box.node == look.style.running:
-            inside.setLeft(_paint_running(painter, inside, scale, detail))
         return inside
 
     def _write(
@@ -283,24 +281,23 @@ class BoxLayer:
     ) -> None:
         height = insides[0][1].height()
         room = {Detail.NUMBERS: height, Detail.TITLES: height * 0.72}.get(detail, height / 2)
-        bold = look.pens.lettering.letters(True, scale, room)
+        bold, plain = (look.pens.lettering.letters(is_bold, scale, room) for is_bold in (True, False))
         painter.setFont(bold.font)
-        if detail is Detail.NUMBERS:
-            for node, inside in insides:
-                bold.write(painter, inside, str(self._structure.nodes[node].operation), Side.CENTRE)
-            return
-        if detail is Detail.TITLES:
-            for node, inside in insides:
-                bold.write_two(painter, inside, look.words[node].title, look.style.share_text(node))
-            return
         for node, inside in insides:
-            upper = QRectF(inside.left(), inside.top(), inside.width(), height / 2)
-            bold.write_two(painter, upper, look.words[node].title, look.style.share_text(node))
-        plain: Letters = look.pens.lettering.letters(False, scale, room)
-        painter.setFont(plain.font)
-        for node, inside in insides:
-            lower = QRectF(inside.left(), inside.top() + height / 2, inside.width(), height / 2)
-            plain.write_two(painter, lower, look.words[node].detail, look.aside(node))
+            upper = QRectF(inside)
+            if detail is Detail.ALL:
+                upper.setHeight(height / 2)
+            if node == look.style.running:
+                upper.setLeft(_paint_running(painter, upper, scale))
+            if detail is Detail.NUMBERS:
+                bold.write(painter, upper, str(self._structure.nodes[node].operation), Side.CENTRE)
+            else:
+                bold.write_two(painter, upper, look.words[node].title, look.style.share_text(node))
+        if detail is Detail.ALL:
+            painter.setFont(plain.font)
+            for node, inside in insides:
+                lower = QRectF(inside.left(), inside.top() + height / 2, inside.width(), height / 2)
+                plain.write_two(painter, lower, look.words[node].detail, look.aside(node))
 
 
 def _paint_hatch(painter: QPainter, rect: QRectF, pens: Pens) -> None:
@@ -310,10 +307,10 @@ def _paint_hatch(painter: QPainter, rect: QRectF, pens: Pens) -> None:
     painter.fillRect(band, QBrush(pens.theme.color("unavailable"), Qt.BrushStyle.BDiagPattern))
 
 
-def _paint_running(painter: QPainter, inside: QRectF, scale: float, detail: Detail) -> float:
+def _paint_running(painter: QPainter, line: QRectF, scale: float) -> float:
     """A triangle in the colour of the text, before the title of the step's operation; returns where that begins."""
-    size = min(inside.height() / 2 - 4, max(8.0, 7.0 / scale))
-    left, middle = inside.left(), inside.top() + inside.height() / (4 if detail is Detail.ALL else 2)
+    size = min(line.height() - 4, max(8.0, 7.0 / scale))
+    left, middle = line.left(), line.center().y()
     shape = [QPointF(left, middle - size / 2), QPointF(left + size, middle), QPointF(left, middle + size / 2)]
     pen = QPen(painter.pen())
     painter.setPen(Qt.PenStyle.NoPen)

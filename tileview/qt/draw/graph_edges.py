@@ -89,12 +89,9 @@ class EdgeLayer:
         self, painter: QPainter, area: QRectF, scale: float, node: int, detail: Detail, pens: Pens
     ) -> None:
         """The edges of the selected node: what it reads solid, what reads it dashed, both stronger than the others."""
-        if self._marked is None or self._marked[0] != node:
-            edges = self.picture.edges
-            self._marked = node, (self._bunch(edges[:, 1] == node), self._bunch(edges[:, 0] == node))
         accent, width = pens.theme.color("accent"), max(2.2, 1.6 / scale)
         seen = _widened(area, 8.0 + 4 * width)
-        for bunch, dashes in zip(self._marked[1], ([], [3.0, 2.0]), strict=True):
+        for bunch, dashes in zip(self._of(node), ([], [3.0, 2.0]), strict=True):
             is_crowded = len(bunch.strokes) > _CROWDED
             pen = QPen(accent, 0 if is_crowded else width)
             if dashes:
@@ -108,8 +105,23 @@ class EdgeLayer:
                 painter.drawPath(polylines(lines.reshape(-1, 2, 2)))
             else:
                 _draw(painter, bunch.strokes, seen, _STEPS.get(detail, _STEPS[Detail.NUMBERS]), period)
-            self._smooth(painter, detail > Detail.BLOCKS)
-            bunch.heads.paint(painter, seen, max(_HEAD + 1, 3.5 / scale), accent)
+        self._smooth(painter, detail > Detail.BLOCKS)
+        self._of(node)[1].heads.paint(painter, seen, max(_HEAD + 1, 3.5 / scale), accent)
+
+    def paint_marked_heads(
+        self, painter: QPainter, area: QRectF, scale: float, node: int, short: float, pens: Pens
+    ) -> None:
+        """The heads of what the selected node reads, above its outline: they end so far before the box."""
+        size = max(_HEAD + 1, 3.5 / scale)
+        heads = self._of(node)[0].heads.moved_back(short)
+        heads.paint(painter, _widened(area, 8.0 + 2 * size), size, pens.theme.color("accent"))
+
+    def _of(self, node: int) -> tuple[_Bunch, _Bunch]:
+        """The edges into a node and those from it; kept for the node that is selected."""
+        if self._marked is None or self._marked[0] != node:
+            edges = self.picture.edges
+            self._marked = node, (self._bunch(edges[:, 1] == node), self._bunch(edges[:, 0] == node))
+        return self._marked[1]
 
     def _bunch(self, chosen: npt.NDArray[np.bool_]) -> _Bunch:
         """Some edges on their own."""
@@ -135,6 +147,10 @@ class _Heads:
     def of(self, is_back: bool) -> _Heads:
         chosen = self.is_back == is_back
         return _Heads(self.tips[chosen], self.along[chosen], self.is_back[chosen])
+
+    def moved_back(self, by: float) -> _Heads:
+        """The same, ending earlier."""
+        return _Heads(self.tips - self.along * by, self.along, self.is_back)
 
     def paint(self, painter: QPainter, area: Area, size: float, color: QColor) -> None:
         """Triangles at the tips in an area."""
