@@ -23,7 +23,9 @@ from tests.helpers.hostile import (
     wide_timeline,
     write_hostile,
 )
+from tileview.qt import program
 from tileview.qt.dialogs import ErrorDialog, ask_about_edits, confirm
+from tileview.qt.folder import MANY_FILES, FolderDialog
 from tileview.qt.palette import CommandPalette
 from tileview.qt.text import plain_tip, visible
 from tileview.qt.views.elided import ElidedLabel
@@ -329,3 +331,31 @@ def test_marks_that_reorder_text_are_written_out(shaped, tmp_path):
                 assert not UNSEEN.search(widget.toPlainText())
     assert shown > 10
     assert visible("plain \u00e9 \U0001f642 \u05d0\u05d1") == "plain \u00e9 \U0001f642 \u05d0\u05d1"
+
+
+def test_a_thousand_files_at_once_become_a_list(driver, tmp_path):
+    """A window for each, or all beside one, would end in a machine that does nothing else any more."""
+    paths = [tmp_path / f"{number}.json" for number in range(1000)]
+    for path in paths:
+        path.write_bytes(b"{}")
+    driver.window.open_paths([*paths, paths[0]])
+    dialog = driver.window.findChild(FolderDialog)
+    assert dialog.tree.topLevelItemCount() == 1000
+    assert dialog.tree.topLevelItem(999).text(0) == "999.json"
+    assert driver.session.document is None
+    driver.qtbot.waitUntil(lambda: dialog.tree.topLevelItem(5).text(3) == "cannot be read", timeout=30_000)
+    dialog.close()
+    driver.window.open_paths(paths[: MANY_FILES - 1])
+    driver.qtbot.waitUntil(lambda: driver.window.findChild(ErrorDialog) is not None, timeout=20_000)
+    driver.window.files.loader.cancel()
+    for dialog in driver.window.findChildren(ErrorDialog):
+        dialog.close()
+
+
+def test_many_files_named_at_the_start_are_one_window(monkeypatch, qapp, tmp_path):
+    opened = []
+    monkeypatch.setattr(program.Windows, "open", lambda self, paths: opened.append(paths))
+    monkeypatch.setattr(QApplication, "exec", lambda *_: 0)
+    paths = [tmp_path / f"{number}.json" for number in range(MANY_FILES)]
+    assert program.run_windows(paths, compare=False) == 0
+    assert opened == [paths]

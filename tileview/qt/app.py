@@ -25,7 +25,7 @@ def run(paths: Sequence[Path | str], compare: bool = False) -> int:
     ----------
     paths : sequence of paths
         The first is opened. A recipe and a timeline stand together. With ``compare`` all others stand beside the first
-        for comparison; without, each gets a window of its own.
+        for comparison; without, each gets a window of its own. Very many are listed with their verdicts.
     compare : bool
         See above.
 

@@ -1,8 +1,9 @@
-"""A folder of dumps as a list: each file with its verdict, worked out in a process, as they come in."""
+"""Dumps as a list, those of a folder or many named at once: each with its verdict, worked out in a process."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal, Slot
@@ -15,6 +16,8 @@ from tileview.qt.text import plain_tip
 from tileview.qt.theme import Theme
 
 FILE_LIMIT = 5000
+MANY_FILES = 9
+"""So many files named at once are listed: each in a window of its own, or all beside one, would be of no use."""
 COLUMNS = ("File", "Scope", "Kind", "Verdict", "Peak", "Why")
 _NAME = re.compile(r"(?P<scope>.+)-(?P<pid>[0-9]+)-(?P<serial>[0-9]+)\.json", re.DOTALL)
 
@@ -67,17 +70,12 @@ class FolderDialog(QDialog):
 
     chosen = Signal(object)
 
-    def __init__(self, folder: Path, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, source: Path | Sequence[Path], theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self.setObjectName("folder")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(f"Dumps in {folder.name}")
         self._theme = theme
-        self._trouble = ""
-        try:
-            found = dumps_in(folder)
-        except OSError as error:
-            found, self._trouble = [], f"{folder} cannot be listed: {error.strerror or error}."
+        found, self._trouble = self._list(source)
         self._paths = found[:FILE_LIMIT]
         self._left_out = len(found) - len(self._paths)
         self._tasks: dict[Task, _Row] = {}
@@ -122,6 +120,17 @@ class FolderDialog(QDialog):
         if first is not None:
             self.tree.setCurrentItem(first)
         self._say()
+
+    def _list(self, source: Path | Sequence[Path]) -> tuple[list[Path], str]:
+        """The files of a folder in their order, files named in that in which they were; and why there are none."""
+        if not isinstance(source, Path):
+            self.setWindowTitle(f"{len(source):,} dumps")
+            return list(dict.fromkeys(path.absolute() for path in source)), ""
+        self.setWindowTitle(f"Dumps in {source.name}")
+        try:
+            return dumps_in(source), ""
+        except OSError as error:
+            return [], f"{source} cannot be listed: {error.strerror or error}."
 
     def _say(self) -> None:
         count = len(self._paths)

@@ -25,6 +25,7 @@ from tileview.qt.exporting import Exporter
 from tileview.qt.exporting_report import ReportExporter
 from tileview.qt.exporting_views import ViewExporter
 from tileview.qt.files import Files, samples
+from tileview.qt.folder import MANY_FILES
 from tileview.qt.icons import icon, program_icon
 from tileview.qt.keyguard import KeyGuard
 from tileview.qt.look import apply_theme
@@ -342,15 +343,17 @@ class MainWindow(QMainWindow):
             self.open_paths(paths)
 
     def open_paths(self, paths: list[Path], ask: bool = True) -> None:
-        """Open what was dropped or named: a folder as a list with verdicts, the first file, the others beside it."""
+        """Open what was dropped or named: a folder or many files as a list with verdicts; of a few the first, and the
+        others beside it."""
         folders = [path for path in paths if path.is_dir()]
         if folders:
             self.tools.show_folder(folders[0])
             if len(paths) > 1:
                 left = len(paths) - 1
                 self.bridge.message.emit(f"Only {folders[0].name} is listed; drop the {left} other alone.")
-            return
-        if not ask or self.files.may_leave():
+        elif len(paths) >= MANY_FILES:
+            self.tools.show_folder(paths)
+        elif not ask or self.files.may_leave():
             self.files.open_together(paths[0], paths[1:])
 
     def closeEvent(self, event: QCloseEvent) -> None:

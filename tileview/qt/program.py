@@ -10,7 +10,9 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QSocketNotifier, QTimer, Slot
 from PySide6.QtWidgets import QApplication
 
+from tileview.qt import early
 from tileview.qt.faults import FaultHandler
+from tileview.qt.folder import MANY_FILES
 from tileview.qt.icons import clear_cache
 from tileview.qt.main_window import MainWindow
 
@@ -113,8 +115,11 @@ def run_windows(paths: list[Path], compare: bool) -> int:
     application = make_application()
     faults = FaultHandler()
     windows = Windows()
-    window = windows.open(paths[:1] if not compare else paths)
-    if not compare:
+    together = compare or len(paths) >= MANY_FILES
+    if len(paths) >= MANY_FILES:
+        early.drop()  # they are listed: nobody asks for the first of them
+    window = windows.open(paths if together else paths[:1])
+    if not together:
         for path in paths[1:]:
             window.files.stand_beside(path)
     if not paths:

@@ -137,11 +137,11 @@ class Tools(QObject):
             dialog.show_page(page)
         dialog.show()
 
-    def show_folder(self, folder: Path) -> None:
-        """List the dumps of a folder with their verdicts."""
+    def show_folder(self, source: Path | Sequence[Path]) -> None:
+        """List the dumps of a folder, or those named, with their verdicts."""
         if self._folder is not None:
             self._folder.close()
-        self._folder = FolderDialog(folder, self._window.bridge.theme, self._window)
+        self._folder = FolderDialog(source, self._window.bridge.theme, self._window)
         self._folder.chosen.connect(self._on_chosen)
         self._folder.destroyed.connect(self._on_folder_gone)
         self._folder.show()
