@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import gc
+import itertools
 import threading
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -18,6 +19,8 @@ from tests.helpers.graphs import generated, graph, operation, repeat, transforme
 from tileview.formats import open_file
 from tileview.graphlayout import LayoutCancelled, NodeKind
 from tileview.model.graph import Graph
+from tileview.present.colours import relative_luminance
+from tileview.present.graph_figures import StepState
 from tileview.present.graph_style import ColourMode
 from tileview.qt.bridge import Bridge
 from tileview.qt.draw import graph_layouts
@@ -515,13 +518,50 @@ class TestColours:
         sample.view.bar.colours.activated.emit(1)
         assert sample.view.mode is ColourMode.STEP
         sample.canvas.centre(sample.node(35), 1.0)
-        assert self.probe(sample, 36) == sample.bridge.theme.color("surface")
+        assert self.probe(sample, 36) == sample.bridge.theme.color("background")
         sample.canvas.centre(sample.node(0), 1.0)
-        assert self.probe(sample, 0) == sample.bridge.theme.color("raised")
+        assert self.probe(sample, 0) == sample.bridge.theme.color("border")
         assert sample.view.legend.text().startswith("Step 106: Product; runs at this step")
         sample.key("c")
         assert sample.view.mode is ColourMode.SHARE
         assert sample.view.bar.colours.currentIndex() == 0
+
+    @pytest.mark.parametrize("theme", ["light", "dark"])
+    @pytest.mark.parametrize("scale", [0.3, 1.0])
+    def test_states_of_a_step_differ_without_colour(self, make_pane, theme, scale) -> None:
+        pane = make_pane(theme=theme)
+        pane.open(SAMPLES / "so400m-over.recipe.json")
+        pane.view.dress.next_mode()
+        structure, states = pane.view.result.structure, pane.view.shown_style.states
+
+        def light(state: StepState) -> tuple[list[float], int]:
+            """Luminance down the left part of a box in a state, and how often it changes along its upper border."""
+            operations = [node for node in structure.nodes if node.kind is NodeKind.OPERATION]
+            node = next(node.index for node in operations if states[node.index] == state)
+            pane.canvas.centre(node, scale)
+            image = pane.image()
+            rect = pane.canvas.transform().mapRect(pane.canvas.scene.rect(node))
+            x, y = int(rect.left() + rect.width() * 0.06), round(rect.top())
+            rows, columns = range(int(rect.top()) + 3, int(rect.bottom())), range(int(rect.left()) + 8, int(x + 40))
+            down = [relative_luminance(image.pixelColor(x, at).getRgb()[:3]) for at in rows]
+            changes = []
+            for row in (y - 1, y, y + 1):
+                along = [relative_luminance(image.pixelColor(at, row).getRgb()[:3]) for at in columns]
+                changes.append(sum(abs(a - b) > 0.02 for a, b in itertools.pairwise(along)))
+            return down, max(changes)
+
+        coming, idle, done, holds, runs = (
+            light(state)
+            for state in (StepState.COMING, StepState.IDLE, StepState.DONE, StepState.HOLDS, StepState.RUNS)
+        )
+        ground = coming[0][0]
+        # Filled or not, and how dark; a band below what holds memory; a dotted frame around what makes no step.
+        assert idle[0][0] == ground
+        fills = sorted(state[0][0] for state in (coming, done, runs))
+        assert all((high + 0.05) / (low + 0.05) > 1.3 for low, high in itertools.pairwise(fills))
+        assert max(holds[0]) - min(holds[0]) > 0.15
+        assert max(done[0][:-4]) - min(done[0][:-4]) < 0.02
+        assert idle[1] > coming[1] + 5
 
     def test_the_selected_box_has_a_double_outline_in_any_theme(self, sample) -> None:
         sample.session.select_operation(36)

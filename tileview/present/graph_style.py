@@ -220,12 +220,16 @@ def _share_legend(figures: NodeFigures, most: int, has_stripes: bool) -> Legend:
     return Legend(title, ramp, tuple(entries), tuple(notes))
 
 
+_STATE_MARKS = {StepState.RUNS: "run", StepState.HOLDS: "band", StepState.IDLE: "dots"}
+"""How boxes of a state are drawn besides their colour: with a triangle, with a band below, with a dotted frame."""
+
+
 def _step_legend(figures: NodeFigures) -> Legend:
     if figures.step is None:
         return Legend("No figures: this state has no estimate", None, ())
     order = (StepState.RUNS, StepState.HOLDS, StepState.DONE, StepState.COMING, StepState.IDLE)
     entries = [
-        LegendEntry(f"shade:{int(state)}", STATE_WORDS[state], "run" if state is StepState.RUNS else "")
+        LegendEntry(f"shade:{int(state)}", STATE_WORDS[state], _STATE_MARKS.get(state, ""))
         for state in order
         if state is not StepState.IDLE or figures.has_idle
     ]

@@ -26,6 +26,10 @@ Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 
+_BANDS = {Detail.BLOCKS: 0.35, Detail.NUMBERS: 0.14, Detail.TITLES: 0.1, Detail.ALL: 0.09}
+"""How high the band of a box that holds memory is, as a part of the box."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Look:
     """How a picture looks: what its boxes say, their figures and colours, pens and fonts."""
@@ -106,6 +110,7 @@ class BoxLayer:
         ]
         self._paint_frames(painter, boxes, detail, look)
         self._paint_bars(painter, places[~is_dim], detail, look)
+        self._paint_bands(painter, places[~is_dim], detail, look)
         self._paint_signs(painter, boxes, look, header)
         self._paint_words(painter, boxes, scale, detail, look, header)
 
@@ -116,15 +121,14 @@ class BoxLayer:
         for box in boxes:
             is_filled = look.style.mode is ColourMode.STEP and not box.is_dim
             shade = int(look.style.shade[box.node]) if is_filled else -1
-            pen = "unknown" if look.words[box.node].is_unknown else "grid" if box.is_dim else "muted"
+            pen = "grid" if box.is_dim else "idle" if shade == StepState.IDLE else "muted"
+            pen = "unknown" if look.words[box.node].is_unknown else pen
             is_port = self._structure.nodes[box.node].is_port
             groups.setdefault((pen, shade, box.is_dim or is_port), []).append(box)
         theme = look.pens.theme
         for (pen, shade, is_flat), members in groups.items():
             is_unknown = pen == "unknown"
-            painter.setPen(
-                QPen(theme.color("warning"), 2.2, Qt.PenStyle.DashLine) if is_unknown else QPen(theme.color(pen), 1.0)
-            )
+            painter.setPen(_frame_pen(pen, look.pens))
             ground = theme.color("background" if is_flat else "raised")
             painter.setBrush(ground if shade < 0 else QColor(*look.style.shades[shade].tolist()))
             if detail is Detail.NUMBERS and not is_unknown:
@@ -187,6 +191,19 @@ class BoxLayer:
             painter.setPen(QPen(color, 1.2))
             painter.drawPath(polylines(stripes(areas[(inks == ink).all(axis=1)]).reshape(-1, 2, 2)))
 
+    def _paint_bands(self, painter: QPainter, places: Ints, detail: Detail, look: Look) -> None:
+        """A band below the boxes that hold memory at the step: their colour alone is close to others."""
+        style = look.style
+        if style.mode is not ColourMode.STEP or not len(style.states):
+            return
+        places = places[style.shade[self._picture.nodes[places]] == int(StepState.HOLDS)]
+        left, top, width, height = self._picture.rects[places].T
+        band = height * _BANDS[detail]
+        areas = np.stack([left + 2, top + height - band - 2, width - 4, band], axis=1)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(look.pens.theme.color("accent"))
+        painter.drawRects([QRectF(*area) for area in areas.tolist()])
+
     def _paint_blocks(self, painter: QPainter, places: Ints, look: Look) -> None:
         """Boxes without words, those of one colour together: filled by state, or as far as their share reaches."""
         if not len(places):
@@ -207,6 +224,7 @@ class BoxLayer:
             painter.setPen(QPen(border if shade < 0 else color.darker(130), 0) if is_filled else Qt.PenStyle.NoPen)
             painter.setBrush(color)
             painter.drawRects([rects[place] for place in places[shades == shade].tolist()])
+        self._paint_bands(painter, places, Detail.BLOCKS, look)
 
     def _blocks(self, style: GraphStyle) -> list[QRectF]:
         """By place: the part of a box that its share fills, where boxes have no words; made once for each style."""
@@ -298,6 +316,15 @@ class BoxLayer:
             for node, inside in insides:
                 lower = QRectF(inside.left(), inside.top() + height / 2, inside.width(), height / 2)
                 plain.write_two(painter, lower, look.words[node].detail, look.aside(node))
+
+
+def _frame_pen(name: str, pens: Pens) -> QPen:
+    """The pen of a frame: ``unknown``, ``idle`` (makes no step), or a token."""
+    if name == "unknown":
+        return QPen(pens.theme.color("warning"), 2.2, Qt.PenStyle.DashLine)
+    if name == "idle":
+        return QPen(pens.theme.color("muted"), 1.0, Qt.PenStyle.DotLine)
+    return QPen(pens.theme.color(name), 1.0)
 
 
 def _paint_hatch(painter: QPainter, rect: QRectF, pens: Pens) -> None:

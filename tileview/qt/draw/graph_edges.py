@@ -108,13 +108,10 @@ class EdgeLayer:
         self._smooth(painter, detail > Detail.BLOCKS)
         self._of(node)[1].heads.paint(painter, seen, max(_HEAD + 1, 3.5 / scale), accent)
 
-    def paint_marked_heads(
-        self, painter: QPainter, area: QRectF, scale: float, node: int, short: float, pens: Pens
-    ) -> None:
-        """The heads of what the selected node reads, above its outline: they end so far before the box."""
-        size = max(_HEAD + 1, 3.5 / scale)
-        heads = self._of(node)[0].heads.moved_back(short)
-        heads.paint(painter, _widened(area, 8.0 + 2 * size), size, pens.theme.color("accent"))
+    def paint_marked_heads(self, painter: QPainter, area: QRectF, scale: float, node: int, pens: Pens) -> None:
+        """The heads of what the selected node reads, to be drawn above its outline."""
+        size = max(_HEAD + 2.5, 3.5 / scale)
+        self._of(node)[0].heads.paint(painter, _widened(area, 8.0 + 2 * size), size, pens.theme.color("accent"))
 
     def _of(self, node: int) -> tuple[_Bunch, _Bunch]:
         """The edges into a node and those from it; kept for the node that is selected."""
@@ -147,10 +144,6 @@ class _Heads:
     def of(self, is_back: bool) -> _Heads:
         chosen = self.is_back == is_back
         return _Heads(self.tips[chosen], self.along[chosen], self.is_back[chosen])
-
-    def moved_back(self, by: float) -> _Heads:
-        """The same, ending earlier."""
-        return _Heads(self.tips - self.along * by, self.along, self.is_back)
 
     def paint(self, painter: QPainter, area: Area, size: float, color: QColor) -> None:
         """Triangles at the tips in an area."""

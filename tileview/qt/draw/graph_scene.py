@@ -221,7 +221,7 @@ class GraphScene:
             self._outline(painter, marks.selected, width * 0.6, QPen(self.theme.color("background"), width))
             self._outline(painter, marks.selected, width * 1.5, QPen(self.theme.color("mark"), width))
             if marks.selected in self.place:
-                self.edges.paint_marked_heads(painter, area, scale, marks.selected, 2 * width, self.look.pens)
+                self.edges.paint_marked_heads(painter, area, scale, marks.selected, self.look.pens)
 
     def _outline_found(self, painter: QPainter, area: QRectF, scale: float, found: frozenset[int]) -> None:
         """The matches of a search in view; where they are many, thin and all at once."""

@@ -158,7 +158,11 @@ class LegendStrip(QWidget):
         painter.setBrush(item.color or Qt.BrushStyle.NoBrush)
         if item.mark == "dash":
             painter.setPen(QPen(self._theme.color("warning"), 1.8, Qt.PenStyle.DashLine))
+        if item.mark == "dots":
+            painter.setPen(QPen(self._theme.color("muted"), 1, Qt.PenStyle.DotLine))
         painter.drawRect(box)
+        if item.mark == "band":
+            painter.fillRect(QRectF(box.left() + 1, box.bottom() - 4, box.width() - 2, 3), self._theme.color("accent"))
         if item.mark == "stripes" and item.color is not None:
             rgb = (item.color.red(), item.color.green(), item.color.blue())
             draw_stripes(painter, box, QColor(*ink_on(rgb)))

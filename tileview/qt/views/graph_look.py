@@ -21,8 +21,8 @@ from tileview.qt.draw.graph_shapes import BAR
 from tileview.qt.theme import Theme
 from tileview.session.session import Session
 
-_STATE_TOKENS = ("background", "surface", "raised", "selection", "accent")
-"""Theme tokens of the states of a step: idle, coming, done, holds, runs."""
+_STATE_TOKENS = ("background", "background", "border", "selection", "accent")
+"""Theme tokens of the states of a step: idle (with a dotted frame), coming, done, holds (with a band), runs."""
 
 
 def box_sizes(font: QFont) -> Sizes:
