@@ -327,22 +327,25 @@ def left_by_a_crash(driver, path) -> None:
 def test_edits_of_a_crashed_window_are_offered(make_driver, pair, monkeypatch):
     left_by_a_crash(make_driver(), pair)
     asked = []
-    monkeypatch.setattr(files, "confirm", lambda *words: asked.append(words) or True)
+    monkeypatch.setattr(files, "ask_to_recover", lambda *words: asked.append(words) or Answer.RECOVER)
     driver = make_driver()
     assert driver.window.files.offer_recovery()
     driver.qtbot.waitUntil(lambda: driver.session.document is not None, timeout=20_000)
-    assert asked[0][4] == "Swap operation 0 to alternative 2"
+    assert asked[0][2] == ("Swap operation 0 to alternative 2",)
     assert dict(driver.session.state.swaps) == {0: 2}
     assert not driver.session.history.is_clean
     assert not (recovery_folder() / "crashed.json").exists()
 
 
-def test_declined_edits_of_a_crashed_window_are_removed(make_driver, pair, monkeypatch):
+@pytest.mark.parametrize(("answer", "stays"), [(Answer.DISCARD, False), (Answer.CANCEL, True)])
+def test_declined_edits_of_a_crashed_window_are_removed_only_when_discarded(
+    make_driver, pair, monkeypatch, answer, stays
+):
     left_by_a_crash(make_driver(), pair)
-    monkeypatch.setattr(files, "confirm", lambda *words: False)
+    monkeypatch.setattr(files, "ask_to_recover", lambda *words: answer)
     driver = make_driver()
     assert not driver.window.files.offer_recovery()
-    assert not (recovery_folder() / "crashed.json").exists()
+    assert (recovery_folder() / "crashed.json").exists() is stays
 
 
 def test_the_edits_of_a_living_window_are_not_offered(make_driver, pair):
@@ -426,14 +429,14 @@ def test_an_export_over_the_opened_file_is_no_news(driver, pair, monkeypatch, qt
     assert driver.session.history.undo_label == "Swap operation 0 to alternative 2"
 
 
-@pytest.mark.parametrize("wanted", [True, False])
-def test_opening_the_file_of_a_crashed_window_offers_its_edits(make_driver, pair, monkeypatch, wanted):
+@pytest.mark.parametrize("answer", [Answer.RECOVER, Answer.DISCARD, Answer.CANCEL])
+def test_opening_the_file_of_a_crashed_window_offers_its_edits(make_driver, pair, monkeypatch, answer):
     left_by_a_crash(make_driver(), pair)
-    monkeypatch.setattr(files, "confirm", lambda *words: wanted)
+    monkeypatch.setattr(files, "ask_to_recover", lambda *words: answer)
     driver = make_driver()
     driver.open(pair)
-    assert dict(driver.session.state.swaps) == ({0: 2} if wanted else {})
-    assert not (recovery_folder() / "crashed.json").exists()
+    assert dict(driver.session.state.swaps) == ({0: 2} if answer is Answer.RECOVER else {})
+    assert (recovery_folder() / "crashed.json").exists() is (answer is Answer.CANCEL)
 
 
 def test_files_opened_for_comparison_stand_beside_the_first(driver, pair, vit3, over):

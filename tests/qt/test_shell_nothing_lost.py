@@ -10,13 +10,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMessageBox
 
 from tests.helpers.dumps import sample
 from tileview.formats import open_file
-from tileview.qt import saving, settings
-from tileview.qt.dialogs import ErrorDialog
+from tileview.qt import files, recovery, saving, settings
+from tileview.qt.dialogs import Answer, ErrorDialog, ask_to_recover
 from tileview.qt.faults import FaultHandler
 from tileview.qt.recovery import recovery_folder
 
@@ -382,3 +383,65 @@ def test_a_temporary_folder_that_others_can_look_into_is_not_used(tmp_path, monk
     folder.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(OSError, match=r"denied|exists"):
         settings._temporary_folder()
+
+
+def left_by_a_crash(pair, make_driver):
+    """A recovery file with one swap in it, as a killed window leaves it; the recipe that it was made on."""
+    driver = make_driver()
+    driver.open(pair)
+    driver.session.swap(0, 2)
+    driver.window.files.recovery.write()
+    file = driver.window.files.recovery.file
+    kept = file.with_name("crashed.json")
+    kept.write_bytes(file.read_bytes())
+    driver.session.mark_clean()
+    driver.window.close()
+    return kept, driver.session.document.recipe
+
+
+@pytest.mark.parametrize("gone", [False, True])
+def test_edits_of_a_crash_find_their_plans_in_a_file_that_changed_since(pair, make_driver, monkeypatch, gone):
+    """They name plans by number; in the new file another plan has that number, or the plan is gone."""
+    kept, before = left_by_a_crash(pair, make_driver)
+    content = json.loads(pair.read_bytes())
+    content["alternatives"]["0"].reverse()
+    if gone:
+        del content["alternatives"]["0"][-3]
+    pair.write_text(json.dumps(content))
+    monkeypatch.setattr(files, "ask_to_recover", lambda *words: Answer.RECOVER)
+    driver = make_driver()
+    driver.open(pair)
+    driver.settle()
+    dialog = driver.window.findChild(ErrorDialog)
+    if gone:
+        assert "Operation 0 has no alternative 2 any more." in dialog.text()
+        dialog.close()
+        assert dict(driver.session.state.swaps) == {}
+    else:
+        assert dialog is None
+        assert driver.session.recipe.plans[0] == before.alternatives[0][2]
+    assert not kept.exists()
+
+
+def test_edits_of_a_crash_stay_in_their_file_until_they_are_in_another(pair, make_driver, monkeypatch):
+    kept, _ = left_by_a_crash(pair, make_driver)
+    monkeypatch.setattr(files, "ask_to_recover", lambda *words: Answer.RECOVER)
+    monkeypatch.setattr(recovery.os, "replace", lambda *paths: (_ for _ in ()).throw(OSError(28, "No space left")))
+    driver = make_driver()
+    driver.open(pair)
+    assert dict(driver.session.state.swaps) == {0: 2}
+    assert kept.exists()
+    monkeypatch.undo()
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_Escape, None])
+def test_the_question_about_edits_of_a_crash_can_be_put_off(driver, key):
+    def press() -> None:
+        (box,) = (one for one in QApplication.topLevelWidgets() if isinstance(one, QMessageBox) and one.isVisible())
+        if key is None:
+            box.close()
+        else:
+            QTest.keyClick(box, key)
+
+    QTimer.singleShot(50, press)
+    assert ask_to_recover(driver.window, "text", ["label"]) is Answer.CANCEL

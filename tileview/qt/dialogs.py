@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 from importlib import metadata
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QFontDatabase, QGuiApplication
 from PySide6.QtWidgets import (
+    QAbstractButton,
     QDialog,
     QDialogButtonBox,
     QHBoxLayout,
@@ -105,54 +107,68 @@ class Answer(Enum):
     """What to do with edits that would be lost."""
 
     EXPORT = "export"
+    RECOVER = "recover"
     DISCARD = "discard"
     CANCEL = "cancel"
 
 
+def _question(parent: QWidget, name: str, icon: QMessageBox.Icon, title: str, text: str, more: str) -> QMessageBox:
+    """A question without buttons yet, its texts shown as they are."""
+    box = QMessageBox(parent)
+    box.setObjectName(name)
+    box.setIcon(icon)
+    box.setTextFormat(Qt.TextFormat.PlainText)
+    box.setWindowTitle(title)
+    box.setText(cut_words(text))
+    box.setInformativeText(cut_words(more))
+    return box
+
+
+def _answer(box: QMessageBox, default: QPushButton, escape: QPushButton) -> QAbstractButton | None:
+    """Ask; the button that was pressed."""
+    box.setDefaultButton(default)
+    box.setEscapeButton(escape)
+    box.exec()
+    clicked = box.clickedButton()
+    box.deleteLater()
+    return clicked
+
+
 def ask_about_edits(parent: QWidget, name: str, labels: list[str], can_export: bool) -> Answer:
     """Ask before edits are lost; ``labels`` are the edits in force, oldest first."""
-    box = QMessageBox(parent)
-    box.setObjectName("unsaved")
-    box.setIcon(QMessageBox.Icon.Warning)
-    box.setTextFormat(Qt.TextFormat.PlainText)
-    box.setWindowTitle("Edits not exported")
     count = len(labels)
-    box.setText(
-        f"{name} has {count} edit{'s' if count != 1 else ''} that {'are' if count != 1 else 'is'} not exported."
-    )
+    text = f"{name} has {count} edit{'s' if count != 1 else ''} that {'are' if count != 1 else 'is'} not exported."
     shown = "\n".join(labels[-8:]) + (f"\n… and {count - 8} earlier" if count > 8 else "")
-    box.setInformativeText(cut_words(shown))
+    box = _question(parent, "unsaved", QMessageBox.Icon.Warning, "Edits not exported", text, shown)
     export = None
     if can_export:
         export = box.addButton("Export…", QMessageBox.ButtonRole.AcceptRole)
     discard = box.addButton("Discard edits", QMessageBox.ButtonRole.DestructiveRole)
     cancel = box.addButton(QMessageBox.StandardButton.Cancel)
-    box.setDefaultButton(export if export is not None else cancel)
-    box.setEscapeButton(cancel)
-    box.exec()
-    clicked = box.clickedButton()
-    box.deleteLater()
+    clicked = _answer(box, cancel if export is None else export, cancel)
     if export is not None and clicked is export:
         return Answer.EXPORT
     return Answer.DISCARD if clicked is discard else Answer.CANCEL
 
 
+def ask_to_recover(parent: QWidget, text: str, labels: Sequence[str]) -> Answer:
+    """Ask what is to become of edits that a crash has left; whoever closes the question is asked again another time."""
+    box = _question(parent, "recover", QMessageBox.Icon.Question, "Edits from before", text, "\n".join(labels))
+    recover = box.addButton("Open with edits", QMessageBox.ButtonRole.AcceptRole)
+    discard = box.addButton("Discard edits", QMessageBox.ButtonRole.DestructiveRole)
+    later = box.addButton("Not now", QMessageBox.ButtonRole.RejectRole)
+    clicked = _answer(box, recover, later)
+    if clicked is recover:
+        return Answer.RECOVER
+    return Answer.DISCARD if clicked is discard else Answer.CANCEL
+
+
 def confirm(parent: QWidget, title: str, text: str, yes: str, more: str = "") -> bool:
     """A question with one verb to do it; the safe answer is the default."""
-    box = QMessageBox(parent)
-    box.setObjectName("confirm")
-    box.setIcon(QMessageBox.Icon.Question)
-    box.setTextFormat(Qt.TextFormat.PlainText)
-    box.setWindowTitle(title)
-    box.setText(cut_words(text))
-    box.setInformativeText(cut_words(more))
+    box = _question(parent, "confirm", QMessageBox.Icon.Question, title, text, more)
     button = box.addButton(yes, QMessageBox.ButtonRole.AcceptRole)
     cancel = box.addButton(QMessageBox.StandardButton.Cancel)
-    box.setDefaultButton(cancel)
-    box.exec()
-    chosen = box.clickedButton() is button
-    box.deleteLater()
-    return chosen
+    return _answer(box, cancel, cancel) is button
 
 
 def _installed(package: str) -> str:

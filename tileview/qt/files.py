@@ -11,12 +11,12 @@ from PySide6.QtWidgets import QFileDialog, QMainWindow
 from tileview.model.timeline import Timeline
 from tileview.qt.actions import Command
 from tileview.qt.bridge import Bridge
-from tileview.qt.dialogs import Answer, ErrorDialog, ask_about_edits, confirm
+from tileview.qt.dialogs import Answer, ErrorDialog, ask_about_edits, ask_to_recover, confirm
 from tileview.qt.estimates import Estimates
 from tileview.qt.exporting import Exporter
 from tileview.qt.loading import Loader, LoadRequest
-from tileview.qt.recovery import Kept, Recovery, left_behind
-from tileview.qt.reload import FileWatch, carry_over, carry_selection, possible
+from tileview.qt.recovery import Kept, Recovery, left_behind, possible
+from tileview.qt.reload import FileWatch, carry_over, carry_selection
 from tileview.qt.saving import same_file
 from tileview.qt.settings import Settings
 from tileview.qt.status import Work
@@ -356,24 +356,19 @@ class Files(QObject):
         return False
 
     def _wants(self, kept: Kept) -> bool:
-        """Ask whether edits from before a crash are wanted; they are gone where not."""
+        """Ask whether edits from before a crash are wanted; they are gone only where they are said not to be."""
         changed = "" if kept.same_file else " The file has changed since then."
-        wanted = confirm(
-            self._window,
-            "Edits from before",
-            f"TileView ended unexpectedly with edits on {kept.document}.{changed} Open it with these edits?",
-            "Open with edits",
-            "\n".join(kept.labels[-8:]),
-        )
-        if not wanted:
-            kept.file.unlink(missing_ok=True)
-        return wanted
+        text = f"TileView ended unexpectedly with edits on {kept.document}.{changed} Open it with these edits?"
+        answer = ask_to_recover(self._window, text, kept.labels[-8:])
+        if answer is Answer.DISCARD:
+            kept.discard()
+        return answer is Answer.RECOVER
 
     def _take_recovered(self, document: Document, kept: Kept) -> None:
-        carried = possible(document, kept.state)
+        carried = possible(document, kept.state, kept.marks)
         self._take(document, carried.state)
-        self.recovery.write()
-        kept.file.unlink(missing_ok=True)
+        if self.recovery.write():
+            kept.discard()
         if carried.conflicts:
             text = "Some edits no longer make sense in this file:\n" + "\n".join(carried.conflicts[:20])
             ErrorDialog("Not all edits were recovered", text, "", self._window).open()

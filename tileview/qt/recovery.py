@@ -8,9 +8,11 @@ crash.
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
 import uuid
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,8 +24,11 @@ from tileview.formats.check import FieldError
 from tileview.formats.tensorjson import format_to_json, layout_from_json, layout_to_json, precision_from_json
 from tileview.model.recipe import Overrides
 from tileview.model.tensor import Format
+from tileview.model.timeline_file import TimelineFile
 from tileview.qt.bridge import Bridge
+from tileview.qt.reload import Carried, file_identity, stamp
 from tileview.qt.settings import state_folder
+from tileview.session.document import Document
 from tileview.session.state import EditState
 
 VERSION = 1
@@ -31,24 +36,28 @@ DELAY_MS = 400
 """Edits in quick succession are written once."""
 
 
+Marks = Mapping[str, Mapping[str, str]]
+"""Kind of edit → what it is on, by number → what tells that from something else of the same number."""
+
+
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Edits found in a recovery file. ``same_file``: the document has not changed since they were made."""
+    """Edits found in a recovery file, with their marks (:func:`marks_of`).
+
+    ``same_file``: the document has not changed since they were made.
+    """
 
     file: Path
     document: Path
     state: EditState
     labels: tuple[str, ...]
     same_file: bool
+    marks: Marks
 
-
-def stamp(path: Path) -> list[int]:
-    """What tells one content of a file from another without reading it: size and time; empty where it is gone."""
-    try:
-        status = path.stat()
-    except OSError:
-        return []
-    return [status.st_size, status.st_mtime_ns]
+    def discard(self) -> None:
+        """The edits are in another file by now, or not wanted."""
+        with suppress(OSError):
+            self.file.unlink(missing_ok=True)
 
 
 def state_to_json(state: EditState) -> dict[str, Any]:
@@ -88,6 +97,69 @@ def _number(value: object) -> int | None:
     return value
 
 
+def marks_of(document: Document, state: EditState) -> Marks:
+    """What to keep beside edits that name plans and values by number: the file may be another one later."""
+    recipe = document.recipe
+    if recipe is None:
+        values = document.source.values if isinstance(document.source, TimelineFile) else ()
+        return {"layouts": {str(index): _mark(file_identity(values[index])) for index in state.layouts}}
+    return {
+        "swaps": {str(one): _mark(recipe.alternatives[one][index]) for one, index in state.swaps.items()},
+        "homes": {str(value): _mark(recipe.graph.shape_of(value)) for value in state.homes},
+        "boundaries": {str(value): _mark(recipe.graph.shape_of(value)) for value in state.boundaries},
+    }
+
+
+def _mark(thing: object) -> str:
+    return hashlib.sha256(repr(thing).encode("utf-8", "backslashreplace")).hexdigest()[:16]
+
+
+def possible(document: Document, state: EditState, marks: Marks) -> Carried:
+    """Edits from a recovery file as far as they make sense in a document that may be another one by now.
+
+    What an edit is on is found by its mark, wherever it stands now; without a mark its number counts.
+    """
+    recipe = document.recipe
+    if recipe is None:
+        return _possible_layouts(document, state, marks.get("layouts", {}))
+    swaps: dict[int, int] = {}
+    lost: list[str] = []
+    for operation, index in state.swaps.items():
+        plans = recipe.alternatives.get(operation, ())
+        place = _place(index, plans, marks.get("swaps", {}).get(str(operation)))
+        if place is None:
+            lost.append(f"Operation {operation} has no alternative {index} any more.")
+        elif plans[place] != recipe.plans.get(operation):
+            swaps[operation] = place
+
+    def same(kind: str, value: int) -> bool:
+        shape = recipe.graph.shape_of(value)
+        return shape is not None and marks.get(kind, {}).get(str(value), _mark(shape)) == _mark(shape)
+
+    homes = {value: home for value, home in state.homes.items() if same("homes", value)}
+    lost += [f"There is no input {value} of that shape." for value in state.homes if value not in homes]
+    boundaries = {value: is_open for value, is_open in state.boundaries.items() if same("boundaries", value)}
+    lost += [f"There is no value {value} of that shape." for value in state.boundaries if value not in boundaries]
+    kept = EditState(swaps=swaps, homes=homes, boundaries=boundaries, overrides=state.overrides)
+    return Carried(kept, tuple(lost))
+
+
+def _possible_layouts(document: Document, state: EditState, marks: Mapping[str, str]) -> Carried:
+    values = document.source.values if isinstance(document.source, TimelineFile) else ()
+    identities = tuple(map(file_identity, values))
+    places = {index: _place(index, identities, marks.get(str(index))) for index in state.layouts}
+    layouts = {place: state.layouts[index] for index, place in places.items() if place is not None}
+    lost = [f"There is no value {index} any more." for index, place in places.items() if place is None]
+    return Carried(EditState(layouts=layouts, overrides=state.overrides), tuple(lost))
+
+
+def _place(index: int, things: Sequence[object], mark: str | None) -> int | None:
+    """Where among things the one stands that had this index and this mark; None where it is gone."""
+    if 0 <= index < len(things) and mark in (None, _mark(things[index])):
+        return index
+    return None if mark is None else next((at for at, thing in enumerate(things) if _mark(thing) == mark), None)
+
+
 def recovery_folder() -> Path:
     folder = state_folder() / "recovery"
     folder.mkdir(parents=True, exist_ok=True)
@@ -120,18 +192,23 @@ class Recovery(QObject):
     def file(self) -> Path:
         return self._file
 
-    @Slot()
-    def write(self) -> None:
+    @Slot(result=bool)
+    def write(self) -> bool:
         """Bring the file up to date: written while there are edits that are not exported, removed otherwise.
 
         A folder that cannot be written leaves the edits without a copy; that must not disturb the work on them, and is
         said once.
+
+        Returns
+        -------
+        bool
+            Whether all is in the file that would be lost in a crash.
         """
         session = self._bridge.session
         document = session.document
         if document is None or session.history.is_clean:
             self._remove()
-            return
+            return True
         try:
             if self._no_folder is not None:
                 raise self._no_folder
@@ -142,6 +219,7 @@ class Recovery(QObject):
                 "document": str(document.path.absolute()),
                 "stamp": stamp(document.path),
                 "edits": state_to_json(session.state),
+                "marks": marks_of(document, session.state),
                 "labels": [edit.label for edit in session.history.done],
             }
             part = self._file.with_suffix(".part")
@@ -149,8 +227,9 @@ class Recovery(QObject):
             os.replace(part, self._file)
         except (OSError, FieldError) as error:
             self._warn(error)
-        else:
-            self._has_warned = False
+            return False
+        self._has_warned = False
+        return True
 
     def _warn(self, error: Exception) -> None:
         if self._has_warned:
@@ -213,4 +292,6 @@ def _read(file: Path) -> Kept:
         raise _OtherVersion
     document = Path(raw["document"])
     labels = tuple(str(label) for label in raw["labels"])
-    return Kept(file, document, state_from_json(raw["edits"]), labels, stamp(document) == raw["stamp"] != [])
+    marks = {str(kind): dict(entries) for kind, entries in raw.get("marks", {}).items()}
+    same = stamp(document) == raw["stamp"] != []
+    return Kept(file, document, state_from_json(raw["edits"]), labels, same, marks)

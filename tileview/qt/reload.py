@@ -9,14 +9,22 @@ from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal, Slot
 
 from tileview.model.recipe import Recipe
 from tileview.model.timeline import Timeline, TimelineValue
-from tileview.model.timeline_file import TimelineFile
-from tileview.qt.recovery import stamp
+from tileview.model.timeline_file import FileValue, TimelineFile
 from tileview.session.document import Document
 from tileview.session.selection import Selection
 from tileview.session.state import EditState
 
 SETTLE_MS = 300
 """A file is looked at when it has been left alone for so long."""
+
+
+def stamp(path: Path) -> list[int]:
+    """What tells one content of a file from another without reading it: size and time; empty where it is gone."""
+    try:
+        status = path.stat()
+    except OSError:
+        return []
+    return [status.st_size, status.st_mtime_ns]
 
 
 class FileWatch(QObject):
@@ -152,11 +160,11 @@ def _same_shape(old: Recipe, new: Recipe, value: int) -> bool:
 
 
 def _carry_timeline(old: TimelineFile, new: TimelineFile, state: EditState) -> Carried:
-    places = {(value.id, value.name, value.shape): index for index, value in enumerate(new.values)}
+    places = {file_identity(value): index for index, value in enumerate(new.values)}
     layouts, conflicts = {}, []
     for index, layout in state.layouts.items():
         value = old.values[index]
-        found = places.get((value.id, value.name, value.shape))
+        found = places.get(file_identity(value))
         if found is None:
             conflicts.append(f"Value {value.name}, whose layout was changed, is gone or has another shape.")
         else:
@@ -164,30 +172,9 @@ def _carry_timeline(old: TimelineFile, new: TimelineFile, state: EditState) -> C
     return Carried(EditState(layouts=layouts, overrides=state.overrides), tuple(conflicts))
 
 
-def possible(document: Document, state: EditState) -> Carried:
-    """Edits from a recovery file as far as they make sense in a document that may be another one by now."""
-    recipe = document.recipe
-    if recipe is None:
-        count = len(document.source.values) if isinstance(document.source, TimelineFile) else 0
-        layouts = {index: layout for index, layout in state.layouts.items() if 0 <= index < count}
-        lost = [f"There is no value {index}." for index in state.layouts if index not in layouts]
-        return Carried(EditState(layouts=layouts, overrides=state.overrides), tuple(lost))
-    swaps = {
-        operation: index
-        for operation, index in state.swaps.items()
-        if 0 <= index < len(recipe.alternatives.get(operation, ()))
-    }
-    lost = [
-        f"Operation {operation} has no alternative {index}."
-        for operation, index in state.swaps.items()
-        if operation not in swaps
-    ]
-    homes = {value: home for value, home in state.homes.items() if recipe.graph.shape_of(value) is not None}
-    lost += [f"There is no input {value}." for value in state.homes if value not in homes]
-    boundaries = {value: is_open for value, is_open in state.boundaries.items() if recipe.graph.shape_of(value)}
-    lost += [f"There is no value {value}." for value in state.boundaries if value not in boundaries]
-    kept = EditState(swaps=swaps, homes=homes, boundaries=boundaries, overrides=state.overrides)
-    return Carried(kept, tuple(lost))
+def file_identity(value: FileValue) -> tuple[object, ...]:
+    """What a value of a timeline is known again by."""
+    return value.id, value.name, value.shape
 
 
 def carry_selection(selection: Selection, old: Timeline | None, new: Timeline | None) -> Selection:
