@@ -259,6 +259,39 @@ def test_markup_is_shown_as_it_is(shaped, tmp_path):
     assert held > 10
 
 
+def test_markup_is_shown_as_it_is_in_lists_and_dialogs(shaped, tmp_path):
+    """Alternatives with their results, pinned states, a comparison, the fix dialog, a folder's list."""
+    window, session = shaped.window, shaped.session
+    folder = tmp_path / "<b>x<img src=file:a>"
+    folder.mkdir()
+    path, other = folder / "<b>x<img src=file:b>-1-2.json", folder / "<b>xother.json"
+    path.write_bytes(compact(hostile_recipe(MARKUP)))
+    other.write_bytes(compact(unavailable_timeline(MARKUP)))
+    (folder / "<b>xbad.json").write_bytes(b'{"version":7,"context":"<b>x"}')
+    assert open_any(shaped, path) == ""
+    window.tools.evaluation.evaluate()
+    shaped.qtbot.waitUntil(lambda: not window.tools.evaluation.is_running, timeout=60_000)
+    session.select_operation(0)
+    session.swap(0, 2)
+    shaped.settle()
+    session.pin_current(MARKUP)
+    window.files.compare_with(other)
+    shaped.qtbot.waitUntil(lambda: len(session.pins) == 2, timeout=30_000)
+    window.docks.show_view("compare")
+    QApplication.processEvents()
+    assert assert_no_markup() > 10
+    window.tools.find_fix()
+    QApplication.processEvents()
+    assert_no_markup()
+    window.tools._fix.reject()
+    window.tools.show_folder(folder)
+    tree = window.findChild(FolderDialog).tree
+    shaped.qtbot.waitUntil(lambda: all(tree.topLevelItem(row).text(3) != "waiting" for row in range(3)), timeout=30_000)
+    assert tree.topLevelItem(0).text(0) == path.name
+    assert_no_markup()
+    session.mark_clean()
+
+
 def test_errors_and_messages_show_markup_as_it_is(shaped, tmp_path):
     path = tmp_path / "<b>x.json"
     path.write_bytes(b'{"version":7,"context":"<b>x</b>"}')
