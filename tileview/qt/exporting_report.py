@@ -83,7 +83,7 @@ class ReportExporter(QObject):
         problems = tuple(dict.fromkeys(session.problems))
         job = ReportJob(document.path, document.source, session.state, edits, problems, dict(session.results))
         self._target = target
-        self._task = Task("report", job)
+        self._task = Task("report", job, harmless_to_kill=True)
         self._work.show_work(WORK, f"Report on {document.name}")
         self._worker.submit(self._task)
 
