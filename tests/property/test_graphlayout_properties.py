@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.helpers.graphs import graph, operation, repeat
-from tileview.graphlayout import Box, Line, Way, layout_graph, layout_region, read_structure
+from tileview.graphlayout import Box, Line, Way, columns, layout_graph, layout_region, read_structure
 from tileview.graphlayout.layers import assign_layers
 from tileview.graphlayout.order import crossings, reduce_crossings
 from tileview.graphlayout.proper import make_proper
@@ -84,6 +85,39 @@ def test_boxes_never_overlap_and_edges_lead_down(given_graph: tuple[int, list[tu
     assert drawn == {frozenset(edge) for edge in edges}
     assert all(x >= 0 for x in layout.left)
     assert max(x + box.width for x, box in zip(layout.left, boxes, strict=True)) <= layout.width + 1e-6
+
+
+@given(edge_lists(), st.integers(0, 40), st.integers(2, 6))
+@settings(max_examples=100, deadline=None)
+def test_in_columns_boxes_never_overlap_and_no_lane_crosses_one(
+    given_graph: tuple[int, list[tuple[int, int]]], budget: int, least: int
+) -> None:
+    nodes, edges = given_graph
+    boxes = [Box(40.0 + 7 * (node % 5), 12.0 + 5 * (node % 3)) for node in range(nodes)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(columns, "LEAST_HEIGHT", 50.0)
+        patch.setattr(columns, "LEAST_COLUMNS", least)
+        layout = layout_region(boxes, [Line(*edge, group=edge[0] % 2) for edge in edges], budget=budget)
+    areas = [
+        (left, top, left + box.width, top + box.height)
+        for left, top, box in zip(layout.left, layout.top, boxes, strict=True)
+    ]
+    for one, other in itertools.combinations(areas, 2):
+        assert (one[2] <= other[0] + 1e-6 or other[2] <= one[0] + 1e-6 or one[3] <= other[1] + 1e-6) or other[3] <= one[
+            1
+        ] + 1e-6
+    for route in layout.routes:
+        assert all(0 <= x <= layout.width + 1e-6 and 0 <= y <= layout.height + 1e-6 for x, y in route.points)
+        if route.way & (Way.STRAIGHT | Way.LOOP):
+            continue
+        for (x0, y0), (x1, y1) in itertools.pairwise(route.points):
+            if x0 != x1 and y0 != y1:
+                continue  # a curve between two layers, or from a box shorter than its layer
+            x0, x1, y0, y1 = min(x0, x1), max(x0, x1), min(y0, y1), max(y0, y1)
+            for left, top, right, bottom in areas:
+                inside_x = left + 1e-6 < x1 and x0 < right - 1e-6
+                inside_y = top + 1e-6 < y1 and y0 < bottom - 1e-6
+                assert not (inside_x and inside_y)
 
 
 @given(graphs(), st.data())

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QApplication, QToolTip
 
 from tests.helpers.graphs import generated, graph, operation, repeat, transformer
 from tileview.formats import open_file
-from tileview.graphlayout import LayoutCancelled, NodeKind
+from tileview.graphlayout import LayoutCancelled, NodeKind, columns
 from tileview.model.graph import Graph
 from tileview.present.colours import relative_luminance
 from tileview.present.graph_figures import StepState
@@ -311,6 +311,22 @@ class TestKeys:
         assert walked == [0, 1, 2, 1, 3]
         pane.key(Qt.Key.Key_Up)
         assert pane.operation in (1, 2)
+
+    def test_down_leads_from_the_foot_of_a_column_to_the_head_of_the_next(self, pane, monkeypatch) -> None:
+        monkeypatch.setattr(columns, "LEAST_HEIGHT", 500.0)
+        pane.open_graph(graph([operation(at, [at], [at + 1]) for at in range(60)], [60]))
+        tops = [pane.canvas.scene.rect(pane.node(number)).top() for number in range(60)]
+        head = next(number for number in range(1, 60) if tops[number] < tops[number - 1])
+        pane.session.select_operation(head - 1)
+        pane.key(Qt.Key.Key_Down)
+        assert pane.operation == head
+        assert pane.canvas.rect().contains(pane.point(head))
+        pane.key(Qt.Key.Key_Up)
+        assert pane.operation == head - 1
+        # The graph opens at its first column, though all begin at one height.
+        pane.session.select_operation(None)
+        pane.open_graph(graph([operation(at, [at], [at + 1]) for at in range(61)], [61]))
+        assert pane.canvas.rect().contains(pane.point(0))
 
     def test_producers_and_consumers(self, pane) -> None:
         pane.open_graph(transformer())

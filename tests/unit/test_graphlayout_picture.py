@@ -192,6 +192,40 @@ class TestNested:
         # No layer holds more than 6 boxes of 190 and a few dozen bends; whole blocks would make it 20,000 wide.
         assert layout_graph(read_structure(generated(500, seed=2, skips=0.5, reach=160))).width < 8_000
 
+    def test_a_long_chain_is_folded_into_columns(self) -> None:
+        chain = graph([operation(at, [at], [at + 1]) for at in range(1000)], [1000])
+        structure = read_structure(chain)
+        picture = layout_graph(structure)
+        assert picture.height < 8_000
+        assert picture.width > 10 * Sizes().node[0]
+        tops = [rect(picture, structure.by_operation[number])[1] for number in range(1000)]
+        heads = [number for number in range(1, 1000) if tops[number] < tops[number - 1]]
+        assert len(heads) >= 5
+        # An edge from the foot of a column to the head of the next: down, right, up, right, down.
+        foot, head = structure.by_operation[heads[0] - 1], structure.by_operation[heads[0]]
+        edge = next(at for at, row in enumerate(picture.edges.tolist()) if row[:2] == [foot, head])
+        points = picture.points[picture.offsets[edge] : picture.offsets[edge + 1]]
+        turns = [tuple(np.sign(step).astype(int)) for step in np.diff(points, axis=0)]
+        assert turns == [(0, 1), (1, 0), (0, -1), (1, 0), (0, 1)]
+
+    def test_what_can_be_scrolled_stays_in_one_piece(self) -> None:
+        structure = read_structure(graph([operation(at, [at], [at + 1]) for at in range(200)], [200]))
+        assert layout_graph(structure).width == Sizes().node[0]
+
+    def test_columns_are_cut_where_few_edges_pass(self) -> None:
+        # Blocks of 10 operations, each with a value that is read through all of it.
+        steps = []
+        for at in range(1000):
+            skip = [at // 10 * 10] if at % 10 > 1 else []
+            steps.append(operation(at, [at, *skip], [at + 1]))
+        structure = read_structure(graph(steps, [1000]))
+        picture = layout_graph(structure)
+        tops = [rect(picture, structure.by_operation[number])[1] for number in range(1000)]
+        heads = [number for number in range(1, 1000) if tops[number] < tops[number - 1] - 1000]
+        assert len(heads) >= 4
+        # Where two edges pass: below the last operation of a block, the one before and the one after; else three.
+        assert all(head % 10 in (0, 1, 9) for head in heads)
+
     def test_a_star_is_as_wide_as_its_rows(self) -> None:
         # One value read by 600 operations: rows of 36 boxes of 190 with 24 between them, straight below one another.
         star = graph([operation(index, [0], [index + 1]) for index in range(600)], [])

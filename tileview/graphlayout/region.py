@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from enum import IntFlag
 
 import numpy as np
+import numpy.typing as npt
 
+from tileview.graphlayout.columns import Lane, arrange
 from tileview.graphlayout.coordinates import assign_x
 from tileview.graphlayout.cycles import make_acyclic
 from tileview.graphlayout.layers import Pin, assign_layers
@@ -153,7 +155,7 @@ def layout_region(
 
 @dataclass(slots=True)
 class _Tracer:
-    """Vertical positions, and the way of each edge between the borders of its boxes.
+    """Positions in columns, and the way of each edge between the borders of its boxes.
 
     ``tops`` and ``bottoms`` are the borders of the layers; ``left``, ``top`` and ``bottom`` those of the boxes.
     """
@@ -169,29 +171,35 @@ class _Tracer:
     left: list[float] = field(default_factory=list)
     top: list[float] = field(default_factory=list)
     bottom: list[float] = field(default_factory=list)
+    lanes: dict[int, Lane] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         heights = [0.0] * len(self.order)
         for at, box in zip(self.proper.layer, self.boxes, strict=False):
             heights[at] = max(heights[at], box.height)
-        y = 0.0
-        for height, gap in zip(heights, self._gaps_below(), strict=True):
-            self.tops.append(y)
-            self.bottoms.append(y + height)
-            y += height + gap
+        layer, xs = np.array(self.proper.layer), np.array(self.xs)
+        half = np.zeros(len(xs))
+        half[: len(self.boxes)] = [box.width / 2 for box in self.boxes]
+        borders = np.stack([np.full(len(heights), np.inf), np.full(len(heights), -np.inf)], axis=1)
+        np.minimum.at(borders[:, 0], layer, xs - half)
+        np.maximum.at(borders[:, 1], layer, xs + half)
+        gaps = self._gaps_below(layer, xs)
+        found = arrange(heights, gaps, borders, self.proper.edges, layer, xs, self.spacing.bend_gap)
+        self.tops, self.bottoms, self.lanes = found.tops, found.bottoms, found.lanes
+        self.xs = (xs + np.array(found.shifts)[layer]).tolist()
         for at, box, x in zip(self.proper.layer, self.boxes, self.xs, strict=False):
             top = (self.tops[at] + self.bottoms[at] - box.height) / 2
             self.left.append(x - box.width / 2)
             self.top.append(top)
             self.bottom.append(top + box.height)
 
-    def _gaps_below(self) -> list[float]:
+    def _gaps_below(self, layer: npt.NDArray[np.int64], xs: npt.NDArray[np.float64]) -> list[float]:
         """What lies between a layer and the next: more where edges run far to the side, so that they do not lie flat
         on one another.
         """
-        xs, (upper, lower) = np.array(self.xs), self.proper.edges.T
+        upper, lower = self.proper.edges.T
         reach = np.zeros(len(self.order))
-        np.maximum.at(reach, np.array(self.proper.layer)[upper], np.abs(xs[upper] - xs[lower]))
+        np.maximum.at(reach, layer[upper], np.abs(xs[upper] - xs[lower]))
         gap = self.spacing.layer_gap
         found: list[float] = (gap + np.minimum(3 * gap, 0.05 * reach)).tolist()
         return found
@@ -221,16 +229,22 @@ class _Tracer:
         return routes
 
     def _bends(self, upper: int, lower: int, start: float, end: float, bends: Sequence[int]) -> list[Point]:
-        """Straight down to the layer's border, straight through every layer that is passed, straight down into the
-        box.
+        """Straight down to the layer's border, straight through every layer that is passed, by a lane into the next
+        column, straight down into the box.
         """
         layer = self.proper.layer
         points: list[Point] = []
         if self.bottoms[layer[upper]] > self.bottom[upper]:
             points.append((start, self.bottoms[layer[upper]]))
-        for bend in bends:
-            points.append((self.xs[bend], self.tops[layer[bend]]))
-            points.append((self.xs[bend], self.bottoms[layer[bend]]))
+        at, x = upper, start
+        for node in (*bends, lower):
+            following = end if node == lower else self.xs[node]
+            if at in self.lanes:
+                points += self.lanes[at].way(x, following)
+            if node != lower:
+                points.append((following, self.tops[layer[node]]))
+                points.append((following, self.bottoms[layer[node]]))
+            at, x = node, following
         if self.tops[layer[lower]] < self.top[lower]:
             points.append((end, self.tops[layer[lower]]))
         return points
@@ -311,6 +325,7 @@ class _Tracer:
     def finish(self, routes: Sequence[Route], layer: Sequence[int], place: Sequence[int]) -> RegionLayout:
         borders = [left + box.width for left, box in zip(self.left, self.boxes, strict=True)]
         borders += [x for route in routes for x, _ in route.points]
+        lower = max([y for route in routes for _, y in route.points], default=0.0)
         return RegionLayout(
             tuple(self.left),
             tuple(self.top),
@@ -318,5 +333,5 @@ class _Tracer:
             tuple(place[: len(self.boxes)]),
             tuple(routes),
             max(borders),
-            max(self.bottom),
+            max(*self.bottom, lower),
         )

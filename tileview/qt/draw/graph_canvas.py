@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
+import numpy as np
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import (
     QHelpEvent,
@@ -188,7 +189,8 @@ class GraphCanvas(QWidget):
         rects = self._scene.picture.rects
         if not len(rects):
             return 0.0
-        first = rects[int(rects[:, 1].argmin())]
+        # Columns of a long graph begin at one height.
+        first = rects[np.lexsort((rects[:, 0], rects[:, 1]))[0]]
         return float(first[0] + first[2] / 2)
 
     def centre(self, node: int | None, scale: float | None = None) -> bool:

@@ -26,8 +26,8 @@ _CROWDED = 400
 """Straight long edges, and lines of one operation's edges, above which they are drawn thin and without smoothing: an
 operation may read what 5,000 others make.
 """
-_STUB = 80.0
-"""Pixels of a straight long edge that are drawn at each of its ends."""
+_STUB, _STUB_MOST = 80.0, 500.0
+"""Pixels of a straight long edge that are drawn at each of its ends, and units of the picture at most."""
 _HEAD = 4.5
 """Half the width of an arrow head."""
 
@@ -63,7 +63,7 @@ class EdgeLayer:
         self._smooth(painter, not is_far and not self._is_crowded)
         painter.setPen(pens.straight)
         # Led straight, thousands would cross the view and hide it: what is drawn says where each begins and ends.
-        ends = stubs(self._straight, _STUB / scale)
+        ends = stubs(self._straight, min(_STUB / scale, _STUB_MOST))
         ends = ends[touching(ends, seen)]
         painter.drawPath(polylines(clip(on_grid(ends, 1 / scale) if is_far else ends, seen).reshape(-1, 2, 2)))
         self._smooth(painter, not is_far)

@@ -13,9 +13,9 @@ Floats = npt.NDArray[np.float64]
 def nearest(scene: GraphScene, node: int | None, dx: int, dy: int) -> int | None:
     """The operation next to one in a direction.
 
-    Up and down follow an edge where there is one, to the nearest layer; else, and to the sides, it is the box close
-    along the direction and not far beside it. From None: the topmost, then leftmost operation. Ports are passed over.
-    The box around a body counts by its title.
+    Up and down follow an edge where there is one, to the nearest layer, be it at the head of the next column; else,
+    and to the sides, it is the box close along the direction and not far beside it. From None: the topmost, then
+    leftmost operation. Ports are passed over. The box around a body counts by its title.
     """
     nodes = scene.picture.nodes
     is_port = np.array([scene.structure.nodes[other].is_port for other in nodes.tolist()], dtype=np.bool_)
@@ -25,8 +25,10 @@ def nearest(scene: GraphScene, node: int | None, dx: int, dy: int) -> int | None
     start = scene.place[node]
     if dy:
         joined = scene.edges.targets(node) if dy > 0 else scene.edges.sources(node)
-        ahead = (y - y[start]) * dy
-        found = _least(nodes, ~is_port & np.isin(nodes, joined) & (ahead > 1.0), np.rint(ahead), np.abs(x - x[start]))
+        layer = scene.picture.rows[:, 0]
+        ahead = (layer - layer[start]) * dy
+        allowed = ~is_port & np.isin(nodes, joined) & (ahead > 0)
+        found = _least(nodes, allowed, ahead.astype(np.float64), np.abs(x - x[start]))
         if found is not None:
             return found
     ahead = (x - x[start]) * dx + (y - y[start]) * dy
