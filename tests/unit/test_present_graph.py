@@ -202,6 +202,19 @@ class TestStyle:
         assert style.legend.notes == ()
         assert style.running == node[1]
 
+    def test_parameters_and_inputs_are_told_apart_where_they_can_be(self) -> None:
+        # Operation 0 reads an input and a parameter, 1 only parameters, 2 only an input.
+        steps = [operation(0, [0, 1], [4]), operation(1, [4, 1, 2], [5]), operation(2, [5, 0], [6])]
+        structure = read_structure(graph(steps, [6], [0], [1, 2]))
+        nodes = [structure.by_operation[number] for number in range(3)]
+        read = np.zeros(len(structure.nodes), dtype=np.int64)
+        read[nodes] = 10
+        figures = dataclasses.replace(no_figures(structure), read=read, usage=100, step=0, tile=0, has_hosts=True)
+        words = [graph_style(structure, figures, ColourMode.SHARE).read_text(node) for node in nodes]
+        assert words == ["reads 10.0 %", "params 10.0 %", "input 10.0 %"]
+        style = graph_style(structure, dataclasses.replace(figures, has_hosts=False), ColourMode.SHARE)
+        assert style.read_text(nodes[0]) == "param 10.0 %"
+
     def test_what_belongs_to_no_box_and_what_several_read_is_said(self) -> None:
         structure, figures = figures_at(1)
         figures = dataclasses.replace(figures, outside=4096, shared=8192)

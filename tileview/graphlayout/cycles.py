@@ -1,5 +1,6 @@
 """A directed graph made acyclic: duplicates merged, self-loops set aside, some edges turned round.
- A compiler's graph has no cycles, but a broken file may. Nothing is lost here: what is set aside or turned round is
+
+A compiler's graph has no cycles, but a broken file may. Nothing is lost here: what is set aside or turned round is
 named in the result, so that it can be drawn and reported.
 """
 

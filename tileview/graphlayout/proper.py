@@ -16,8 +16,8 @@ import numpy.typing as npt
 Ints = npt.NDArray[np.int64]
 
 BEND_BUDGET = 24_000
-"""Bends over all edges. Beyond it the longest groups are drawn as straight lines: 5,000 nodes have to be laid out
-within 3 seconds.
+"""Bends over all edges. Beyond it the longest groups are led straight, and drawn at their ends: 5,000 nodes have to be
+laid out within 3 seconds.
 """
 
 

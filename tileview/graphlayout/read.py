@@ -111,7 +111,13 @@ class _Reader:
         )
         regions = self._regions()
         self._cycles(regions)
-        return Structure(nodes, tuple(self.edges), regions, self.by_operation, self.reports.all())
+        readers = frozenset(edge.target for edge in self.edges if self._is_input(edge.source))
+        return Structure(nodes, tuple(self.edges), regions, self.by_operation, self.reports.all(), readers)
+
+    def _is_input(self, node: int) -> bool:
+        entry = self.nodes[node]
+        is_invariant = entry.kind is NodeKind.ARGUMENT and entry.slot >= self.drafts[entry.region].carried
+        return entry.kind is NodeKind.INPUT or is_invariant
 
     # -- nodes ----------------------------------------------------------------------------------------------------
 

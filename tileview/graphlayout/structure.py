@@ -1,5 +1,6 @@
 """The graph of a recipe as nodes, ports and edges, region by region, with everything odd about it reported.
- Parameters make no nodes: 55 boxes for 45 operations would hide the graph. They are folded into the operation that
+
+Parameters make no nodes: 55 boxes for 45 operations would hide the graph. They are folded into the operation that
 reads them. Host inputs, outputs and the carried values of a Repeat's body become small ports. Nothing here fails:
 whatever a broken graph holds is drawn or named.
 """
@@ -91,13 +92,18 @@ class RegionNodes:
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """All regions of a graph. ``by_operation``: operation id → node (the first where an id occurs twice)."""
+    """All regions of a graph.
+
+    ``by_operation``: operation id → node (the first where an id occurs twice). ``input_readers``: nodes that read what
+    arrives with every run, from an input of the graph or as an invariant of a body.
+    """
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
     regions: tuple[RegionNodes, ...]
     by_operation: dict[int, int]
     problems: tuple[Problem, ...]
+    input_readers: frozenset[int] = frozenset()
 
     def around(self, node: int) -> Iterator[int]:
         """The Repeats around a node, innermost first."""

@@ -102,13 +102,18 @@ class GraphStyle:
         return bool(self.figures.unavailable[node])
 
     def read_text(self, node: int) -> str:
-        """What the parameters and inputs it reads hold, for the lower corner: ``params 17.0 %``, empty for nothing."""
+        """What the parameters and inputs it reads hold, for the lower corner: ``params 17.0 %``, empty for nothing.
+
+        ``reads`` where it may be both.
+        """
         read = int(self.figures.read[node]) if self._says(node) else 0
         if not read:
             return ""
         entry = self.structure.nodes[node]
         names = len(set(entry.parameters))
         word = "params" if names > 1 or entry.body is not None else "param" if names else "input"
+        if names and self.figures.has_hosts and node in self.structure.input_readers:
+            word = "reads"
         return f"{word} {percent_text(read, self.figures.usage)}"
 
     def figure_tip(self, node: int) -> tuple[str, ...]:
