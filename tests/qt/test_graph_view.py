@@ -676,9 +676,13 @@ class TestLargeGraphs:
             raise RuntimeError("no paper")
 
         monkeypatch.setattr(graph_layouts, "run_layout", broken)
+        told = []
+        pane.view.bridge.fault.connect(lambda summary, details: told.append((summary, details)))
         pane.open_graph(generated(40))
         pane.qtbot.waitUntil(lambda: not pane.view.is_busy(), timeout=20_000)
-        assert "no paper" in pane.messages[-1]
+        ((summary, details),) = told
+        assert summary == "The graph could not be laid out: RuntimeError: no paper"
+        assert details.startswith("Traceback")
 
     def test_every_zoom_draws(self, pane) -> None:
         pane.open_graph(generated(280, skips=0.5))

@@ -11,6 +11,10 @@ from pathlib import Path
 import pytest
 
 from tests.qt.conftest import SAMPLES
+from tileview.qt.dialogs import ErrorDialog
+from tileview.qt.faults import FaultHandler, log_path
+from tileview.qt.loading import LoadRequest
+from tileview.qt.processes import Task
 
 ROOT = str(Path(__file__).resolve().parents[2])
 
@@ -159,6 +163,91 @@ print("told", flush=True)
     done = run_course(course, logged=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == ["told", "lives"], done.stderr
+
+
+FAILED = ("failed", ("Boom: a fault on purpose", "Traceback: Boom"))
+"""How a task ends whose job has raised something."""
+
+
+def told_and_logged(driver) -> str:
+    """The text of the one dialog about a fault; its details are in the log too."""
+    (dialog,) = (one for one in driver.window.findChildren(ErrorDialog) if one.isVisible())
+    assert "Traceback: Boom" in dialog.text()
+    assert "Traceback: Boom" in log_path().read_text(encoding="utf-8")
+    dialog.close()
+    return dialog.text()
+
+
+def fail_evaluation(driver):
+    evaluation = driver.window.tools.evaluation
+    evaluation.evaluate()
+    evaluation._on_ended(next(iter(evaluation._running)), *FAILED)
+
+
+def fail_fix(driver):
+    driver.window.tools.find_fix()
+    dialog = driver.window.tools._fix
+    dialog._on_ended(dialog._task, *FAILED)
+
+
+def fail_diagnosis(driver):
+    why = driver.window.docks.views["why"]
+    why._task = Task("diagnose", None)
+    why._on_ended(why._task, *FAILED)
+    assert "Boom" in why._text.toPlainText()
+
+
+def fail_study(driver):
+    study = driver.window.estimates.study
+    study._task = Task("study", None)
+    study._on_ended(study._task, *FAILED)
+
+
+def fail_layout(driver):
+    graph = driver.window.docks.views["graph"]
+    graph._on_layout_failed(0, "Traceback: Boom\nBoom: a fault on purpose\n")
+
+
+def fail_loading(driver):
+    loader = driver.window.files.loader
+    loader.failed.emit(LoadRequest(Path("x.json"), "open"), "x.json could not be read: Boom", "Traceback: Boom")
+
+
+def fail_export(driver):
+    driver.window.exporter._on_not_written("Boom: a fault on purpose", "Traceback: Boom")
+
+
+def fail_picture(driver):
+    driver.window.view_exporter._on_failed("Boom: a fault on purpose", "Traceback: Boom")
+
+
+@pytest.mark.parametrize(
+    "fail",
+    [fail_evaluation, fail_fix, fail_diagnosis, fail_study, fail_layout, fail_loading, fail_export, fail_picture],
+)
+def test_a_fault_of_what_works_in_the_background_is_told_and_logged(driver, pair, fail):
+    driver.open(pair)
+    faults = FaultHandler()
+    try:
+        fail(driver)
+        assert "Boom" in told_and_logged(driver)
+        driver.session.swap(0, 1)
+        driver.settle()
+    finally:
+        faults.close()
+        if driver.window.tools._fix is not None:
+            driver.window.tools._fix.reject()
+        driver.session.mark_clean()
+
+
+def test_faults_that_follow_each_other_are_one_dialog(driver, pair):
+    driver.open(pair)
+    for number in range(30):
+        driver.window.bridge.fault.emit(f"fault {number}", f"details {number}")
+    (dialog,) = driver.window.findChildren(ErrorDialog)
+    assert "fault 29" in dialog._label.text()
+    assert "details 1\n" in dialog.text()
+    dialog.close()
 
 
 CLOSE = """

@@ -14,8 +14,9 @@ class Bridge(QObject):
     """Owns the session's signals and the theme; lives in the GUI thread.
 
     The signals carry nothing: a view that is told reads the session. ``hovered`` is transient (an operation id, a
-    root, a tile; any may be None) and never changes a table. ``message`` goes to the status bar. ``requested`` asks
-    the main window to run a command by name (see ``actions.py``), with an argument. ``is_first_estimate`` is
+    root, a tile; any may be None) and never changes a table. ``message`` goes to the status bar. ``fault`` is a
+    sentence and details of something that failed in the background: shown and logged. ``requested`` asks the main
+    window to run a command by name (see ``actions.py``), with an argument. ``is_first_estimate`` is
     True until the first estimate of a document has been told. ``turns`` is where views wait to
     show a large file, ``quiet`` where computations wait until the views have shown what is known.
     """
@@ -29,6 +30,7 @@ class Bridge(QObject):
     theme_changed = Signal()
     hovered = Signal(object, object, object)
     message = Signal(str)
+    fault = Signal(str, str)
     requested = Signal(str, object)
 
     def __init__(self, session: Session, theme: Theme | None = None, parent: QObject | None = None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from enum import Enum
 from importlib import metadata
@@ -24,6 +25,10 @@ from PySide6.QtWidgets import (
 
 from tileview.formats.sniff import SUPPORTED, Kind
 from tileview.qt.text import cut_words
+
+LOGGER = logging.getLogger("tileview.window")
+"""Faults go here; :class:`tileview.qt.faults.FaultHandler` gives it a file."""
+_FAULT = "fault"
 
 
 def plain_label(text: str, parent: QWidget | None = None) -> QLabel:
@@ -101,6 +106,24 @@ class ErrorDialog(QDialog):
     @Slot()
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(self.text())
+
+
+def show_error(title: str, summary: str, details: str, parent: QWidget) -> None:
+    """Show why something was not done; where the program itself is at fault (there are details), log it as well.
+
+    Faults while one is on the screen are added to it: one that comes with every estimate must not bury the window.
+    """
+    if not details:
+        ErrorDialog(title, summary, "", parent).open()
+        return
+    LOGGER.error("%s\n%s", summary, details)
+    shown = parent.findChild(ErrorDialog, _FAULT)
+    if shown is not None and shown.isVisible():
+        shown.add(summary, details)
+        return
+    dialog = ErrorDialog(title, summary, details, parent)
+    dialog.setObjectName(_FAULT)
+    dialog.open()
 
 
 class Answer(Enum):

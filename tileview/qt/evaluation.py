@@ -11,7 +11,7 @@ from tileview.analysis.alternatives import AlternativeResult
 from tileview.model.recipe import Recipe
 from tileview.qt.actions import Command
 from tileview.qt.bridge import Bridge
-from tileview.qt.processes import Task, Worker
+from tileview.qt.processes import Task, Worker, failure_of
 from tileview.qt.settings import Settings
 from tileview.qt.status import Work
 from tileview.qt.worker_evaluate import share
@@ -195,9 +195,9 @@ class Evaluation(QObject):
         if worker is None:
             return
         if outcome in ("failed", "lost", "refused"):
-            summary, details = payload if isinstance(payload, tuple) else (str(payload), "")
+            summary, details = failure_of(outcome, payload)
             self.stop()
-            self.fault.emit(f"The alternatives could not be evaluated: {summary}", str(details))
+            self.fault.emit(f"The alternatives could not be evaluated: {summary}", details)
         self._hand_out(worker)
         if not self._running:
             self._work.end_work(WORK)

@@ -19,7 +19,7 @@ from tileview.model.timeline import Timeline
 from tileview.model.timeline_file import TimelineFile
 from tileview.qt.actions import Command
 from tileview.qt.bridge import Bridge
-from tileview.qt.dialogs import ErrorDialog
+from tileview.qt.dialogs import ErrorDialog, show_error
 from tileview.qt.jobs import Background
 from tileview.qt.saving import ask_target, may_replace, may_replace_opened
 from tileview.qt.settings import Settings
@@ -188,7 +188,7 @@ class Exporter(QObject):
 
     @Slot(str, str)
     def _on_not_written(self, summary: str, details: str) -> None:
-        ErrorDialog("Not exported", summary, details, self._window).open()
+        show_error("Not exported", summary, details, self._window)
 
     def close(self) -> None:
         """Wait for a file that is being written: it would be left half done otherwise."""

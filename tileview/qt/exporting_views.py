@@ -15,7 +15,7 @@ from tileview.errors import SaveError, TileViewError
 from tileview.formats.save import write_atomic
 from tileview.qt.actions import Command
 from tileview.qt.bridge import Bridge
-from tileview.qt.dialogs import ErrorDialog
+from tileview.qt.dialogs import show_error
 from tileview.qt.docks import DockArea
 from tileview.qt.draw.picture import Picture, png_bytes, png_image, svg_bytes
 from tileview.qt.export_dialog import FIRST_SCALE, KIND_FILTERS, ExportDialog, Kind, Wish
@@ -190,7 +190,7 @@ class ViewExporter(QObject):
     @Slot(str, str)
     def _on_failed(self, summary: str, details: str) -> None:
         self._work.end_work(WORK)
-        ErrorDialog("Not exported", summary, details, self._window).open()
+        show_error("Not exported", summary, details, self._window)
 
 
 def _write(target: Path, data: bytes, note: str) -> tuple[Path, str]:

@@ -16,11 +16,10 @@ from PySide6.QtCore import QObject, QtMsgType, Signal, Slot, qInstallMessageHand
 from PySide6.QtWidgets import QApplication
 
 from tileview import __version__
-from tileview.qt.dialogs import ErrorDialog
+from tileview.qt.dialogs import LOGGER, ErrorDialog
 from tileview.qt.settings import state_folder
 
 LOG_BYTES = 1024 * 1024
-_LOGGER = logging.getLogger("tileview.window")
 
 
 def versions() -> list[tuple[str, str]]:
@@ -77,8 +76,8 @@ class FaultHandler(QObject):
         except OSError:
             return  # without a log the dialog still shows everything
         handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
-        _LOGGER.addHandler(handler)
-        _LOGGER.propagate = False
+        LOGGER.addHandler(handler)
+        LOGGER.propagate = False
         self._file = handler
 
     def close(self) -> None:
@@ -86,7 +85,7 @@ class FaultHandler(QObject):
         sys.excepthook, threading.excepthook = self._before
         qInstallMessageHandler(None)
         if self._file is not None:
-            _LOGGER.removeHandler(self._file)
+            LOGGER.removeHandler(self._file)
             self._file.close()
             self._file = None
 
@@ -105,12 +104,12 @@ class FaultHandler(QObject):
 
     def _report(self, error: BaseException, details: str) -> None:
         summary = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        _LOGGER.error("%s\n%s", summary, details)
+        LOGGER.error("%s\n%s", summary, details)
         self._caught.emit(summary[:500], details)
 
     def _on_qt_message(self, kind: QtMsgType, context: object, message: str) -> None:
         level = {QtMsgType.QtWarningMsg: logging.WARNING, QtMsgType.QtCriticalMsg: logging.ERROR}
-        _LOGGER.log(level.get(kind, logging.INFO), "Qt: %s", message)
+        LOGGER.log(level.get(kind, logging.INFO), "Qt: %s", message)
 
     # -- what is shown --------------------------------------------------------------------------------------------
 
@@ -136,5 +135,5 @@ class FaultHandler(QObject):
 
     def show(self, summary: str, details: str) -> None:
         """Show and log a fault that some part has caught itself."""
-        _LOGGER.error("%s\n%s", summary, details)
+        LOGGER.error("%s\n%s", summary, details)
         self._show(summary, details)

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFileDialog, QMainWindow
 from tileview.model.timeline import Timeline
 from tileview.qt.actions import Command
 from tileview.qt.bridge import Bridge
-from tileview.qt.dialogs import Answer, ErrorDialog, ask_about_edits, ask_to_recover, confirm
+from tileview.qt.dialogs import Answer, ErrorDialog, ask_about_edits, ask_to_recover, confirm, show_error
 from tileview.qt.estimates import Estimates
 from tileview.qt.exporting import Exporter
 from tileview.qt.loading import Loader, LoadRequest
@@ -184,7 +184,7 @@ class Files(QObject):
             text = "The file changed on disk and cannot be read now; what is open stays."
             self._bridge.message.emit(f"{text} {summary}")
             return
-        ErrorDialog(f"{request.path.name} cannot be opened", summary, details, self._window).open()
+        show_error(f"{request.path.name} cannot be opened", summary, details, self._window)
 
     @Slot(object, object)
     def _on_loaded(self, request: LoadRequest, document: Document) -> None:

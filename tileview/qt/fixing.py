@@ -30,9 +30,9 @@ from tileview.model.sizes import Size, Unavailable, exact_text
 from tileview.present.plan_words import plan_differences, plan_words
 from tileview.present.words import layout_words
 from tileview.qt.bridge import Bridge
-from tileview.qt.dialogs import plain_label
+from tileview.qt.dialogs import plain_label, show_error
 from tileview.qt.jobs import Background
-from tileview.qt.processes import Task, Worker
+from tileview.qt.processes import Task, Worker, failure_of
 from tileview.qt.text import plain_tip
 from tileview.session import edits
 from tileview.session.edits import Edit, Together
@@ -245,8 +245,10 @@ class FixDialog(QDialog):
         if outcome == "done" and isinstance(payload, FixResult):
             self._show_result(payload)
             return
-        reason = payload[0] if isinstance(payload, tuple) else str(payload or outcome)
-        self._say("The search was stopped." if outcome == "cancelled" else f"The search failed: {reason}")
+        if outcome == "cancelled":
+            self._say("The search was stopped.")
+        else:
+            self._on_thread_failed(*failure_of(outcome, payload))
 
     # -- proposals ------------------------------------------------------------------------------------------------
 
@@ -350,8 +352,10 @@ class FixDialog(QDialog):
             self.apply_button.setEnabled(True)
 
     @Slot(str, str)
-    def _on_thread_failed(self, summary: str, _details: str) -> None:
+    def _on_thread_failed(self, summary: str, details: str) -> None:
         self._say(f"The search failed: {summary}")
+        if details:
+            show_error("The search failed", summary, details, self)
 
     def done(self, result: int) -> None:
         self._worker.close()

@@ -10,8 +10,9 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
+from tileview.qt.dialogs import LOGGER
 from tileview.qt.icons import icon
-from tileview.qt.processes import Task, Worker
+from tileview.qt.processes import Task, Worker, failure_of
 from tileview.qt.text import plain_tip
 from tileview.qt.theme import Theme
 
@@ -152,7 +153,9 @@ class FolderDialog(QDialog):
                 *(("fits", "ok") if fits else ("over", "over")),
             )
         else:
-            reason = payload[0] if isinstance(payload, tuple) else str(payload or outcome)
+            reason, details = failure_of(outcome, payload)
+            if details:
+                LOGGER.error("%s: %s\n%s", item.path, reason, details)
             cells, sign, token = ("", "cannot be read", "", reason), "unavailable", "unavailable"
         for index, cell in enumerate(cells, start=2):
             item.setText(index, " ".join(str(cell).split()))

@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from tileview.errors import TileViewError
 from tileview.formats import open_file
 from tileview.qt import early
-from tileview.qt.processes import Task, Worker
+from tileview.qt.processes import Task, Worker, failure_of
 from tileview.session.document import Document
 
 OPEN = "open"
@@ -170,5 +170,5 @@ class Loader(QObject):
         elif outcome == "refused":
             self.failed.emit(request, str(payload), "")
         else:
-            summary, details = payload if isinstance(payload, tuple) else (str(payload), "")
-            self.failed.emit(request, f"{request.path.name} could not be read: {summary}", str(details))
+            summary, details = failure_of(outcome, payload)
+            self.failed.emit(request, f"{request.path.name} could not be read: {summary}", details)

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import QLineEdit, QMainWindow, QMenu, QStackedWidget, QVB
 
 from tileview.qt.actions import MENUS, Actions, Command, with_mnemonics
 from tileview.qt.bridge import Bridge
-from tileview.qt.dialogs import ErrorDialog
+from tileview.qt.dialogs import show_error
 from tileview.qt.docks import DockArea, local_paths
 from tileview.qt.estimates import Estimates
 from tileview.qt.exporting import Exporter
@@ -221,6 +221,7 @@ class MainWindow(QMainWindow):
             signal.connect(self._refresh)
         self.estimates.took.connect(self.status.show_duration)
         self.estimates.fault.connect(self._on_fault)
+        bridge.fault.connect(self._on_background_fault)
         self.status.work.stop.clicked.connect(self.tools.stop)
         why = self.docks.views["why"]
         assert isinstance(why, WhyView)
@@ -269,7 +270,11 @@ class MainWindow(QMainWindow):
 
     @Slot(str, str)
     def _on_fault(self, summary: str, details: str) -> None:
-        ErrorDialog("The estimate could not be made", summary, details, self).open()
+        show_error("The estimate could not be made", summary, details, self)
+
+    @Slot(str, str)
+    def _on_background_fault(self, summary: str, details: str) -> None:
+        show_error("Background work failed", summary, details, self)
 
     @Slot()
     def _ask_to_open(self) -> None:

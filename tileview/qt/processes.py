@@ -166,6 +166,13 @@ class Worker(QObject):
             process.close()
 
 
+def failure_of(outcome: str, payload: object) -> tuple[str, str]:
+    """What to say of a task that is not done: a sentence, and details where the program itself is at fault."""
+    if isinstance(payload, tuple):
+        return str(payload[0]), str(payload[1])
+    return str(payload or outcome), ""
+
+
 def _outcome(payload: tuple[str, str, str]) -> tuple[str, object]:
     kind, summary, details = payload
     if kind == "cancelled":

@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from tileview.core.memory.file_tiles import FileNumbers, StepsRead
 from tileview.model.timeline_file import TimelineFile
 from tileview.qt.bridge import Bridge
-from tileview.qt.processes import Task, Worker
+from tileview.qt.processes import Task, Worker, failure_of
 from tileview.qt.status import Work
 from tileview.session.document import Document
 
@@ -108,8 +108,12 @@ class Study(QObject):
         if outcome == "done" and isinstance(payload, tuple) and payload:
             self._renew(payload)
         elif outcome not in ("done", "cancelled"):
-            summary = payload[0] if isinstance(payload, tuple) else payload
-            self._bridge.message.emit(f"The numbers per tile could not be checked: {summary}")
+            summary, details = failure_of(outcome, payload)
+            text = f"The numbers per tile could not be checked: {summary}"
+            if details:
+                self._bridge.fault.emit(text, details)
+            else:
+                self._bridge.message.emit(text)
 
     def _renew(self, problems: tuple[object, ...]) -> None:
         document = self._document

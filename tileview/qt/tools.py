@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QInputDialog, QLineEdit
 
 from tileview.qt.actions import Command
-from tileview.qt.dialogs import ErrorDialog, about
+from tileview.qt.dialogs import about
 from tileview.qt.evaluation import Evaluation
 from tileview.qt.faults import versions
 from tileview.qt.fixing import FixDialog
@@ -37,7 +37,7 @@ class Tools(QObject):
         self._folder: FolderDialog | None = None
         self._fix: FixDialog | None = None
         self.evaluation = Evaluation(window.bridge, window.settings, window.status.work, self)
-        self.evaluation.fault.connect(self._on_fault)
+        self.evaluation.fault.connect(window.bridge.fault)
 
     def commands(self) -> tuple[Command, ...]:
         there = self._is_open
@@ -175,10 +175,6 @@ class Tools(QObject):
         self._window.files.loader.cancel()
         self._window.view_exporter.stop()
         self._window.report_exporter.stop()
-
-    @Slot(str, str)
-    def _on_fault(self, summary: str, details: str) -> None:
-        ErrorDialog("Background work failed", summary, details, self._window).open()
 
     def close(self) -> None:
         if self._folder is not None:

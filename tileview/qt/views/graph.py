@@ -197,7 +197,7 @@ class GraphView(View):
 
     def _on_layout_failed(self, number: int, text: str) -> None:
         self.canvas.set_waiting("The graph could not be laid out")
-        self.bridge.message.emit(f"The graph could not be laid out: {text.strip().splitlines()[-1]}")
+        self.bridge.fault.emit(f"The graph could not be laid out: {text.strip().splitlines()[-1]}", text)
 
     def stop_layout(self) -> None:
         """Give up the layout under way: what is shown stays as it is."""

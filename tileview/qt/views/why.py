@@ -17,7 +17,7 @@ from tileview.qt.bridge import Bridge
 from tileview.qt.draw.picture import Part
 from tileview.qt.draw.picture_parts import PagePart
 from tileview.qt.jobs import Background
-from tileview.qt.processes import Task, Worker
+from tileview.qt.processes import Task, Worker, failure_of
 from tileview.qt.views.base import View, show_text_menu
 from tileview.qt.views.why_text import page
 from tileview.session.document import edited_recipe
@@ -124,7 +124,7 @@ class WhyView(View):
         if outcome == "done" and isinstance(payload, Diagnosis):
             self._take(payload)
         elif outcome != "cancelled":
-            self._on_failed(str(payload), "")
+            self._on_failed(*failure_of(outcome, payload))
 
     @Slot(object)
     def _on_made_here(self, diagnosis: Diagnosis) -> None:
@@ -132,8 +132,11 @@ class WhyView(View):
             self._take(diagnosis)
 
     @Slot(str, str)
-    def _on_failed(self, summary: str, _details: str) -> None:
-        self._text.setPlainText(f"The diagnosis could not be made: {summary}")
+    def _on_failed(self, summary: str, details: str) -> None:
+        text = f"The diagnosis could not be made: {summary}"
+        self._text.setPlainText(text)
+        if details:
+            self.bridge.fault.emit(text, details)
 
     # -- what is shown --------------------------------------------------------------------------------------------
 
