@@ -136,7 +136,7 @@ def _differences(left: LinkValue, right: LinkValue) -> str:
 
 
 def _name_contradictions(graph: Graph, right: Sequence[LinkValue]) -> list[str]:
-    """Graph inputs that the file has under the same origin with another name; all that stems from one bears its name."""
+    """Graph inputs that the file has under the same origin with another name; what stems from one bears its name."""
     names = {entry.value: entry.name for entry in graph.inputs}
     other: dict[int, str] = {}
     for value in right:
