@@ -167,7 +167,7 @@ def test_after_an_edit_of_a_large_recipe_only_what_may_be_late_takes_its_turn(dr
     driver.window.bridge.turns.finish()
     monkeypatch.setattr(turns, "_LARGE", 100)
     calls = []
-    for name in ("timeline", "compare"):
+    for name in ("timeline", "compare", "whatif"):
         view = driver.window.docks.views[name]
         monkeypatch.setattr(view, "on_estimate", lambda name=name: calls.append((name, driver.session.timeline)))
     before = driver.session.timeline
@@ -176,9 +176,35 @@ def test_after_an_edit_of_a_large_recipe_only_what_may_be_late_takes_its_turn(dr
     driver.session.swap(4, 0)
     driver.settle()
     driver.qtbot.waitUntil(lambda: driver.window.bridge.turns.is_done)
-    assert waiting == [["timeline"]]
-    assert [name for name, _ in calls] == ["timeline", "compare"]
+    assert waiting == [["timeline"]]  # the others are behind tabs
+    assert [name for name, _ in calls] == ["timeline", "compare", "whatif"]
     assert all(timeline is driver.session.timeline is not before for _, timeline in calls)
+
+
+def test_a_view_that_comes_to_the_front_before_its_turn_takes_it(driver, vit3, monkeypatch):
+    driver.open(vit3)
+    bridge = driver.window.bridge
+    bridge.turns.finish()
+    monkeypatch.setattr(turns, "_LARGE", 100)
+    monkeypatch.setattr(bridge.turns, "_next", lambda: None)
+    calls = []
+    view = driver.window.docks.views["whatif"]
+    monkeypatch.setattr(view, "on_estimate", lambda: calls.append("estimate"))
+    driver.session.swap(4, 0)
+    driver.settle()
+    assert calls == []
+    driver.window.docks.show_view("whatif")
+    driver.qtbot.waitUntil(lambda: calls == ["estimate"])
+    bridge.turns.close()
+
+
+def test_views_that_are_seen_take_their_turns_before_those_that_are_not(qtbot):
+    waiting, order = turns.Turns(), []
+    waiting.add(lambda: order.append("behind"), is_for_later=True)
+    waiting.add(lambda: order.append("one"))
+    waiting.add(lambda: order.append("other"))
+    qtbot.waitUntil(lambda: waiting.is_done)
+    assert order == ["one", "other", "behind"]
 
 
 def test_reading_begins_before_the_window_stands(make_driver, made, large):

@@ -115,6 +115,7 @@ class DockArea(QMainWindow):
         dock.toggleViewAction().setStatusTip(f"Show {view.title}, or take it away")
         for signal in (dock.dockLocationChanged, dock.topLevelChanged, dock.visibilityChanged):
             signal.connect(self._titles_later)
+        dock.visibilityChanged.connect(view.set_in_front)
         self.views[name] = view
         self._docks[name] = dock
         self._no_titles[name] = QWidget(dock)

@@ -32,6 +32,7 @@ class View(QWidget):
         self.setObjectName(self.name)
         self.setAccessibleName(self.title)
         self._waits = False
+        self._is_behind = False
         self._export_actions: tuple[QAction, ...] = ()
         bridge.document_changed.connect(self._take_document)
         bridge.state_changed.connect(self._take_state)
@@ -54,12 +55,21 @@ class View(QWidget):
 
     @Slot()
     def _take_estimate(self) -> None:
-        if not is_large(self.session.timeline, self.bridge.is_first_estimate or self.may_be_late):
+        may_wait = self.bridge.is_first_estimate or self.may_be_late or self._is_behind
+        if not is_large(self.session.timeline, may_wait):
             self._waits = False
             self.on_estimate()
         elif not self._waits:
             self._waits = True
-            self.bridge.turns.add(self.catch_up)
+            self.bridge.turns.add(self.catch_up, is_for_later=self._is_behind)
+
+    @Slot(bool)
+    def set_in_front(self, is_in_front: bool) -> None:
+        """Whether the view can be seen; one behind a tab cannot, though Qt calls it visible: it lies outside its
+        window."""
+        self._is_behind = not is_in_front
+        if is_in_front:
+            self.catch_up()
 
     def catch_up(self) -> None:
         """Show the estimate in force, where that has been put off."""
