@@ -7,6 +7,7 @@ import html
 import io
 import os
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ import pytest
 from tests.helpers.command_line import SAMPLES, Run, run
 from tests.helpers.dumps import compact
 from tests.helpers.hostile import MARKUP, hostile_recipe, odd_counts, unavailable_timeline, write_hostile
+from tests.helpers.malformed import changed_fields, documents, inconsistent, whole_files
 from tileview.present.csvtext import csv_text
 
 BROKEN = sorted((SAMPLES / "broken").iterdir())
@@ -43,11 +45,11 @@ def all_commands(path: Path, folder: Path) -> list[Run]:
     ]
 
 
-def assert_behaved(results: list[Run]) -> None:
+def assert_behaved(results: list[Run], what: str = "") -> None:
     for result in results:
-        assert result.code in (0, 1, 2), result
-        assert "Traceback" not in result.out + result.err
-        assert "fault in TileView" not in result.err, result.err
+        assert result.code in (0, 1, 2), (what, result)
+        assert "Traceback" not in result.out + result.err, what
+        assert "fault in TileView" not in result.err, (what, result.err)
         if result.code == 2:
             assert result.err.startswith("tileview: "), result
             assert len(result.err) < 2000
@@ -58,6 +60,28 @@ def assert_behaved(results: list[Run]) -> None:
 @pytest.mark.parametrize("path", BROKEN, ids=lambda path: path.name)
 def test_every_broken_sample_in_every_command(path, tmp_path):
     assert_behaved(all_commands(path, tmp_path))
+
+
+@pytest.mark.parametrize("kind", sorted(documents()))
+def test_the_table_of_damages_in_commands(kind, tmp_path):
+    """All of what is wrong with a file as a whole or makes no sense, and some of every field's damages."""
+    document, path = documents()[kind], tmp_path / "dump.json"
+    fields = list(changed_fields(document))
+    codes = Counter()
+    for name, raw in [*whole_files(document), *inconsistent(document), *fields[:: len(fields) // 30]]:
+        path.write_bytes(raw)
+        results = [
+            run("check", path, "--max-total", "1"),
+            run("diff", path, SAMPLES / "pair-8tiles.recipe.json"),
+            run("report", path, "-o", tmp_path / "report.html", "--no-alternatives"),
+            run("profile", path),
+            run("swap", path, "0=1"),
+        ]
+        assert_behaved(results, f"{kind}, {name}")
+        check = results[0].code
+        assert all(result.code == 2 for result in results) or check == 1, (name, results)
+        codes[check] += 1
+    assert min(codes[1], codes[2]) > 20
 
 
 def test_odd_numbers_of_tiles(tmp_path):

@@ -290,6 +290,16 @@ def test_targets_that_are_no_file(tmp_path: Path) -> None:
         write_atomic(tmp_path / ("x" * 400), b"new")
 
 
+def test_a_write_protected_file_is_not_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Told by the system's answer, whoever runs the test: permissions do not bind the superuser."""
+    path = tmp_path / "x.json"
+    path.write_bytes(b"old")
+    monkeypatch.setattr(os, "access", lambda target, mode: (Path(target), mode) != (path, os.W_OK))
+    with pytest.raises(SaveError, match="write-protected"):
+        write_atomic(path, b"new")
+    assert [(one.name, one.read_bytes()) for one in tmp_path.iterdir()] == [("x.json", b"old")]
+
+
 def child(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     program = "import os, resource, signal, sys\nfrom tileview.formats.save import write_atomic\n" + textwrap.dedent(
         code

@@ -215,7 +215,10 @@ def write_atomic(path: str | os.PathLike[str], data: bytes, watch: Callable[[str
 
 
 def _mode_of(target: str, name: str) -> int | None:
-    """The permissions of an existing target; a target that is no file is refused."""
+    """The permissions of an existing target; one that is no file, or is write-protected, is refused.
+
+    The rename would ask for neither: it needs the folder's permission only.
+    """
     try:
         status = os.stat(target)
     except FileNotFoundError:
@@ -224,6 +227,8 @@ def _mode_of(target: str, name: str) -> int | None:
         raise SaveError(f"{name} could not be written: a folder stands there. Choose another name.")
     if not stat.S_ISREG(status.st_mode):
         raise SaveError(f"{name} could not be written: it is not a file. Choose another name.")
+    if not os.access(target, os.W_OK):
+        raise SaveError(f"{name} could not be written: it is write-protected. Choose another name.")
     return stat.S_IMODE(status.st_mode)
 
 
