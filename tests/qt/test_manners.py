@@ -389,7 +389,14 @@ def test_a_check_box_can_be_seen_and_shows_the_focus(make_driver, name):
 
 
 def test_the_reference_begins_with_the_tour_and_shows_its_pictures(driver):
-    assert [path.stem for _, path in reference_pages()] == ["tour", "window", "glossary", "formats", "estimate", "command-line"]
+    assert [path.stem for _, path in reference_pages()] == [
+        "tour",
+        "window",
+        "glossary",
+        "formats",
+        "estimate",
+        "command-line",
+    ]
     driver.trigger("reference")
     reference = driver.window.findChild(Reference)
     assert reference.page.toPlainText().startswith("From failed compile to fixed recipe")
