@@ -28,6 +28,7 @@ ALLOWED = {
     ("tileview/qt/worker.py", "pickle.load"): "messages of the worker process, made by this program",
     ("tileview/qt/worker.py", "importlib.import_module"): "the jobs of the worker process, from a table",
     ("tileview/qt/child.py", "subprocess.Popen"): "the worker process itself, by a list of arguments",
+    ("tileview/qt/startup.py", "subprocess.run"): "a trial start of Qt, by a list of arguments without names of files",
 }
 MARKUP = {"setHtml", "setMarkdown", "insertHtml", "appendHtml"}
 MARKUP_ALLOWED = {

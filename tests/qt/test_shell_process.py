@@ -100,6 +100,16 @@ def test_a_display_that_does_not_answer_is_told_from_none(display):
     assert repr(display) in done.stderr
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="platforms are looked at on Linux only")
+@pytest.mark.parametrize("platform", ["rubbish", "linuxfb:fb=/nowhere"])
+def test_a_platform_that_does_not_start_is_one_sentence_and_no_abort(platform):
+    done = run("import sys; from tileview.qt.app import run; sys.exit(run([]))", QT_QPA_PLATFORM=platform)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert repr(platform) in done.stderr
+    assert "tileview summary" in done.stderr
+
+
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="libraries are looked at on Linux only")
 def test_missing_libraries_are_named_as_packages(monkeypatch):
     def absent(name):

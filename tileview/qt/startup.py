@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Final
 
 HEADLESS_HINT: Final = (
-    "tileview summary, swap, alternatives, fix, diff, profile, layout and report need no display (tileview --help)"
+    "tileview summary, swap, alternatives, fix, diff, profile, layout, check and report need no display "
+    "(tileview --help)"
 )
 
 _BASE: Final = {
@@ -49,7 +50,15 @@ _KEPT: Final[list[int]] = []
 """The connection that a look at the X server made. It is kept to the end of the process: a virtual server starts anew
 when its last client goes, and would refuse Qt's connection meanwhile."""
 
-_NO_SCREEN: Final = ("offscreen", "minimal", "vnc", "linuxfb", "eglfs", "minimalegl", "vkkhrdisplay")
+_NO_SCREEN: Final = ("offscreen", "minimal")
+
+_TRIAL: Final = """
+import sys
+from PySide6.QtGui import QGuiApplication
+application = QGuiApplication(["tileview"])
+sys.exit(application.primaryScreen() is None)
+"""
+_TRIAL_SECONDS: Final = 30
 
 
 def trouble(offscreen: bool = False) -> str | None:
@@ -81,7 +90,26 @@ def trouble(offscreen: bool = False) -> str | None:
         return _no_display(f"no X server answers at DISPLAY={os.environ.get('DISPLAY', '')!r}")
     if platform == "wayland" and not _wayland_socket():
         return _no_display(f"no compositor is at WAYLAND_DISPLAY={os.environ.get('WAYLAND_DISPLAY', '')!r}")
+    if platform == "other" and not _trial_starts():
+        asked = os.environ.get("QT_QPA_PLATFORM", "")
+        return f"Qt does not start with QT_QPA_PLATFORM={asked!r}; take the variable away, or set xcb; {HEADLESS_HINT}"
     return None
+
+
+def _trial_starts() -> bool:
+    """Whether Qt starts in another process: for platforms of which only Qt knows what they need, or whether they are.
+
+    Qt aborts where one does not; only the trial shall end so.
+    """
+    import subprocess
+
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", _TRIAL], stdin=subprocess.DEVNULL, capture_output=True, timeout=_TRIAL_SECONDS
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0
 
 
 def _no_display(why: str) -> str:
@@ -92,12 +120,14 @@ def _no_display(why: str) -> str:
 
 
 def _platform(offscreen: bool) -> str:
-    """Which way Qt will take: ``xcb``, ``wayland``, ``either`` of the two, ``none`` or ``offscreen``."""
+    """Which way Qt will take: ``xcb``, ``wayland``, ``either`` of the two, ``none``, ``offscreen``, or ``other``."""
     asked = os.environ.get("QT_QPA_PLATFORM", "").partition(":")[0].partition(";")[0]
     if offscreen or asked in _NO_SCREEN:
         return "offscreen"
     if asked == "xcb" or asked.startswith("wayland"):
         return "xcb" if asked == "xcb" else "wayland"
+    if asked:
+        return "other"
     x11, wayland = bool(os.environ.get("DISPLAY")), _wayland_socket()
     if x11 and wayland:
         return "either"
