@@ -133,6 +133,30 @@ def driver(make_driver) -> Driver:
 
 
 @pytest.fixture
+def show_view(qtbot):
+    """Shows single views on a session, and shuts them down at the end."""
+    from tileview.qt.bridge import Bridge
+    from tileview.qt.theme import load_theme
+
+    made = []
+
+    def show(kind, session, theme: str = "light", size: tuple[int, int] = (900, 560)):
+        bridge = Bridge(session, load_theme(theme))
+        view = kind(bridge)
+        qtbot.addWidget(view)
+        view.resize(*size)
+        view.show()
+        qtbot.waitExposed(view)
+        made.append((view, bridge))
+        return view
+
+    yield show
+    for view, bridge in made:
+        view.shut_down()
+        bridge.close()
+
+
+@pytest.fixture
 def samples() -> Path:
     """The folder of sample files."""
     return SAMPLES

@@ -149,22 +149,11 @@ def lines(pixels: np.ndarray) -> tuple[int, int]:
 
 
 @pytest.fixture
-def tiles(qtbot):
-    made: list[tuple[TilesView, Bridge]] = []
-
+def tiles(show_view):
     def build(timeline, name: str) -> TilesView:
-        bridge = Bridge(session_of(timeline), load_theme(name))
-        view = TilesView(bridge)
-        qtbot.addWidget(view)
-        view.resize(700, 460)
-        view.show()
-        made.append((view, bridge))
-        return view
+        return show_view(TilesView, session_of(timeline), name, size=(700, 460))
 
-    yield build
-    for view, bridge in made:
-        view.shut_down()
-        bridge.close()
+    return build
 
 
 @themes
@@ -223,22 +212,11 @@ def test_a_selected_tile_has_a_frame_of_light_and_dark(tiles, name: str, held: i
 
 
 @pytest.fixture
-def plot(qtbot):
-    made: list[tuple[TimelineView, Bridge]] = []
-
+def plot(show_view):
     def build(timeline, name: str) -> TimelineView:
-        bridge = Bridge(session_of(timeline), load_theme(name))
-        view = TimelineView(bridge)
-        qtbot.addWidget(view)
-        view.resize(900, 560)
-        view.show()
-        made.append((view, bridge))
-        return view
+        return show_view(TimelineView, session_of(timeline), name)
 
-    yield build
-    for view, bridge in made:
-        view.shut_down()
-        bridge.close()
+    return build
 
 
 @themes

@@ -18,8 +18,6 @@ from PySide6.QtWidgets import (
 
 from tests.helpers.opened import opened
 from tileview.present.rasters import ScaleMode
-from tileview.qt.bridge import Bridge
-from tileview.qt.theme import load_theme
 from tileview.qt.views.graph import GraphView
 from tileview.qt.views.tiles import TilesView
 from tileview.qt.views.timeline import TimelineView
@@ -29,23 +27,11 @@ FILES = ["so400m-over.recipe.json", "rejected-op0.timeline.json"]
 
 
 @pytest.fixture
-def make(qtbot):
-    made = []
-
+def make(show_view):
     def build(kind, name: str):
-        bridge = Bridge(opened(name), load_theme("light"))
-        view = kind(bridge)
-        qtbot.addWidget(view)
-        view.resize(1000, 700)
-        view.show()
-        qtbot.waitExposed(view)
-        made.append((view, bridge))
-        return view
+        return show_view(kind, opened(name), size=(1000, 700))
 
-    yield build
-    for view, bridge in made:
-        view.shut_down()
-        bridge.close()
+    return build
 
 
 def controls(view: QWidget) -> list[QWidget]:

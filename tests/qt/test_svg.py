@@ -13,9 +13,7 @@ from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 
 from tests.helpers.opened import opened
-from tileview.qt.bridge import Bridge
 from tileview.qt.draw.picture import Picture, svg_bytes
-from tileview.qt.theme import load_theme
 from tileview.qt.views.graph import GraphView
 from tileview.qt.views.tiles import TilesView
 from tileview.qt.views.timeline import TimelineView
@@ -25,22 +23,11 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.fixture
-def make(qtbot):
-    made = []
-
+def make(show_view):
     def build(kind, name: str = OVER, theme: str = "light", size: tuple[int, int] = (900, 560)):
-        bridge = Bridge(opened(name), load_theme(theme))
-        view = kind(bridge)
-        qtbot.addWidget(view)
-        view.resize(*size)
-        view.show()
-        made.append((view, bridge))
-        return view
+        return show_view(kind, opened(name), theme, size)
 
-    yield build
-    for view, bridge in made:
-        view.shut_down()
-        bridge.close()
+    return build
 
 
 def rendered(path: Path) -> QImage:

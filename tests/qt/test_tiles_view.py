@@ -16,7 +16,6 @@ from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, big_timeline, 
 from tileview.core.geometry.chip import grid
 from tileview.present.colours import LEVELS, Ramp, ramp_table
 from tileview.present.rasters import Metric, Scale, ScaleMode, load_order
-from tileview.qt.bridge import Bridge
 from tileview.qt.draw.picture import svg_bytes
 from tileview.qt.theme import load_theme
 from tileview.qt.view_picture import picture_of
@@ -27,24 +26,13 @@ KIB = 1024
 
 
 @pytest.fixture
-def make(qtbot):
+def make(show_view):
     """Makes shown views and shuts them down at the end."""
-    made: list[tuple[TilesView, Bridge]] = []
 
     def build(session: Session, theme: str = "light", size: tuple[int, int] = (700, 460)) -> TilesView:
-        bridge = Bridge(session, load_theme(theme))
-        view = TilesView(bridge)
-        qtbot.addWidget(view)
-        view.resize(*size)
-        view.show()
-        qtbot.waitExposed(view)
-        made.append((view, bridge))
-        return view
+        return show_view(TilesView, session, theme, size)
 
-    yield build
-    for view, bridge in made:
-        view.shut_down()
-        bridge.close()
+    return build
 
 
 def chip_timeline():

@@ -13,8 +13,6 @@ from tests.helpers.fake_session import publish, session_of, set_baseline
 from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, big_timeline, make_timeline
 from tileview.model.timeline import Timeline
 from tileview.present.curves import CurveMode
-from tileview.qt.bridge import Bridge
-from tileview.qt.theme import load_theme
 from tileview.qt.views.timeline import TimelineView
 from tileview.session.session import Session
 
@@ -22,24 +20,13 @@ KIB = 1024
 
 
 @pytest.fixture
-def make(qtbot):
+def make(show_view):
     """Makes shown views and shuts them down at the end."""
-    made: list[tuple[TimelineView, Bridge]] = []
 
     def build(session: Session, theme: str = "light", size: tuple[int, int] = (900, 560)) -> TimelineView:
-        bridge = Bridge(session, load_theme(theme))
-        view = TimelineView(bridge)
-        qtbot.addWidget(view)
-        view.resize(*size)
-        view.show()
-        qtbot.waitExposed(view)
-        made.append((view, bridge))
-        return view
+        return show_view(TimelineView, session, theme, size)
 
-    yield build
-    for view, bridge in made:
-        view.shut_down()
-        bridge.close()
+    return build
 
 
 def two_levels(steps: int = 12) -> Timeline:

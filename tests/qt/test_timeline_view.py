@@ -16,7 +16,6 @@ from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, big_timeline, 
 from tests.helpers.opened import opened
 from tileview.present.curves import CurveMode
 from tileview.present.lifetimes import LifetimeOrder
-from tileview.qt.bridge import Bridge
 from tileview.qt.draw.picture import svg_bytes
 from tileview.qt.theme import load_theme
 from tileview.qt.view_picture import picture_of
@@ -34,24 +33,13 @@ NONE, SHIFT, CTRL = (
 
 
 @pytest.fixture
-def make(qtbot):
+def make(show_view):
     """Makes shown views and shuts them down at the end."""
-    made: list[tuple[TimelineView, Bridge]] = []
 
     def build(session: Session, theme: str = "light", size: tuple[int, int] = (900, 560)) -> TimelineView:
-        bridge = Bridge(session, load_theme(theme))
-        view = TimelineView(bridge)
-        qtbot.addWidget(view)
-        view.resize(*size)
-        view.show()
-        qtbot.waitExposed(view)
-        made.append((view, bridge))
-        return view
+        return show_view(TimelineView, session, theme, size)
 
-    yield build
-    for view, bridge in made:
-        view.shut_down()
-        bridge.close()
+    return build
 
 
 def far_cursor(session: Session) -> None:
