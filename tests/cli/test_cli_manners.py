@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from tests.helpers.command_line import SAMPLES, assert_one_error, run, run_process
+from tests.helpers.command_line import SAMPLES, assert_one_error, run, run_process, run_shell
 from tileview.analysis import trials
 from tileview.commands import parser as parser_module
 from tileview.commands.base import clean, table
@@ -180,34 +180,13 @@ def group_members(group):
 
 
 def test_a_closed_pipe_is_no_error():
-    script = (
-        f"{sys.executable} -m tileview profile {SAMPLES / 'so400m.recipe.json'} | head -c 10; exit ${{PIPESTATUS[0]}}"
-    )
-    done = subprocess.run(
-        ["bash", "-c", script],
-        capture_output=True,
-        timeout=120,
-        check=False,
-        cwd=SAMPLES.parent,
-        stdin=subprocess.DEVNULL,
-    )
-    assert done.stdout == b'{"version"'
-    assert done.stderr == b""
-    assert done.returncode == 0
+    done = run_shell(f"tileview profile {SAMPLES / 'so400m.recipe.json'} | head -c 10")
+    assert (done.code, done.out, done.err) == (0, '{"version"', "")
 
 
 def test_a_closed_pipe_of_text_is_no_error():
-    script = f"{sys.executable} -m tileview summary {SAMPLES} {SAMPLES} --json | true; exit ${{PIPESTATUS[0]}}"
-    done = subprocess.run(
-        ["bash", "-c", script],
-        capture_output=True,
-        timeout=120,
-        check=False,
-        cwd=SAMPLES.parent,
-        stdin=subprocess.DEVNULL,
-    )
-    assert done.stderr == b""
-    assert done.returncode == 1
+    done = run_shell(f"tileview summary {SAMPLES} {SAMPLES} --json | true")
+    assert (done.code, done.out, done.err) == (1, "", "")
 
 
 BLOCKED = """

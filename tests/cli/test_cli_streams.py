@@ -4,37 +4,23 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 
 import pytest
 
-from tests.helpers.command_line import SAMPLES, assert_one_error, run, run_process
+from tests.helpers.command_line import SAMPLES, assert_one_error, run, run_process, run_shell
 
 RECIPE = SAMPLES / "pair-8tiles.recipe.json"
 NO_TEXT = os.fsdecode(b"x\xff\xfey")
 
 
-def shell(line: str) -> subprocess.CompletedProcess[str]:
-    """A command line with redirections; it prints the exit code after everything else, to where both streams go."""
-    return subprocess.run(
-        ["bash", "-c", line.replace("tileview ", f"{sys.executable} -m tileview ")],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        cwd=SAMPLES.parent,
-        stdin=subprocess.DEVNULL,
-    )
-
-
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 @pytest.mark.parametrize("command", ["summary", "summary --json", "profile"])
 def test_an_output_that_takes_nothing_is_one_sentence(command):
-    done = shell(f"tileview {command} {RECIPE} >/dev/full")
-    assert done.returncode == 2
-    assert done.stderr.count("\n") == 1
-    assert done.stderr.startswith("tileview: standard output cannot be written: No space left")
+    done = run_shell(f"tileview {command} {RECIPE} >/dev/full")
+    assert done.code == 2
+    assert done.err.count("\n") == 1
+    assert done.err.startswith("tileview: standard output cannot be written: No space left")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="file descriptors")
@@ -51,10 +37,10 @@ def test_an_output_that_takes_nothing_is_one_sentence(command):
     ],
 )
 def test_closed_streams_leave_the_exit_code(line, code):
-    done = shell(line)
-    assert done.returncode == code, done.stderr
-    assert "Traceback" not in done.stderr
-    assert "fault" not in done.stderr
+    done = run_shell(line)
+    assert done.code == code, done.err
+    assert "Traceback" not in done.err
+    assert "fault" not in done.err
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="file descriptors")
@@ -73,8 +59,8 @@ save._fill = fill
 sys.exit(main(["swap", {str(RECIPE)!r}, "0=2", "1=1", "-o", {str(target)!r}]))
 """
     (tmp_path / "script.py").write_text(script)
-    done = shell(f"{sys.executable} {tmp_path / 'script.py'} >&- 2>&- <&-")
-    assert done.returncode == 0
+    done = run_shell(f"{sys.executable} {tmp_path / 'script.py'} >&- 2>&- <&-")
+    assert done.code == 0
     assert json.loads(target.read_bytes())["version"] == 6
 
 

@@ -70,6 +70,20 @@ def run_process(*arguments: object, stdin: bytes | None = None, environment: dic
     return Run(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8"))
 
 
+def run_shell(line: str) -> Run:
+    """Run a command line with pipes and redirections, in which ``tileview`` is this one; the first command's code."""
+    line = line.replace("tileview ", f"{sys.executable} -m tileview ")
+    done = subprocess.run(
+        ["bash", "-c", f"{line}; exit ${{PIPESTATUS[0]}}"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=120,
+        check=False,
+        cwd=SAMPLES.parent,
+    )
+    return Run(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8"))
+
+
 def golden_file(name: str, folder: Path) -> Path:
     """A file of the golden data, unpacked into a folder; ``models/NAME.recipe.json`` keeps its last part only."""
     target = folder / Path(name).name

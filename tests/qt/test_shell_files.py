@@ -11,12 +11,12 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QTreeWidget
 
+from tests.helpers.crashed import left_by_a_crash
 from tileview.qt import files, saving
 from tileview.qt.dialogs import Answer, ErrorDialog
 from tileview.qt.folder import FolderDialog
 from tileview.qt.recovery import recovery_folder
 from tileview.qt.text import short_path
-from tileview.session import edits
 
 PAIR = ((0, 2), (1, 1))
 """The two swaps that make the 8-tile sample fit; neither does alone."""
@@ -309,19 +309,6 @@ def test_edits_are_kept_while_the_window_lives_and_gone_when_it_closes(driver, p
     driver.session.mark_clean()
     driver.window.close()
     assert list(recovery_folder().iterdir()) == []
-
-
-def left_by_a_crash(driver, path) -> None:
-    """Have a window write its recovery file, and keep that file as if the window had been killed."""
-    driver.open(path)
-    driver.session.do(edits.swap_plan(driver.session.state, 0, 2))
-    driver.window.files.recovery.write()
-    kept = driver.window.files.recovery.file
-    copy = kept.with_name("crashed.json")
-    copy.write_bytes(kept.read_bytes())
-    driver.session.mark_clean()
-    driver.window.close()
-    assert copy.exists()
 
 
 def test_edits_of_a_crashed_window_are_offered(make_driver, pair, monkeypatch):

@@ -14,6 +14,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMessageBox
 
+from tests.helpers.crashed import left_by_a_crash
 from tests.helpers.dumps import sample
 from tileview.formats import open_file
 from tileview.qt import files, recovery, saving, settings
@@ -226,7 +227,9 @@ for name in ("target.json", "new.json"):
         env={**os.environ, "PYTHONPATH": ROOT}, timeout=60,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("there is no permission to write in this folder") == 2
+    there, new = done.stdout.splitlines()
+    assert "target.json could not be written: it is write-protected" in there
+    assert "new.json could not be written: there is no permission to write in this folder" in new
     assert [(path.name, path.read_bytes()) for path in folder.iterdir()] == [("target.json", b"old")]
 
 
@@ -385,24 +388,10 @@ def test_a_temporary_folder_that_others_can_look_into_is_not_used(tmp_path, monk
         settings._temporary_folder()
 
 
-def left_by_a_crash(pair, make_driver):
-    """A recovery file with one swap in it, as a killed window leaves it; the recipe that it was made on."""
-    driver = make_driver()
-    driver.open(pair)
-    driver.session.swap(0, 2)
-    driver.window.files.recovery.write()
-    file = driver.window.files.recovery.file
-    kept = file.with_name("crashed.json")
-    kept.write_bytes(file.read_bytes())
-    driver.session.mark_clean()
-    driver.window.close()
-    return kept, driver.session.document.recipe
-
-
 @pytest.mark.parametrize("gone", [False, True])
 def test_edits_of_a_crash_find_their_plans_in_a_file_that_changed_since(pair, make_driver, monkeypatch, gone):
     """They name plans by number; in the new file another plan has that number, or the plan is gone."""
-    kept, before = left_by_a_crash(pair, make_driver)
+    kept, wanted = left_by_a_crash(make_driver(), pair), open_file(pair).recipe.alternatives[0][2]
     content = json.loads(pair.read_bytes())
     content["alternatives"]["0"].reverse()
     if gone:
@@ -419,12 +408,12 @@ def test_edits_of_a_crash_find_their_plans_in_a_file_that_changed_since(pair, ma
         assert dict(driver.session.state.swaps) == {}
     else:
         assert dialog is None
-        assert driver.session.recipe.plans[0] == before.alternatives[0][2]
+        assert driver.session.recipe.plans[0] == wanted
     assert not kept.exists()
 
 
 def test_edits_of_a_crash_stay_in_their_file_until_they_are_in_another(pair, make_driver, monkeypatch):
-    kept, _ = left_by_a_crash(pair, make_driver)
+    kept = left_by_a_crash(make_driver(), pair)
     monkeypatch.setattr(files, "ask_to_recover", lambda *words: Answer.RECOVER)
     monkeypatch.setattr(recovery.os, "replace", lambda *paths: (_ for _ in ()).throw(OSError(28, "No space left")))
     driver = make_driver()

@@ -14,6 +14,7 @@ from typing import TypeVar
 from tileview.formats import debugtext
 from tileview.formats.check import MAXIMUM_TILES, FieldError, join, shorten
 from tileview.formats.debugtext import Call, DebugValue, Map, Struct, Unit, to_text
+from tileview.formats.names import AMP, BLOCK, CLASSES, PADDINGS
 from tileview.model.config import PipelineConfig
 from tileview.model.graph import (
     AddKind,
@@ -35,8 +36,6 @@ from tileview.model.graph import (
 )
 from tileview.model.sizes import LARGEST_LIMIT_BYTES, U64_MAX
 from tileview.model.tensor import (
-    AMP_ORDERS,
-    BLOCK_ORDERS,
     F16,
     F32,
     ROW_MAJOR,
@@ -44,10 +43,8 @@ from tileview.model.tensor import (
     AxisBase,
     Format,
     Layout,
-    MemoryClass,
     Order,
     OrderKind,
-    Padding,
     Precision,
     PrecisionKind,
     Shape,
@@ -55,11 +52,6 @@ from tileview.model.tensor import (
 )
 
 T = TypeVar("T")
-
-_AMP = {kind.value: Order(kind) for kind in AMP_ORDERS}
-_BLOCK = {kind.value: kind for kind in BLOCK_ORDERS}
-_CLASSES = {item.value: item for item in MemoryClass}
-_PADDINGS = {item.value: item for item in Padding}
 
 # -- values of known type -------------------------------------------------------------------------------------------
 
@@ -175,11 +167,11 @@ def order_from_debug(value: DebugValue, place: str = "") -> Order:
         return ROW_MAJOR
     if isinstance(value, Call) and len(value.items) == 1:
         inner = value.items[0]
-        if value.name == "Amp" and isinstance(inner, Unit) and inner.name in _AMP:
-            return _AMP[inner.name]
-        if value.name == "BlockMajor" and isinstance(inner, Struct) and inner.name in _BLOCK:
+        if value.name == "Amp" and isinstance(inner, Unit) and inner.name in AMP:
+            return AMP[inner.name]
+        if value.name == "BlockMajor" and isinstance(inner, Struct) and inner.name in BLOCK:
             rows, columns = _count(inner, "row_block", place), _count(inner, "column_block", place)
-            return Order(_BLOCK[inner.name], rows, columns)
+            return Order(BLOCK[inner.name], rows, columns)
     return Order(OrderKind.UNKNOWN, text=to_text(value))
 
 
@@ -211,7 +203,7 @@ def _axis(value: DebugValue, place: str) -> Axis:
         _count(struct, "block_size", place),
         _count(struct, "padding_multiple", place),
         _count(struct, "shard_padding_multiple", place),
-        _unit(padding, _PADDINGS, padding_place),
+        _unit(padding, PADDINGS, padding_place),
         _stride(*_need(struct, "tile_stride", place)),
     )
 
@@ -230,7 +222,7 @@ def layout_from_debug(value: DebugValue, place: str = "") -> Layout:
             _count(tiling, "replicas", tiling_place),
             _each(tiling, "axes", tiling_place, _axis),
         ),
-        _unit(memory, _CLASSES, memory_place),
+        _unit(memory, CLASSES, memory_place),
     )
 
 

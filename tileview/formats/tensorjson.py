@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar
 from tileview.formats import debugtext
 from tileview.formats.check import FieldError, Fields, described, signed, u64
 from tileview.formats.debugtext import Call, DebugValue, Map, Struct, Unit
+from tileview.formats.names import AMP, BLOCK, CLASSES, PADDINGS
 from tileview.model.tensor import (
     AMP_ORDERS,
     BLOCK_ORDERS,
@@ -22,21 +23,14 @@ from tileview.model.tensor import (
     AxisBase,
     Format,
     Layout,
-    MemoryClass,
     Order,
     OrderKind,
-    Padding,
     Precision,
     PrecisionKind,
     Tiling,
 )
 
 T = TypeVar("T")
-
-_AMP = {kind.value: Order(kind) for kind in AMP_ORDERS}
-_BLOCK = {kind.value: kind for kind in BLOCK_ORDERS}
-_CLASSES = {item.value: item for item in MemoryClass}
-_PADDINGS = {item.value: item for item in Padding}
 
 MAX_UNKNOWN_DEPTH: Final = 32
 """Deepest nesting of something unknown that is kept as text."""
@@ -150,13 +144,13 @@ def order_from_json(value: object, place: str = "") -> Order:
     name, payload = variant(value, place)
     if name == "RowMajor" and payload is None:
         return ROW_MAJOR
-    if name == "Amp" and isinstance(payload, str) and payload in _AMP:
-        return _AMP[payload]
+    if name == "Amp" and isinstance(payload, str) and payload in AMP:
+        return AMP[payload]
     if name == "BlockMajor" and payload is not None:
         kind, blocks = variant(payload, f"{place}.BlockMajor")
-        if kind in _BLOCK:
+        if kind in BLOCK:
             inner = Fields(blocks, f"{place}.BlockMajor.{kind}")
-            return Order(_BLOCK[kind], inner.u64("row_block"), inner.u64("column_block"))
+            return Order(BLOCK[kind], inner.u64("row_block"), inner.u64("column_block"))
     return Order(OrderKind.UNKNOWN, text=debug_text_of_json(value, place))
 
 
@@ -177,7 +171,7 @@ def _axis(value: object, place: str) -> Axis:
         fields.u64("block_size"),
         fields.u64("padding_multiple"),
         fields.u64("shard_padding_multiple"),
-        one_of(fields.raw("padding", "Reject or Zero"), _PADDINGS, fields.where("padding")),
+        one_of(fields.raw("padding", "Reject or Zero"), PADDINGS, fields.where("padding")),
         fields.optional_u64("tile_stride"),
     )
 
@@ -188,7 +182,7 @@ def layout_from_json(value: object, place: str = "") -> Layout:
     order = order_from_json(fields.raw("order", "an order"), fields.where("order"))
     tiling = fields.fields("tiling")
     axes = tuple(_axis(axis, f"{tiling.where('axes')}[{index}]") for index, axis in enumerate(tiling.list("axes")))
-    memory = one_of(fields.raw("memory_class", "a memory class"), _CLASSES, fields.where("memory_class"))
+    memory = one_of(fields.raw("memory_class", "a memory class"), CLASSES, fields.where("memory_class"))
     return Layout(order, Tiling(tiling.u64("tile_count"), tiling.u64("replicas"), axes), memory)
 
 

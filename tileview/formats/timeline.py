@@ -26,17 +26,17 @@ from tileview.formats import debugmodel, debugtext
 from tileview.formats.check import FieldError, Fields, described, shorten, tile_count
 from tileview.formats.duplicates import repeated_keys
 from tileview.formats.files import OpenFile, Progress, changed_error, no_progress, parse_json
+from tileview.formats.names import CLASSES
 from tileview.formats.sniff import Kind, check_version, sniff
 from tileview.formats.tilearrays import STEP_KEYS, VALUE_KEYS, TileArrays, decode_numbers, numbers_of_list
 from tileview.formats.tilescan import MemorySource, Scan, Source, scan
 from tileview.model.sizes import LARGEST_LIMIT_BYTES, U64_MAX
-from tileview.model.tensor import Layout, MemoryClass, Precision, PrecisionKind
+from tileview.model.tensor import Layout, Precision, PrecisionKind
 from tileview.model.timeline import ClassBytes, Peak, Problem
 from tileview.model.timeline_file import FileStep, FileValue, TimelineFile
 
 T = TypeVar("T")
 
-_CLASSES: Final = {item.value: item for item in MemoryClass}
 _OPTIONS: Final = ("gemm_output_packing", "attention_products")
 _HEAD_BYTES: Final = 65_536
 _DUPLICATES_LOOKED_FOR: Final = 1 << 26
@@ -236,7 +236,7 @@ class _Reader:
         layout = _tried(debugmodel.layout_from_text, layout_text)
         if isinstance(layout, FieldError):
             self.say("warning", f"{place}.layout", f"the layout cannot be read: {layout.text()}", value=index)
-        memory_class = _CLASSES.get(class_text)
+        memory_class = CLASSES.get(class_text)
         if memory_class is None:
             self.say("warning", f"{place}.class", f"the memory class {class_text} is not known", value=index)
         return FileValue(

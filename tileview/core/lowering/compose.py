@@ -5,7 +5,7 @@ between.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tileview.core.lowering.sheet import AUTOMATIC, DIRECT, STAGED
 from tileview.core.lowering.valuetypes import ValueType
@@ -191,17 +191,7 @@ class Composer:
 
     def _with_body(self, step: Repeat, uses: Sequence[int], types: Sequence[ValueType]) -> Repeat:
         body = self._region(step.body, uses, types)
-        return Repeat(
-            step.source,
-            step.count,
-            step.inputs,
-            step.results,
-            step.carried,
-            step.iterated,
-            step.arguments,
-            body,
-            step.yields,
-        )
+        return replace(step, body=body)
 
     def _join(self, first: Copy, second: Copy, types: Sequence[ValueType]) -> Copy | None:
         """What two copies become; the answer hangs on the two step objects, which earlier runs made too."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -168,14 +169,4 @@ class OwnerCopies:
             else self._copy(value, rotations[carried], step.source, body)
             for value, carried in zip(step.yields, step.inputs, strict=False)
         ]
-        return Repeat(
-            step.source,
-            step.count,
-            step.inputs,
-            step.results,
-            step.carried,
-            step.iterated,
-            step.arguments,
-            tuple(body),
-            tuple(yields),
-        )
+        return replace(step, body=tuple(body), yields=tuple(yields))
