@@ -307,6 +307,64 @@ def test_contradictions_in_arrays_are_found_when_looked_for() -> None:
     }
 
 
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_no_golden_file_is_said_to_contradict_itself(name: str, version: int) -> None:
+    make = {1: as_version_1, 2: as_version_2, 3: lambda profile: profile}[version]
+    file, timeline = read(make(profile_of(name)))
+    assert timeline.problems == ()
+    assert [problem for problem in check_arrays(file, timeline) if problem is not None] == []
+
+
+@pytest.mark.parametrize("change", [-4, 4])
+def test_a_changed_largest_standard_allocation_is_named(change: int) -> None:
+    for profile in (as_version_1(profile_of("vit3")), profile_of("vit3")):
+        profile["peak"]["maximum_standard_allocation"] += change
+        assert places(profile) == {"peak.maximum_standard_allocation"}
+
+
+@pytest.mark.parametrize("field", ["peak.standard", "peak.interleaved", "standard_peak_step", "interleaved_peak_step"])
+@pytest.mark.parametrize("version", [2, 3])
+def test_a_changed_class_peak_is_found_from_the_arrays(field: str, version: int) -> None:
+    profile = profile_of("vit3") if version == 3 else as_version_2(profile_of("vit3"))
+    holder = profile["peak"] if field.startswith("peak.") else profile
+    holder[field.removeprefix("peak.")] += 1
+    file, timeline = read(profile)
+    assert [problem.place for problem in check_arrays(file, timeline) if problem is not None] == [field]
+
+
+def test_a_class_peak_is_not_judged_where_an_array_cannot_be_read() -> None:
+    profile = profile_of("vit3")
+    profile["peak"]["standard"] += 1
+    profile["timeline"]["steps"][9]["tile_usage"][3][0] = 2**64 - 1
+    file, timeline = read(profile)
+    assert "peak.standard" not in {problem.place for problem in check_arrays(file, timeline) if problem is not None}
+
+
+def test_shards_that_are_not_those_of_shape_and_layout_are_found() -> None:
+    """One tile has 2 bytes less of payload and of allocation: all other figures of the value still agree."""
+    profile = profile_of("vit3")
+    value = profile["timeline"]["values"][1]
+    assert value["tile_shards"][2] == value["tile_bytes"][2] == 1536
+    value["tile_shards"][2] = value["tile_bytes"][2] = 1534
+    file, timeline = read(profile)
+    found = [problem for problem in check_arrays(file, timeline) if problem is not None and problem.value is not None]
+    assert [problem.place for problem in found] == ["timeline.values.1.tile_shards"]
+    assert "87,550 B, shape and layout give 87,552 B" in found[0].text
+
+
+def test_a_class_that_the_layout_does_not_have_is_named() -> None:
+    profile = as_version_1(profile_of("vit3"))
+    profile["timeline"]["values"][1]["class"] = "Ipu21Interleaved"
+    assert "timeline.values.1.class" in places(profile)
+
+
+def test_a_reason_beside_a_size_is_named() -> None:
+    profile = profile_of("vit3")
+    profile["timeline"]["values"][0]["layout_error"] = "does not divide"
+    assert places(profile) == {"timeline.values.0.layout_error"}
+
+
 def test_peaks_smaller_than_their_exchange_rows() -> None:
     profile = as_version_2(profile_of("vit3"))
     profile["peak"]["standard"] = 10

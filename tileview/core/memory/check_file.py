@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from tileview.core.memory.infer import element_size
+from tileview.core.memory.rows import footprint
 from tileview.core.memory.verdict import contiguous_bytes, contiguous_overflow
 from tileview.model.sizes import U64_MAX, UNAVAILABLE, Size, Unavailable, size_to_u64
 from tileview.model.tensor import MemoryClass
@@ -45,17 +46,25 @@ def version3_peak(file: TimelineFile) -> tuple[Peak, list[Problem]]:
     return corrected, problems
 
 
-def check_figures(file: TimelineFile, coarse: tuple[list[int], list[int]], verdict: Verdict) -> list[Problem]:
+def check_figures(
+    file: TimelineFile, coarse: tuple[list[int], list[int]], largest: Size, verdict: Verdict
+) -> list[Problem]:
     """Disagreements among the figures of a file that need no per-tile array.
 
     Parameters
     ----------
     coarse : pair of lists
         Per class and step, the sum of allocation maxima by the file's own value sizes, known part.
+    largest : Size
+        The largest standard allocation that is live at some step, or scratch, by the same sizes.
     verdict : Verdict
         What the rule gives for the file's peaks.
     """
     problems = [*_check_copies(file), *_check_coarse(file, coarse), *_check_peaks(file)]
+    stated = file.peak.maximum_standard_allocation
+    if file.steps and size_to_u64(stated) != size_to_u64(largest):
+        place = "peak.maximum_standard_allocation"
+        problems.append(_differs(place, stated, largest, "live allocations and scratch"))
     total = file.peak.total
     effective: Size = UNAVAILABLE if isinstance(total, Unavailable) else total + file.reserve_bytes
     if size_to_u64(effective) != size_to_u64(file.effective_peak_bytes):
@@ -98,7 +107,8 @@ def _check_copies(file: TimelineFile) -> list[Problem]:
             expected = value.aligned_bytes * value.copies
         if size_to_u64(expected) != size_to_u64(value.bytes):
             place = f"timeline.values.{index}.bytes"
-            text = f"the file says {_text(value.bytes)}, {value.copies} copies of {_text(value.aligned_bytes)} do not"
+            times = f"{value.copies} {'copy' if value.copies == 1 else 'copies'} of {_text(value.aligned_bytes)}"
+            text = f"the file says {_text(value.bytes)}, {times} would be {_text(expected)}"
             problems.append(Problem("warning", place, text, value=index))
     return shortened(problems, "values")
 
@@ -155,6 +165,49 @@ def _check_peaks(file: TimelineFile) -> list[Problem]:
             text = f"there is no step {stated_step}"
             problems.append(Problem("warning", f"{name}_peak_step", text))
     return problems
+
+
+class ClassPeaks:
+    """The largest standard and interleaved usage on any tile over all steps, from the steps' arrays, and when it is
+    first reached: what the file's peaks of the two classes have to be.
+
+    What is live before the first step is live at it, so the steps decide.
+    """
+
+    def __init__(self, file: TimelineFile) -> None:
+        self._file = file
+        self._largest = [-1, -1]
+        self._steps = [0, 0]
+        self._whole = True
+
+    def add(self, step: int) -> None:
+        """Take in a step; steps come in their order."""
+        usage = self._file.tiles.tile_usage(step)
+        if usage is None or not len(usage) or usage.min() < 0:
+            self._whole = False
+            return
+        for column, largest in enumerate(usage.max(axis=0).tolist()):
+            if largest > self._largest[column]:
+                self._largest[column], self._steps[column] = largest, step
+
+    def problems(self) -> list[Problem]:
+        """Peaks and peak steps that differ; nothing where an array was missing or had unavailable entries."""
+        file = self._file
+        rows = file.peak.exchange_rows if file.peak_includes_exchange_rows else 0
+        if not file.steps or not self._whole or isinstance(rows, Unavailable):
+            return []
+        found = []
+        for name, column, stated, extra, step in (
+            ("standard", 0, file.peak.standard, rows, file.standard_peak_step),
+            ("interleaved", 1, file.peak.interleaved, 0, file.interleaved_peak_step),
+        ):
+            largest = self._largest[column] + extra
+            if size_to_u64(stated) != largest:
+                found.append(_differs(f"peak.{name}", stated, largest, "the tiles of all steps"))
+            elif step != self._steps[column]:
+                text = f"the file says {step}, the earliest step with the largest value is {self._steps[column]}"
+                found.append(Problem("warning", f"{name}_peak_step", text))
+        return found
 
 
 class LiveSums:
@@ -246,6 +299,7 @@ def check_value(file: TimelineFile, timeline: Timeline, value: int) -> list[Prob
         if largest != stated:
             text = f"{entry.name}: the largest is {largest:,} B, the file says {stated:,} B"
             problems.append(Problem("warning", f"timeline.values.{value}.{field}", text, value=value))
+    problems += _check_shards(timeline, value, shards)
     if shards is not None and sizes is not None and entry.root not in timeline.unavailable_roots:
         tail = timeline.tails.get(entry.root, 0)
         rounding = element_size(entry) if entry.root in timeline.aligned_roots else 1
@@ -261,6 +315,25 @@ def check_value(file: TimelineFile, timeline: Timeline, value: int) -> list[Prob
     return problems
 
 
+def _check_shards(timeline: Timeline, value: int, shards: ByteArray | None) -> list[Problem]:
+    """Whether a value's shards are those that its shape and layout give, on whichever tiles; nothing where they give
+    none, or where the largest of them is another already."""
+    entry = timeline.values[value]
+    derived = footprint(entry.shape, entry.precision, entry.layout, timeline.tile_count)
+    if shards is None or isinstance(entry.shard_bytes, Unavailable) or derived.shard != entry.shard_bytes:
+        return []
+    ours, theirs = np.sort(derived.shards(timeline.tile_count)), np.sort(shards)
+    if np.array_equal(ours, theirs) or int(theirs[-1]) != entry.shard_bytes:
+        return []
+    given, found = int(theirs.sum()), int(ours.sum())
+    if given == found and np.count_nonzero(theirs) < np.count_nonzero(ours):
+        return []  # several owners on one tile
+    text = f"{entry.name}: the shards are not of the sizes that shape and layout give"
+    if given != found:
+        text = f"{entry.name}: the shards of all tiles are {given:,} B, shape and layout give {found:,} B"
+    return [Problem("warning", f"timeline.values.{value}.tile_shards", text, value=value)]
+
+
 def check_arrays(file: TimelineFile, timeline: Timeline) -> Iterator[Problem | None]:
     """Every disagreement of per-tile arrays, values first; slow for large files, to be drawn from bit by bit.
 
@@ -269,10 +342,13 @@ def check_arrays(file: TimelineFile, timeline: Timeline) -> Iterator[Problem | N
     for value in range(len(file.values)):
         yield from check_value(file, timeline, value)
         yield None
-    sums = LiveSums(timeline)
+    sums, peaks = LiveSums(timeline), ClassPeaks(file)
     for step in range(len(file.steps)):
         yield from check_step(file, timeline, step, sums)
+        peaks.add(step)
         yield None
+    told = {problem.place for problem in timeline.problems}
+    yield from (problem for problem in peaks.problems() if problem.place not in told)
 
 
 def shortened(problems: list[Problem], what: str) -> list[Problem]:

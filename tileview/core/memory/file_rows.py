@@ -7,12 +7,13 @@ import numpy as np
 from tileview.core.memory.infer import Inferred
 from tileview.core.memory.kept import Kept
 from tileview.core.memory.rows import Footprint, footprint
-from tileview.model.sizes import LARGEST_COUNTED_BYTES, Unavailable
+from tileview.model.sizes import LARGEST_COUNTED_BYTES, Unavailable, exact_text
 from tileview.model.tensor import MemoryClass, Precision, PrecisionKind
 from tileview.model.timeline import ByteArray, Problem
 from tileview.model.timeline_file import TILE_UNAVAILABLE, FileValue, TimelineFile
 
 _KEPT_ROWS = 1024
+_OWN_FIGURE = "The file's figure is used."
 _BY_ELEMENT_BYTES = {1: PrecisionKind.F8F143, 2: PrecisionKind.F16, 4: PrecisionKind.F32}
 
 
@@ -53,28 +54,40 @@ class FileRows:
         )
 
     def disagreements(self, index: int) -> list[Problem]:
-        """Where the sizes that the file states are not what shape and layout of a value give."""
+        """Where what the file states of a value is not what its shape and layout give."""
         value, derived = self._file.values[index], self.derive(index)
         place = f"timeline.values.{index}"
+        problems = []
+        if value.layout is not None and value.memory_class not in (None, value.layout.memory_class):
+            text = f"the file says {value.class_text}, the layout of {value.name} {value.layout.memory_class.value}"
+            problems.append(Problem("warning", f"{place}.class", text, "The file's class is used.", value=index))
         if derived.error is not None:
             if isinstance(value.shard_bytes, Unavailable) or value.layout is None:
-                return []
+                return problems
             text = f"{value.name} has a size of {value.shard_bytes:,} B although it has none: {derived.error}"
-            return [Problem("warning", f"{place}.shard_bytes", text, "The file's figure is used.", value=index)]
+            return [*problems, Problem("warning", f"{place}.shard_bytes", text, _OWN_FIGURE, value=index)]
         if isinstance(value.shard_bytes, Unavailable):
-            if value.precision.kind is PrecisionKind.UNKNOWN:
-                return []
-            text = f"{value.name} has no size in the file, shape and layout give {derived.shard} B"
-            return [Problem("note", f"{place}.shard_bytes", text, "It is shown as unavailable.", value=index)]
-        problems = []
+            if value.precision.kind is not PrecisionKind.UNKNOWN:
+                text = f"{value.name} has no size in the file, shape and layout give {exact_text(derived.shard)}"
+                hint = "It is shown as unavailable."
+                problems.append(Problem("note", f"{place}.shard_bytes", text, hint, value=index))
+            return problems
+        if value.layout_error is not None:
+            text = (
+                f"{value.name} has a size, and a layout that resolves, but also a reason why not: {value.layout_error}"
+            )
+            problems.append(Problem("warning", f"{place}.layout_error", text, _OWN_FIGURE, value=index))
         for field, stated, found in (
             ("shard_bytes", value.shard_bytes, derived.shard),
             ("aligned_bytes", value.aligned_bytes, derived.aligned),
         ):
             if stated != found:
-                text = f"the file says {stated} B, shape and layout of {value.name} give {found} B"
-                problems.append(Problem("warning", f"{place}.{field}", text, "The file's figure is used.", value=index))
-        return problems[:1]
+                figures = (
+                    f"the file says {exact_text(stated)}, shape and layout of {value.name} give {exact_text(found)}"
+                )
+                problems.append(Problem("warning", f"{place}.{field}", figures, _OWN_FIGURE, value=index))
+                break
+        return problems
 
     def _make_shards(self, index: int) -> ByteArray:
         stored = self._file.tiles.tile_shards(index)

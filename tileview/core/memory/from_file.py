@@ -16,7 +16,7 @@ from tileview.core.memory.infer import Inferred, born, infer_groups
 from tileview.core.memory.rows import layout_fault
 from tileview.core.memory.usage import PlacedTiles, live_spans
 from tileview.core.memory.verdict import Budgets, Place, Unsized, contiguous_bytes, decide
-from tileview.model.sizes import LARGEST_COUNTED_BYTES, UNAVAILABLE, Unavailable
+from tileview.model.sizes import LARGEST_COUNTED_BYTES, UNAVAILABLE, Size, Unavailable, size_to_u64
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import (
     ByteArray,
@@ -143,9 +143,10 @@ class _Reader:
         peak, peak_problems = version3_peak(file)
         verdict = self._verdict(unsized)
         problems = [*file.problems, *self.problems, *self.inferred.problems, *peak_problems]
+        told = {problem.place for problem in self.inferred.problems}
         for index in range(len(file.values)):
-            problems += self.rows.disagreements(index)
-        problems += check_figures(file, self.coarse, verdict)
+            problems += [problem for problem in self.rows.disagreements(index) if problem.place not in told]
+        problems += check_figures(file, self.coarse, self._largest_standard(), verdict)
         problems += [Problem("error", value.name, f"no size: {value.reason}", value=value.value) for value in unsized]
         return Timeline(
             origin=Origin.FILE,
@@ -265,6 +266,14 @@ class _Reader:
             standard_place=self._standard_place(peak),
             unsized=unsized,
         )
+
+    def _largest_standard(self) -> Size:
+        """The largest standard allocation that is live at some step, or scratch, by the file's own sizes."""
+        found: list[Size] = [step.scratch.standard for step in self.file.steps]
+        for root in {root for root, _, _ in self.spans}:
+            if not self.inferred.interleaved[root]:
+                found.append(UNAVAILABLE if root in self.unavailable else self.allocations.largest[root])
+        return max(found, key=size_to_u64, default=0)
 
     def _standard_place(self, peak: Peak) -> Place:
         """Where the largest standard allocation is; looked up only where it is too large for any piece of memory."""

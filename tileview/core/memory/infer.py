@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from tileview.core.memory.groups import TAIL_ELEMENTS
 from tileview.model.config import INTERLEAVED_ELEMENT_BYTES, STANDARD_ELEMENT_BYTES
-from tileview.model.sizes import Unavailable
+from tileview.model.sizes import Unavailable, exact_text
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Problem
 from tileview.model.timeline_file import FileValue, TimelineFile
@@ -110,7 +110,8 @@ def _unexplained(file: TimelineFile, root: int) -> Problem:
     return Problem(
         "warning",
         f"timeline.values.{root}.aligned_bytes",
-        f"no rounding and no access tail makes {value.aligned_bytes} of shards of {value.shard_bytes} ({value.name})",
+        f"{value.name}: no rounding and no access tail makes {exact_text(value.aligned_bytes)} of a shard of "
+        f"{exact_text(value.shard_bytes)}",
         "The file's figure is used for every tile that owns a part.",
         value=root,
     )
