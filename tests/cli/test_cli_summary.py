@@ -218,3 +218,46 @@ def test_names_cannot_reach_the_terminal_raw(tmp_path):
     assert "\x1b" not in result.out
     assert "\u202e" not in result.out
     assert "evil\\u{1b}[2J\\u{202e}\\u{a}name" in result.out
+
+
+# -- timelines that contradict themselves ---------------------------------------------------------------------------
+
+
+def changed_timeline(folder, *place, by=1):
+    """The sample of version 3 with one number changed."""
+    document = json.loads((SAMPLES / "vit3-64tiles.v3.timeline.json").read_bytes())
+    holder = document
+    for key in place[:-1]:
+        holder = holder[key]
+    holder[place[-1]] += by
+    path = folder / "changed.timeline.json"
+    path.write_bytes(json.dumps(document, separators=(",", ":")).encode())
+    return path
+
+
+@pytest.mark.parametrize(
+    ("place", "named"),
+    [
+        (("timeline", "steps", 3, "usage", "standard"), "timeline.steps.3.usage"),
+        (("timeline", "steps", 3, "tile_usage", 5, 0), "timeline.steps.3.tile_usage"),
+        (("timeline", "steps", 3, "tile_scratch", 5, 0), "timeline.steps.3.scratch"),
+        (("timeline", "values", 1, "tile_shards", 2), "timeline.values.1.tile_shards"),
+        (("timeline", "values", 1, "tile_bytes", 2), "timeline.values.1.tile_bytes"),
+        (("peak", "standard"), "peak.standard"),
+        (("interleaved_peak_step",), "interleaved_peak_step"),
+    ],
+)
+def test_numbers_per_tile_that_contradict_the_rest_are_among_the_notes(place, named, tmp_path):
+    path = changed_timeline(tmp_path, *place)
+    code, entry = summary(path)
+    assert code == 0
+    assert any(note.startswith(f"warning: {named}: ") for note in entry["notes"]), entry["notes"]
+    assert f"- warning: {named}: " in run("summary", path).out
+
+
+def test_more_numbers_than_are_compared_are_said_not_to_be(tmp_path, monkeypatch):
+    monkeypatch.setattr("tileview.commands.subject.MOST_COMPARED", 1000)
+    _, entry = summary(changed_timeline(tmp_path, "peak", "standard"))
+    assert entry["notes"] == [
+        "the file's 72,704 numbers per tile were not compared with each other: the window does that"
+    ]

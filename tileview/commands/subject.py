@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from tileview.commands.base import UsageError
 from tileview.core.estimate import Estimate, configured, estimate
 from tileview.core.lowering.replanner import Replanner
 from tileview.core.memory.from_file import timeline_from_file
+from tileview.core.memory.study import study
 from tileview.core.memory.whatif import with_layouts
 from tileview.errors import LoadError
 from tileview.formats import open_file
@@ -29,7 +30,8 @@ from tileview.present.notes import notes_with_problems, unavailable_values
 class Subject:
     """An opened file with its estimate. ``name`` is the path as the user gave it.
 
-    ``choices`` are what was estimated where that is not what the file says.
+    ``choices`` are what was estimated where that is not what the file says. ``found`` are contradictions that showed
+    when all numbers per tile were read, ``unread`` a note that they were not.
     """
 
     name: str
@@ -37,6 +39,8 @@ class Subject:
     overrides: Overrides
     estimate: Estimate
     choices: Recipe | None = None
+    found: tuple[Problem, ...] = ()
+    unread: str = ""
 
     @property
     def kind(self) -> str:
@@ -64,7 +68,7 @@ class Subject:
     def problems(self) -> tuple[Problem, ...]:
         """What the reader and the estimate found wrong, each thing once."""
         timeline = self.timeline
-        found = (*self.source.problems, *(() if timeline is None else timeline.problems))
+        found = (*self.source.problems, *(() if timeline is None else timeline.problems), *self.found)
         return tuple(dict.fromkeys(found))
 
     def close(self) -> None:
@@ -93,6 +97,26 @@ def load(name: str, overrides: Overrides = NO_OVERRIDES, replanner: Replanner | 
         timeline_from_file(source), {}, budget_bytes=overrides.budget_bytes, reserve_bytes=overrides.reserve_bytes
     )
     return Subject(name, source, overrides, Estimate(None, timeline, None, timeline.verdict, timeline.notes, {}))
+
+
+MOST_COMPARED = 16_000_000
+"""Numbers per tile of a timeline (some 64 MiB of text) that are compared with each other for a summary, which takes a
+second or two. A larger one is summed up from the figures that it states."""
+
+
+def compared(subject: Subject) -> Subject:
+    """The subject with what contradicts itself among the numbers per tile of its file, all of which are read for it."""
+    file = subject.source
+    if not isinstance(file, TimelineFile) or not file.has_tiles:
+        return subject
+    numbers = file.tile_count * (2 * len(file.values) + 4 * len(file.steps))
+    if numbers > MOST_COMPARED:
+        note = f"the file's {numbers:,} numbers per tile were not compared with each other: the window does that"
+        return replace(subject, unread=note)
+    found: tuple[Problem, ...] = ()
+    for part in study(file, len(file.steps)):
+        found = part if isinstance(part, tuple) else found
+    return replace(subject, found=found)
 
 
 def load_recipe(
@@ -225,6 +249,8 @@ def notes_of(subject: Subject) -> list[str]:
     """What the estimate leaves out, and what is wrong with the file though it can be shown."""
     timeline = subject.timeline
     notes = subject.estimate.notes if timeline is None else timeline.notes
+    if subject.unread:
+        notes = (*notes, subject.unread)
     return notes_with_problems(notes, timeline, subject.problems)
 
 

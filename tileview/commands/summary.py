@@ -19,7 +19,16 @@ from tileview.commands.base import (
     table,
 )
 from tileview.commands.parser import Arguments
-from tileview.commands.subject import Subject, expand, load, notes_of, operation_names, overrides_of, summary_json
+from tileview.commands.subject import (
+    Subject,
+    compared,
+    expand,
+    load,
+    notes_of,
+    operation_names,
+    overrides_of,
+    summary_json,
+)
 from tileview.errors import LoadError
 from tileview.model.sizes import Size, exact_text, kib_text, size_to_json
 from tileview.model.tensor import MemoryClass
@@ -42,6 +51,8 @@ def run_summary(arguments: Arguments) -> int:
     for name, in_folder in expand(arguments.files):
         try:
             subject = load(name, overrides)
+            if arguments.json or not in_folder:
+                subject = compared(subject)
         except LoadError as error:
             complain(str(error))
             errors.append({"file": name, "error": str(error)})
