@@ -252,3 +252,19 @@ def test_groups_hold_what_fails_alike() -> None:
     for group in groups:
         layouts_of_all.update(group.repairs[0].layouts)
     assert with_layouts(timeline, layouts_of_all).verdict.fits
+
+
+def test_one_layout_for_values_of_several_sizes_names_the_largest_shard() -> None:
+    """8 and 16 elements of 2 bytes, whole on one owner: 32 B, not the 16 B of the first."""
+    values = [value(0, (8,), linear(4, 4), name="a"), value(1, (16,), linear(8, 4), name="b"), value(2)]
+    timeline = measure(program(values, [kernel(0, 1, to=2)], host=(0, 1)), 586_960, 0)
+    (group,) = repair_groups(timeline)
+    whole = next(repair for repair in group.repairs if repair.key == ("one-owner",))
+    assert (whole.most_owners, whole.shard_bytes) == (1, 32)
+    assert whole.label == "whole on one tile: 1 owner, largest shard 32 B"
+
+
+@pytest.mark.parametrize(("shape", "offered"), [((1, 8), {"one-owner"}), ((4, 8), {"rows", "one-owner"})])
+def test_a_single_row_is_offered_as_a_whole_only(shape: tuple[int, ...], offered: set[str]) -> None:
+    found = repairs(shape, Precision(PrecisionKind.F16), linear(64, 4), 64)
+    assert {repair.key[0] for repair in found} & {"rows", "one-owner"} == offered

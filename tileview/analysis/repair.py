@@ -115,8 +115,12 @@ def _repair(tensor: Tensor, layout: Layout, keys: tuple[str, ...], labels: tuple
         shard = resolved.maximum_elements * tensor.element_bytes
         total = int(resolved.owner_elements().sum()) * tensor.element_bytes
     owners = resolved.owner_count
-    label = f"{', '.join(labels)}: {owners} owner{'s' if owners != 1 else ''}, largest shard {exact_text(shard)}"
+    label = f"{', '.join(labels)}: {_counted_owners(owners)}, largest shard {exact_text(shard)}"
     return Repair(keys, label, layout, owners, shard, total)
+
+
+def _counted_owners(owners: int) -> str:
+    return "1 owner" if owners == 1 else f"{owners} owners"
 
 
 # -- groups ----------------------------------------------------------------------------------------------------------
@@ -174,7 +178,7 @@ def _group_repair(key: tuple[str, ...], chosen: Mapping[int, Repair]) -> GroupRe
     if not any(isinstance(size, Unavailable) for size in shards):
         shard = max(size for size in shards if not isinstance(size, Unavailable))
     label = some.label
-    if len({repair.layout for repair in chosen.values()}) > 1:
-        span = f"{owners[0]} owners" if len(owners) == 1 else f"{owners[0]} to {owners[-1]} owners"
+    if len({(repair.layout, repair.shard_bytes) for repair in chosen.values()}) > 1:
+        span = f"{owners[0]} to {owners[-1]} owners" if len(owners) > 1 else _counted_owners(owners[0])
         label = f"{KEY_TEXTS.get(key[-1], key[-1])}: {span}, largest shard {exact_text(shard)}"
     return GroupRepair(key, label, {i: r.layout for i, r in chosen.items()}, owners[-1], shard)

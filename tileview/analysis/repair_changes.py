@@ -301,8 +301,8 @@ def plain_layouts(tensor: Tensor, layout: Layout) -> Iterable[Change]:
         owners = min(tensor.elements // grain, tensor.tiles)
         axis = Axis(AxisBase.LINEAR, 0, owners, block_size=grain, padding_multiple=grain)
         yield Change("flat", f"flat, grains of {grain}", Layout(layout.order, Tiling(owners, 1, (axis,)), memory_class))
-        if len(tensor.shape) > 1:
-            rows = min(tensor.shape[-2], tensor.tiles)
+        rows = min(tensor.shape[-2], tensor.tiles) if len(tensor.shape) > 1 else 1
+        if rows > 1:
             axis = Axis(AxisBase.END, 2, rows)
             yield Change("rows", "by rows", Layout(layout.order, Tiling(rows, 1, (axis,)), memory_class))
     yield Change("one-owner", "whole on one tile", whole)
