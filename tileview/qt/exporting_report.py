@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QWidget
 
 from tileview.formats.save import write_atomic
+from tileview.formats.search_state import SearchState
 from tileview.qt.actions import Command
 from tileview.qt.bridge import Bridge
 from tileview.qt.dialogs import ErrorDialog
@@ -81,7 +82,8 @@ class ReportExporter(QObject):
         assert document is not None
         edits = tuple(edit.label for edit in session.history.done)
         problems = tuple(dict.fromkeys(session.problems))
-        job = ReportJob(document.path, document.source, session.state, edits, problems, dict(session.results))
+        source = document.source.raw if isinstance(document.source, SearchState) else document.source
+        job = ReportJob(document.path, source, session.state, edits, problems, dict(session.results))
         self._target = target
         self._task = Task("report", job, harmless_to_kill=True)
         self._work.show_work(WORK, f"Report on {document.name}")

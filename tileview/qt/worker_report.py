@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tileview.analysis.alternatives import AlternativeResult
-from tileview.formats.search_state import SearchState
+from tileview.formats.search_state import search_state_from_bytes
 from tileview.model.timeline import Problem
 from tileview.model.timeline_file import TimelineFile
 from tileview.present.report_page import ReportSubject, make_page
@@ -20,10 +20,13 @@ from tileview.session.state import EditState
 
 @dataclass(frozen=True, slots=True)
 class ReportJob:
-    """A state to report on; ``problems`` is all that is known to be wrong with the file and its estimate."""
+    """A state to report on; ``problems`` is all that is known to be wrong with the file and its estimate.
+
+    A recipe is handed over as the bytes it was read from: its objects would hold the window up while they are sent.
+    """
 
     path: Path
-    source: SearchState | TimelineFile
+    source: bytes | TimelineFile
     state: EditState
     edits: tuple[str, ...]
     problems: tuple[Problem, ...]
@@ -32,13 +35,14 @@ class ReportJob:
 
 def report(job: ReportJob, reporter: Reporter) -> bytes:
     """The page of a state, as ``tileview report`` writes it, with the edits in force."""
-    document = Document(job.path, job.source)
+    source = search_state_from_bytes(job.source, str(job.path)) if isinstance(job.source, bytes) else job.source
+    document = Document(job.path, source)
     estimate = EstimateJob(0, document, job.state).run().estimate
     reporter.check()
     recipe, timeline = document.recipe, estimate.timeline
     subject = ReportSubject(
         job.path.name,
-        job.source.version,
+        source.version,
         estimate.verdict,
         timeline,
         None if recipe is None else edited_recipe(recipe, job.state),
