@@ -119,7 +119,7 @@ def test_candidates_are_not_parsed_unless_asked_for() -> None:
     assert context != document["context"]
     state = opened({**document, "context": context})
     assert not state.problems
-    with pytest.raises(LoadError, match="line 1, column"):
+    with pytest.raises(LoadError, match="context, line 2, column"):
         state.operator_candidates()
 
 

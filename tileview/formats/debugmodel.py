@@ -383,9 +383,9 @@ def config_from_text(text: str, *, line: int = 1) -> PipelineConfig:
     )
 
 
-def operator_candidates(config_text: str) -> tuple[DebugValue, ...]:
+def operator_candidates(config_text: str, *, line: int = 1) -> tuple[DebugValue, ...]:
     """The entries of ``operator_candidates``, parsed: slow (it is most of a recipe's context), so only for who asks."""
-    for field in debugtext.split_struct(config_text, "PipelineConfig"):
+    for field in debugtext.split_struct(config_text, "PipelineConfig", line=line):
         if field.name == _CANDIDATES:
-            return _items(debugtext.parse(config_text, start=field.start, end=field.end), _CANDIDATES)
+            return _items(debugtext.parse(config_text, start=field.start, end=field.end, line=line), _CANDIDATES)
     return ()

@@ -66,7 +66,7 @@ class SearchState:
     def operator_candidates(self) -> tuple[DebugValue, ...]:
         """The configuration's ``operator_candidates``, parsed now: slow, and nothing else needs them."""
         try:
-            return debugmodel.operator_candidates(self.context[1])
+            return debugmodel.operator_candidates(self.context[1], line=2)
         except FieldError as error:
             raise error.under("context").at(self.path) from None
 
