@@ -145,6 +145,15 @@ def test_diff_of_the_two_recipes_names_plans_and_bytes():
     assert sum(item["delta"] for item in total["items"]) == 500_344 - 568_312
 
 
+def test_diff_says_what_differs_where_two_plans_are_the_same_words(tmp_path):
+    other = tmp_path / "other.recipe.json"
+    assert run("swap", FITS, "0=1", "-o", other).code == 0
+    text = run("diff", FITS, other).out
+    assert "operation 0 Gemm: alternative 0 → 1" in text
+    assert "; operand 0: materialization Complete → DispatchSlices" in text
+    assert text.count("grid 8 × 36 × 5") == 1
+
+
 def test_diff_of_a_recipe_and_its_own_profile_finds_nothing(tmp_path):
     profile = tmp_path / "profile.json"
     assert run("profile", FITS, "-o", profile).code == 0
@@ -298,7 +307,19 @@ def test_report_escapes_names(tmp_path):
 
 def test_report_does_not_replace_its_source(tmp_path):
     path = golden_file("models/i02_pair_standard_t8.recipe.json", tmp_path)
-    assert_one_error(run("report", path, "-o", path), "was read")
+    result = run("report", path, "-o", path)
+    assert_one_error(result, "was read")
+    assert "--force" not in result.err
+    assert "--force" in run("swap", path, "-o", path).err
+
+
+def test_report_names_what_contradicts_itself_in_a_timeline(tmp_path):
+    document = json.loads((SAMPLES / "pair-8tiles.v3.timeline.json").read_bytes())
+    document["timeline"]["steps"][3]["tile_usage"][5][0] += 1
+    path, target = tmp_path / "t.json", tmp_path / "page.html"
+    path.write_text(json.dumps(document))
+    assert run("report", path, "-o", target).code == 1
+    assert "timeline.steps.3.tile_usage" in target.read_text(encoding="utf-8")
 
 
 # -- homes that do not resolve --------------------------------------------------------------------------------------
@@ -354,6 +375,6 @@ def test_plans_that_sound_alike_are_told_apart():
         assert words in run("alternatives", pair, "--op", "0").out
         assert words in run("swap", pair, "0=1").out
     # In force is alternative 4; 5 has the same grids and blocks but takes its operands in slices.
-    difference = "operand 0: materialization — → DispatchSlices"
+    difference = "operand 0: materialization Complete → DispatchSlices"
     assert difference in run("alternatives", vit, "--op", "35").out
     assert difference in run("swap", vit, "35=5").out

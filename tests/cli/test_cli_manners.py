@@ -247,7 +247,13 @@ def test_no_display_is_one_sentence():
 
 
 def test_open_of_a_missing_file():
-    assert_one_error(run_process("open", "missing.json"), "missing.json")
+    result = run_process("open", "missing.json")
+    assert_one_error(result, "missing.json")
+    assert "command" not in result.err
+
+
+def test_a_word_that_is_neither_a_file_nor_a_command():
+    assert_one_error(run_process("sumary", RECIPE), "sumary", "no command of this name", "tileview --help")
 
 
 def test_any_terminal_can_show_any_name(tmp_path):

@@ -162,7 +162,7 @@ def test_each_difference_is_named_with_both_values() -> None:
 
 def test_differences_of_operands_name_the_operand() -> None:
     other = gemm(inputs=(Requirement(Format(F8, CUT), "MatchRemote"), Requirement(Format(F8, LINEAR))))
-    assert plan_differences(gemm(), other) == ("operand 0: local staging — → MatchRemote",)
+    assert plan_differences(gemm(), other) == ("operand 0: local staging Direct → MatchRemote",)
 
 
 def test_what_only_one_side_has_is_a_dash() -> None:

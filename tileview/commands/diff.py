@@ -13,7 +13,7 @@ from tileview.commands.parser import Arguments
 from tileview.commands.subject import Subject, load, load_recipe, with_recipe
 from tileview.model.sizes import Size, Unavailable, exact_text, size_to_json
 from tileview.model.tensor import Format
-from tileview.present.plan_words import plan_differences, plan_words
+from tileview.present.plan_words import plan_differences, plan_words, short_differences
 from tileview.present.words import layout_words, precision_words
 
 _MOST_ROWS = 12
@@ -175,8 +175,11 @@ def _plans_text(result: Difference) -> list[str]:
     for change in result.plans:
         numbers = f"alternative {_index(change.alternative_a)} → {_index(change.alternative_b)}"
         lines.append(f"  operation {change.operation} {clean(change.kind, 40)}: {numbers}")
-        lines.append(f"    A {clean(plan_words(change.a))}")
-        lines.append(f"    B {clean(plan_words(change.b))}")
+        a, b = clean(plan_words(change.a)), clean(plan_words(change.b))
+        if a == b:
+            lines.append(f"    {a}; {clean(short_differences(change.a, change.b))}")
+        else:
+            lines += [f"    A {a}", f"    B {b}"]
     return ["", "Plans", *lines] if lines else []
 
 

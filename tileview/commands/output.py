@@ -26,8 +26,8 @@ def write_file(target: str, data: bytes, source: str, force: bool = False) -> No
     write_atomic(target, data)
 
 
-def refuse_source(target: str | None, source: str, force: bool) -> None:
-    """Complain before the work rather than after it.
+def refuse_source(target: str | None, source: str, force: bool | None = None) -> None:
+    """Complain before the work rather than after it. ``force`` is None for commands that cannot be forced.
 
     Raises
     ------
@@ -35,7 +35,8 @@ def refuse_source(target: str | None, source: str, force: bool) -> None:
         As :func:`write_file` would.
     """
     if target is not None and not force and _same_file(target, source):
-        raise UsageError(f"{target} is the file that was read; name another one, or give --force")
+        remedy = "name another one" if force is None else "name another one, or give --force"
+        raise UsageError(f"{target} is the file that was read; {remedy}")
 
 
 def write_recipe(

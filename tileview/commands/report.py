@@ -6,14 +6,14 @@ from tileview.commands.base import EXIT_NO, EXIT_OK, clean, emit
 from tileview.commands.output import refuse_source, write_file
 from tileview.commands.parser import Arguments
 from tileview.commands.progress import Meter
-from tileview.commands.subject import load, overrides_of
+from tileview.commands.subject import compared, load, overrides_of
 from tileview.present.report_page import ReportSubject, make_page
 
 
 def run_report(arguments: Arguments) -> int:
     """Write the page; 0 or 1 by the verdict."""
-    refuse_source(arguments.output, arguments.file, False)
-    subject = load(arguments.file, overrides_of(arguments))
+    refuse_source(arguments.output, arguments.file)
+    subject = compared(load(arguments.file, overrides_of(arguments)))
     timeline = subject.timeline
     meter = Meter(0, "")
     page = make_page(

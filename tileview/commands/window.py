@@ -18,7 +18,8 @@ def run_open(arguments: Arguments) -> int:
     """Open the window and stay until it is closed; its exit code."""
     for name in arguments.files:
         if not os.path.exists(name):
-            raise UsageError(f"{name}: there is no such file")
+            other = "" if set(name) & set("./\\") else ", and no command of this name (see tileview --help)"
+            raise UsageError(f"{name}: there is no such file{other}")
     _require_qt()
     from tileview.qt.app import run
 
@@ -29,7 +30,7 @@ def run_screenshot(arguments: Arguments) -> int:
     """Draw the real window offscreen and write the picture."""
     first, *others = arguments.files
     for name in arguments.files:
-        refuse_source(arguments.output, name, False)
+        refuse_source(arguments.output, name)
     _require_qt()
     from tileview.qt.app import screenshot
 

@@ -145,12 +145,12 @@ def dispatch_facts(dispatch: Dispatch) -> list[Fact]:
     ]
 
 
-def requirement_facts(requirement: Requirement) -> list[Fact]:
-    """What a plan asks of one operand, taken apart."""
+def requirement_facts(requirement: Requirement, every: bool = False) -> list[Fact]:
+    """What a plan asks of one operand, taken apart; what is as usual is left out, unless ``every`` fact is wanted."""
     facts = [("precision", precision_words(requirement.format.precision)), *layout_facts(requirement.format.layout)]
-    if requirement.local_staging != "Direct":
+    if every or requirement.local_staging != "Direct":
         facts.append(("local staging", requirement.local_staging))
-    if requirement.materialization != "Complete":
+    if every or requirement.materialization != "Complete":
         facts.append(("materialization", requirement.materialization))
     return facts
 
@@ -229,12 +229,15 @@ def plan_is_known(plan: Plan) -> bool:
     return not (isinstance(plan.dispatch, BlockedGemm) and isinstance(plan.dispatch.distribution, Unknown))
 
 
-def plan_facts(plan: Plan) -> list[Fact]:
-    """A plan taken apart: operator, dispatch, result, operands, aliasing; labels are unique."""
+def plan_facts(plan: Plan, every: bool = False) -> list[Fact]:
+    """A plan taken apart: operator, dispatch, result, operands, aliasing; labels are unique.
+
+    ``every`` as in :func:`requirement_facts`.
+    """
     facts = [*operator_facts(plan.operator), *dispatch_facts(plan.dispatch)]
-    facts.extend((f"result: {label}", text) for label, text in requirement_facts(plan.output))
+    facts.extend((f"result: {label}", text) for label, text in requirement_facts(plan.output, every))
     for number, requirement in enumerate(plan.inputs):
-        facts.extend((f"operand {number}: {label}", text) for label, text in requirement_facts(requirement))
+        facts.extend((f"operand {number}: {label}", text) for label, text in requirement_facts(requirement, every))
     facts.append(("may reuse the memory of", _aliases(plan.may_alias)))
     return facts
 
@@ -245,7 +248,7 @@ def _aliases(operands: Sequence[int]) -> str:
 
 def plan_differences(base: Plan, other: Plan) -> tuple[str, ...]:
     """What ``other`` does differently from ``base``: ``inner block 144 → 288``; empty for equal plans."""
-    return fact_differences(plan_facts(base), plan_facts(other))
+    return fact_differences(plan_facts(base, every=True), plan_facts(other, every=True))
 
 
 def words_against(recipe: Recipe, operation: int, alternative: int) -> str:
