@@ -366,6 +366,7 @@ def test_find_fix_proposes_a_pair_and_applies_it_as_one_edit(driver, pair):
     dialog = driver.window.findChild(FixDialog)
     driver.qtbot.waitUntil(lambda: not dialog.is_running, timeout=60_000)
     assert dialog.proposals.topLevelItemCount() >= 1
+    assert dialog.proposals.topLevelItem(0).text(0) == "op 0 → alt 1, op 1 → alt 1"
     assert dialog.rows.topLevelItem(0).text(1) == "does not fit"
     assert dialog.rows.topLevelItem(0).text(2) == "fits"
     assert dialog.apply_button.isEnabled()

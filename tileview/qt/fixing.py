@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, Slot
@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 
 from tileview.analysis.fix import DEFAULT_LIMIT, FixResult, Mode, swaps_text
 from tileview.analysis.layout_fix import LayoutFix, fix_layouts
-from tileview.analysis.trials import Trial
+from tileview.analysis.trials import Swap, Trial
 from tileview.model.recipe import Recipe
 from tileview.model.sizes import Size, Unavailable, exact_text
 from tileview.present.plan_words import plan_differences, plan_words
@@ -75,6 +75,11 @@ def comparison(before: Trial, after: Trial) -> list[tuple[str, str, str, str]]:
 
 def _fits(trial: Trial) -> str:
     return "fits" if trial.fits else "does not fit"
+
+
+def _short_text(swaps: Iterable[Swap]) -> str:
+    """Swaps in few words, so that proposals can be told apart in a column: ``op 4 → alt 0, op 21 → alt 3``."""
+    return ", ".join(f"op {operation} → alt {index}" for operation, index in swaps)
 
 
 def _item(cells: Sequence[str]) -> QTreeWidgetItem:
@@ -261,7 +266,7 @@ class FixDialog(QDialog):
                 continue
             total: Size | None = None if trial.peak is None else trial.peak.total
             change = "" if total is None or now is None else difference_text(now, total)
-            words = swaps_text(trial.swaps) or f"new homes for {len(result.homes)} inputs"
+            words = _short_text(trial.swaps) or f"new homes for {len(result.homes)} inputs"
             cells = [words, str(len(trial.swaps)), "" if total is None else exact_text(total), change]
             item = _item(cells)
             item.setData(0, Qt.ItemDataRole.UserRole, self.proposals.topLevelItemCount())
