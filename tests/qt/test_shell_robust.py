@@ -221,9 +221,24 @@ def fail_picture(driver):
     driver.window.view_exporter._on_failed("Boom: a fault on purpose", "Traceback: Boom")
 
 
+def fail_report(driver):
+    driver.window.report_exporter._task = Task("report", None)
+    driver.window.report_exporter._on_ended(driver.window.report_exporter._task, *FAILED)
+
+
 @pytest.mark.parametrize(
     "fail",
-    [fail_evaluation, fail_fix, fail_diagnosis, fail_study, fail_layout, fail_loading, fail_export, fail_picture],
+    [
+        fail_evaluation,
+        fail_fix,
+        fail_diagnosis,
+        fail_study,
+        fail_layout,
+        fail_loading,
+        fail_export,
+        fail_picture,
+        fail_report,
+    ],
 )
 def test_a_fault_of_what_works_in_the_background_is_told_and_logged(driver, pair, fail):
     driver.open(pair)

@@ -12,9 +12,9 @@ from tileview.formats.save import write_atomic
 from tileview.formats.search_state import SearchState
 from tileview.qt.actions import Command
 from tileview.qt.bridge import Bridge
-from tileview.qt.dialogs import ErrorDialog
+from tileview.qt.dialogs import show_error
 from tileview.qt.jobs import Background
-from tileview.qt.processes import Task, Worker
+from tileview.qt.processes import Task, Worker, failure_of
 from tileview.qt.saving import ask_target, may_replace
 from tileview.qt.settings import Settings
 from tileview.qt.status import Work
@@ -105,8 +105,8 @@ class ReportExporter(QObject):
         elif outcome == "cancelled":
             self._bridge.message.emit("Stopped: no report was written.")
         else:
-            summary, details = payload if isinstance(payload, tuple) else (str(payload), "")
-            self._on_failed(f"The report could not be made: {summary}", str(details))
+            summary, details = failure_of(outcome, payload)
+            self._on_failed(f"The report could not be made: {summary}", details)
 
     @Slot(object)
     def _on_written(self, target: Path) -> None:
@@ -115,7 +115,7 @@ class ReportExporter(QObject):
 
     @Slot(str, str)
     def _on_failed(self, summary: str, details: str) -> None:
-        ErrorDialog("Not exported", summary, details, self._window).open()
+        show_error("Not exported", summary, details, self._window)
 
     def stop(self) -> None:
         """Give up the report that is being made."""
