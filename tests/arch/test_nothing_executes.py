@@ -25,6 +25,7 @@ ATTRIBUTES = {
     ("importlib", "import_module"), ("webbrowser", "open"), ("QDesktopServices", "openUrl"), ("QProcess", "start"),
 }  # fmt: skip
 ALLOWED = {
+    ("tileview/analysis/trials.py", "pickle.loads"): "what this program hands to its own workers",
     ("tileview/qt/worker.py", "pickle.load"): "messages of the worker process, made by this program",
     ("tileview/qt/worker.py", "importlib.import_module"): "the jobs of the worker process, from a table",
     ("tileview/qt/child.py", "subprocess.Popen"): "the worker process itself, by a list of arguments",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -138,6 +139,37 @@ def test_interrupt_of_a_search_ends_its_workers(interrupts, tmp_path):
     while group_members(process.pid) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert group_members(process.pid) == set()
+
+
+WORKERS_THAT_DIE = """
+import functools, multiprocessing, sys
+from tileview.analysis import alternatives, trials
+from tileview.cli import main
+if __name__ == "__main__":
+    multiprocessing.set_executable("/bin/false")
+    alternatives.Workers = functools.partial(trials.Workers, patience=0)
+    sys.exit(main(sys.argv[1:]))
+"""
+"""The command line with workers that end before they have read anything, as where memory is short."""
+
+
+@pytest.mark.skipif(not os.path.exists("/bin/false"), reason="needs a program that does nothing")
+def test_workers_that_die_at_once_are_done_without(tmp_path):
+    """What a start carries must not wait for a reader that is gone: the recipe is more than a pipe holds."""
+    script = tmp_path / "dying.py"
+    script.write_text(WORKERS_THAT_DIE)
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", str(script), "alternatives", str(SAMPLES / "so400m.recipe.json"), "--json"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        cwd=SAMPLES.parent,
+        stdin=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": str(SAMPLES.parent)},
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(json.loads(done.stdout)["alternatives"]) == 101
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import multiprocessing
 import multiprocessing.connection
 import os
+import pickle
 import signal
 import threading
 import time
@@ -126,6 +127,7 @@ class Workers:
         self._count = max(1, workers)
         self._patience = patience
         self._pool: ProcessPoolExecutor | None = None
+        self._handed = b""
 
     def __enter__(self) -> Workers:
         return self
@@ -170,7 +172,7 @@ class Workers:
             while (position < len(chunks) or waiting) and not cancelled():
                 while position < len(chunks) and len(waiting) < 2 * self._count:
                     with _interrupts_held():
-                        future = self._workers().submit(_trials, chunks[position], mark)
+                        future = self._workers().submit(_trials, self._handed, chunks[position], mark)
                     waiting[future] = chunks[position]
                     position += 1
                 finished, _ = wait(waiting, timeout=0.1, return_when=FIRST_COMPLETED)
@@ -178,7 +180,7 @@ class Workers:
                     found = future.result()
                     del waiting[future]
                     yield found
-        except BrokenProcessPool:
+        except (BrokenProcessPool, OSError):  # the latter where one dies while another is being started
             self._pool = None
             self._count = 1
             left = [task for part in (*waiting.values(), *chunks[position:]) for task in part]
@@ -195,12 +197,9 @@ class Workers:
 
     def _workers(self) -> ProcessPoolExecutor:
         if self._pool is None:
-            self._pool = ProcessPoolExecutor(
-                self._count,
-                mp_context=multiprocessing.get_context("spawn"),
-                initializer=_start,
-                initargs=(self._own.recipe, self._own.overrides),
-            )
+            self._handed = pickle.dumps((self._own.recipe, self._own.overrides), pickle.HIGHEST_PROTOCOL)
+            spawn = multiprocessing.get_context("spawn")
+            self._pool = ProcessPoolExecutor(self._count, mp_context=spawn, initializer=_start)
         return self._pool
 
 
@@ -231,11 +230,15 @@ _WORKER: dict[str, Evaluator] = {}
 """In a worker process: its evaluator."""
 
 
-def _start(recipe: Recipe, overrides: Overrides) -> None:
+def _start() -> None:
+    """In a worker that has just begun.
+
+    What it works on comes with its first task: a start that carries more than a pipe holds waits for ever where the
+    worker dies before it has read it.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     collect_seldom()
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _WORKER["evaluator"] = Evaluator(recipe, overrides)
 
 
 def _end_with_parent() -> None:
@@ -245,7 +248,9 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _trials(tasks: tuple[Swaps, ...], mark: int | None) -> list[Trial]:
+def _trials(handed: bytes, tasks: tuple[Swaps, ...], mark: int | None) -> list[Trial]:
+    if "evaluator" not in _WORKER:
+        _WORKER["evaluator"] = Evaluator(*pickle.loads(handed))
     evaluator = _WORKER["evaluator"]
     return [evaluator.trial(task, mark) for task in tasks]
 
