@@ -141,7 +141,7 @@ def test_any_graph_is_drawn_and_equal_graphs_equally(broken: Graph, data: st.Dat
         assert right.max() <= picture.width + 1e-6
         assert lower.max() <= picture.height + 1e-6
     shown = set(picture.nodes.tolist())
-    for source, target, _ in picture.edges.tolist():
+    for source, target in picture.edges.tolist():
         assert source in shown
         assert target in shown
 

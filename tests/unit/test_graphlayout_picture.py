@@ -127,7 +127,7 @@ class TestNested:
         owner = structure.by_operation[6]
         argument, result = structure.regions[1].arguments[0], structure.regions[1].yields[0]
         assert argument is not None
-        for edge, (source, target, _) in enumerate(picture.edges.tolist()):
+        for edge, (source, target) in enumerate(picture.edges.tolist()):
             points = picture.points[picture.offsets[edge] : picture.offsets[edge + 1]]
             if target == owner:
                 x, _, w, _ = rect(picture, argument)
@@ -146,7 +146,7 @@ class TestNested:
         ends = sorted(
             float(picture.points[picture.offsets[edge + 1] - 1][0])
             for edge, row in enumerate(picture.edges.tolist())
-            if row[:2] == [source, owner]
+            if row == [source, owner]
         )
         ports = [rect(picture, port) for port in structure.regions[1].arguments if port is not None]
         assert ends == pytest.approx(sorted(float(x + w / 2) for x, _, w, _ in ports))
@@ -174,7 +174,7 @@ class TestNested:
     def test_every_edge_starts_and_ends_on_a_border(self) -> None:
         structure = read_structure(generated(120, seed=5, skips=0.5))
         picture = layout_graph(structure)
-        for edge, (source, target, _) in enumerate(picture.edges.tolist()):
+        for edge, (source, target) in enumerate(picture.edges.tolist()):
             points = picture.points[picture.offsets[edge] : picture.offsets[edge + 1]]
             x, y, w, h = rect(picture, source)
             assert x <= points[0][0] <= x + w
@@ -203,7 +203,7 @@ class TestNested:
         assert len(heads) >= 5
         # An edge from the foot of a column to the head of the next: down, right, up, right, down.
         foot, head = structure.by_operation[heads[0] - 1], structure.by_operation[heads[0]]
-        edge = next(at for at, row in enumerate(picture.edges.tolist()) if row[:2] == [foot, head])
+        edge = next(at for at, row in enumerate(picture.edges.tolist()) if row == [foot, head])
         points = picture.points[picture.offsets[edge] : picture.offsets[edge + 1]]
         turns = [tuple(np.sign(step).astype(int)) for step in np.diff(points, axis=0)]
         assert turns == [(0, 1), (1, 0), (0, -1), (1, 0), (0, 1)]

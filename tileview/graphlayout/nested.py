@@ -38,7 +38,7 @@ class Picture:
 
     ``nodes`` (n,): the shown nodes, as indices into the structure, parents before what they hold. ``rects`` (n, 4):
     left, top, width, height. ``expanded`` (n,): Repeats whose body is shown inside. ``rows`` (n, 2): layer and place
-    in it, within the node's own region. ``edges`` (m, 3): source node, target node, value; ``ways`` (m,):
+    in it, within the node's own region. ``edges`` (m, 2): source node, target node; ``ways`` (m,):
     :class:`Way` flags; the points of edge e are ``points[offsets[e]:offsets[e + 1]]``. ``strokes`` are the lines that
     these edges consist of. ``notes`` say what was simplified.
     """
@@ -227,7 +227,7 @@ def _assemble(
     rects: list[tuple[float, float, float, float]] = []
     expanded: list[bool] = []
     rows: list[tuple[int, int]] = []
-    edges: list[tuple[int, int, int]] = []
+    edges: list[tuple[int, int]] = []
     ways: list[int] = []
     offsets = [0]
     points: list[tuple[float, float]] = []
@@ -250,7 +250,7 @@ def _assemble(
             rows.append((layout.layer[place], layout.place[place]))
         for route in layout.routes:
             edge = lines[region.index][0][route.line]
-            edges.append((edge.source, edge.target, edge.value))
+            edges.append((edge.source, edge.target))
             ways.append(int(route.way))
             points.extend(route.points)
             offsets.append(len(points))
@@ -269,7 +269,7 @@ def _assemble(
         np.array(rects, dtype=np.float64).reshape(-1, 4),
         np.array(expanded, dtype=np.bool_),
         np.array(rows, dtype=np.int64).reshape(-1, 2),
-        np.array(edges, dtype=np.int64).reshape(-1, 3),
+        np.array(edges, dtype=np.int64).reshape(-1, 2),
         flags,
         starts,
         places,
