@@ -33,6 +33,21 @@ def test_what_lies_on_the_tile_adds_up_to_the_peak(why):
     assert sum(item.bytes for item in why.diagnosis.contributions) == 568_312
 
 
+def test_a_narrow_dock_cuts_no_title_number_or_operation_in_two(why):
+    document = why._text.document().clone(why)
+    document.setTextWidth(290)
+    assert document.size().width() <= 290
+    whole = {"Op", "Swap", "Allocation", "Bytes", "Made by", "op 21 Gemm", "489,720 B", "158,976 B"}
+    lines: dict[str, int] = {}
+    block = document.begin()
+    while block.isValid():
+        text = block.text().replace("\N{NO-BREAK SPACE}", " ")
+        if text in whole:
+            lines.setdefault(text, block.layout().lineCount())
+        block = block.next()
+    assert lines == dict.fromkeys(whole, 1)
+
+
 def test_the_bar_says_what_to_do_next(driver, why):
     assert driver.window.verdict._notes.text().startswith("Next: ")
     assert why.diagnosis.next_step in driver.window.verdict._notes.text()

@@ -17,6 +17,7 @@ from tileview.qt.theme import Theme
 
 MOST_ROWS = 12
 MOST_LAYOUTS = 8
+_OPERATION = '<a href="op:'
 
 
 def _link(target: str, text: str) -> str:
@@ -24,22 +25,33 @@ def _link(target: str, text: str) -> str:
 
 
 def _row(cells: Iterable[str], numbers: frozenset[int] = frozenset(), tag: str = "td") -> str:
+    """A row of a table. Titles, numbers and the operation that a row is of stay in one piece: in a narrow dock the
+    browser would cut words anywhere."""
     parts = []
     for index, cell in enumerate(cells):
         side = "right" if index in numbers else "left"
-        parts.append(f'<{tag} align="{side}" style="padding-right:8px">{cell}</{tag}>')
+        whole = index in numbers or tag == "th" or (index == 0 and cell.startswith(_OPERATION))
+        style = f"padding-right:6px{';white-space:nowrap' if whole else ''}"
+        parts.append(f'<{tag} align="{side}" style="{style}">{cell}</{tag}>')
     return f"<tr>{''.join(parts)}</tr>"
 
 
 def _table(header: tuple[str, ...], rows: list[str], numbers: frozenset[int]) -> str:
-    head = _row((page_text(title) for title in header), numbers, "th") if header else ""
+    head = _row((page_text(title).replace(" ", "<br>") for title in header), numbers, "th") if header else ""
     return f'<table cellspacing="0" cellpadding="1">{head}{"".join(rows)}</table>'
 
 
 def _operation(operation: int | None, names: Mapping[int, str]) -> str:
     if operation is None:
         return ""
-    return _link(f"op:{operation}", f"op {operation} {names.get(operation, '')}".strip())
+    words = f"op {operation} {names.get(operation, '')}".strip()
+    return _link(f"op:{operation}", words)
+
+
+def _swap(operation: int, alternative: int, fits: bool) -> str:
+    """A link that swaps an alternative in, and what that alone does."""
+    outcome = "fits then" if fits else "not enough alone"
+    return f"{_link(f'swap:{operation}:{alternative}', f'swap in {alternative}')}: {outcome}"
 
 
 def page(diagnosis: Diagnosis, names: Mapping[int, str], theme: Theme) -> str:
@@ -84,14 +96,13 @@ def _shrinking(diagnosis: Diagnosis, names: Mapping[int, str]) -> list[str]:
                     _operation(relief.operation, names),
                     exact_text(relief.now),
                     exact_text(relief.then),
-                    _link(f"swap:{relief.operation}:{relief.alternative}", f"swap in {relief.alternative}"),
-                    "fits then" if relief.fits else "still does not fit",
+                    _swap(relief.operation, relief.alternative, relief.fits),
                 ),
                 _NUMBERS,
             )
             for relief in diagnosis.reliefs
         ]
-        header = ("Operation", "Fullest step now", "Could hold", "Alternative", "Alone")
+        header = ("Op", "Fullest step", "Could hold", "Swap")
         parts.append(f"<h4>Operations at fault that could need less</h4>{_table(header, rows, _NUMBERS)}")
     if diagnosis.levers:
         rows = [
@@ -99,14 +110,13 @@ def _shrinking(diagnosis: Diagnosis, names: Mapping[int, str]) -> list[str]:
                 (
                     _operation(lever.operation, names),
                     f"{'+' if lever.delta_total > 0 else '−'}{abs(lever.delta_total):,} B",
-                    _link(f"swap:{lever.operation}:{lever.alternative}", f"swap in {lever.alternative}"),
-                    "fits then" if lever.fits else "still does not fit",
+                    _swap(lever.operation, lever.alternative, lever.fits),
                 ),
                 frozenset({1}),
             )
             for lever in diagnosis.levers[:MOST_ROWS]
         ]
-        titles = ("Operation", "Total peak", "Alternative", "Alone")
+        titles = ("Op", "Total peak", "Swap")
         parts.append(f"<h4>Best single swaps by total peak</h4>{_table(titles, rows, frozenset({1}))}")
     return parts
 
@@ -121,24 +131,25 @@ def _contributions(diagnosis: Diagnosis, names: Mapping[int, str]) -> list[str]:
     left = groups[MOST_ROWS:]
     if left:
         rest = exact_text(sum(group.bytes for group in left))
-        rows.append(_row((f"and {len(left):,} more", "", rest, "", ""), frozenset({2})))
+        rows.append(_row((f"and {len(left):,} more", rest, ""), frozenset({1})))
     place = _link(f"place:{load.step}:{load.tile}", f"tile {load.tile} at step {load.step}")
-    header = ("Allocation", "Class", "Bytes", "Made by", "Could be smaller")
-    return [f"<h4>On {place}</h4>{_table(header, rows, frozenset({2}))}"]
+    header = ("Allocation", "Bytes", "Made\N{NO-BREAK SPACE}by")
+    return [f"<h4>On {place}</h4>{_table(header, rows, frozenset({1}))}"]
 
 
 def _contribution(group: ContributionGroup, roots: Mapping[str, int], names: Mapping[int, str]) -> str:
     times = f" × {group.count}" if group.count > 1 else ""
     root = roots.get(group.name)
     name = page_text(group.name) if root is None else _link(f"root:{root}", group.name)
-    smaller = ""
+    size = exact_text(group.bytes)
+    if group.memory_class is MemoryClass.INTERLEAVED:
+        size += "<br>interleaved"
+    maker = "resident" if group.resident else _operation(group.operation, names)
     if group.choice is not None:
         operation, alternative = group.choice
         link = _link(f"swap:{operation}:{alternative}", f"swap in {alternative}")
-        smaller = f"−{group.smaller_by:,} B: {link} of op {operation}"
-    kind = "interleaved" if group.memory_class is MemoryClass.INTERLEAVED else "standard"
-    maker = "resident" if group.resident else _operation(group.operation, names)
-    return _row((f"{name}{times}", kind, exact_text(group.bytes), maker, smaller), frozenset({2}))
+        maker += f"<br>−{group.smaller_by:,} B: {link} of op {operation}"
+    return _row((f"{name}{times}", size, maker), frozenset({1}))
 
 
 def _first_roots(contributions: Iterable[Contribution]) -> dict[str, int]:
