@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.command_line import run
 from tileview.core.geometry.resolve import LayoutErrorKind, resolve
 from tileview.formats.sniff import SUPPORTED, Kind
 from tileview.model import config
 from tileview.model.tensor import ROW_MAJOR, Axis, AxisBase, Layout, MemoryClass, Padding, Tiling
+from tileview.model.timeline import Cause
 from tileview.resources import resource, sample_folder
 
 PAGES = sorted(resource("reference").glob("*.md"))
@@ -102,3 +104,39 @@ def test_every_view_and_every_export_is_described():
     views = {"Operations", "Why", "Problems", "Graph", "Tiles", "Alternatives", "Timeline", "Allocations", "Compare"}
     assert views | {"Details", "What if"} < set(rows)
     assert {"Export recipe", "Export timeline", "Export view", "Export report"} < set(rows)
+
+
+# -- the command line -----------------------------------------------------------------------------------------------
+
+
+def described(name: str) -> set[str]:
+    """The keys that the page on the command line gives an object."""
+    row = re.search(rf"^\| {re.escape(name)} \| (.*) \|$", page("command-line"), flags=re.MULTILINE)
+    assert row is not None, name
+    return set(re.findall(r"`([a-z_]+)`", row[1]))
+
+
+def test_every_key_of_the_json_objects_is_described():
+    pair, rejected = sample_folder() / "pair-8tiles.recipe.json", sample_folder() / "rejected-op0.timeline.json"
+    summary = run("summary", rejected, pair, "nowhere.json", "--json").json
+    assert keys(summary) <= described("`summary`")
+    entry = summary["files"][0]
+    assert keys(entry) | keys(entry["unavailable"][0]) <= described("a summary")
+    assert keys(entry["verdict"]) == described("a verdict")
+    assert keys(entry["peak"]) == described("a peak")
+    assert keys(run("swap", pair, "0=1", "--json").json) <= described("`swap`")
+    answer = run("alternatives", pair, "--json").json
+    assert keys(answer) | keys(answer["alternatives"][0]) == described("`alternatives`")
+    assert keys(run("fix", pair, "--json").json) | keys(run("fix", rejected, "--json").json) == described("`fix`")
+    assert keys(run("diff", pair, rejected, "--json").json) == described("`diff`")
+    answer = run("check", pair, "--json").json
+    assert keys(answer) | keys(answer["files"][0]) == described("`check`")
+
+
+def test_causes_and_the_example_of_a_layout_are_true():
+    text = page("command-line")
+    assert all(f"`{cause.value}`" in text for cause in Cause)
+    example = re.search(r"^tileview (layout --shape .*?)'(Layout .*?)'$", text, flags=re.MULTILINE | re.DOTALL)
+    answer = run(*example[1].split(), example[2]).json
+    assert keys(answer) | {"kind", "text"} == described("`layout`")
+    assert (answer["tile_elements"], answer["maximum_bytes"]) == ([128] * 9, 256)
