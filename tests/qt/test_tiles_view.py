@@ -223,6 +223,59 @@ def test_difference_is_white_at_zero_and_blue_or_orange_beside(make) -> None:
     assert "difference  +64.0 KiB (+65,536 B)" in view.tip(1)
 
 
+def test_the_scale_of_differences_keeps_still_from_step_to_step(make) -> None:
+    """All of few steps are looked at ahead; of many some, and the end grows once it meets a larger difference."""
+
+    def pair(steps: int, *widened: tuple[int, int]):
+        program = [Step(source=step) for step in range(steps)]
+        before = make_timeline(FakeProgram(2, program, [Alloc("a", 100 * KIB, 0, -1)]))
+        more = [Alloc(f"more {step}", size, step, step) for step, size in widened]
+        return before, make_timeline(FakeProgram(2, program, [Alloc("a", 100 * KIB, 0, -1), *more]))
+
+    before, after = pair(4, (1, 3 * KIB), (2, 60 * KIB))
+    session = session_of(before)
+    view = make(session)
+    set_baseline(session, before)
+    publish(session, after)
+    view.set_metric(Metric.DIFFERENCE)
+    for step in (0, 1, 2, 3, 1):
+        session.select_step(step)
+        assert view.scale() == Scale(-64 * KIB, 64 * KIB)
+        assert "-64.0 KiB to +64.0 KiB" in view.legend.accessibleDescription().replace("\u2212", "-")
+    assert view.controls.scale_box.currentText() == "± power of two"
+    assert "same at every step" in view.controls.scale_box.toolTip()
+    # Step 1 of 1,001 is none of the 32 that are looked at ahead, step 0 and the last are.
+    session.select_step(0)
+    before, after = pair(1001, (1, 200 * KIB), (1000, 5 * KIB))
+    set_baseline(session, before)
+    publish(session, after)
+    ends = []
+    for step in (0, 1000, 1, 0, 1000):
+        session.select_step(step)
+        ends.append(view.scale().high)
+    assert ends == [8 * KIB, 8 * KIB, 256 * KIB, 256 * KIB, 256 * KIB]
+    # Another pair starts anew.
+    publish(session, pair(1001)[1])
+    assert view.scale() == Scale(-KIB, KIB)
+
+
+def test_the_scale_of_one_allocation_says_where_it_ends(make) -> None:
+    session = session_of(small_timeline())
+    view = make(session)
+    box = view.controls.scale_box
+    session.select_allocation(1)
+    assert [box.itemText(place) for place in range(2)] == ["0 … budget", "0 … its largest"]
+    assert box.currentText() == "0 … its largest"
+    assert "most bytes that the allocation takes on a tile" in box.toolTip()
+    box.setCurrentIndex(0)
+    assert view.scale() == Scale(0, 586_960)
+    assert box.toolTip() == "Scale: 0 to the budget; the same at every step"
+    # Each metric keeps its own choice.
+    session.select_allocation(None)
+    session.select_allocation(0)
+    assert box.currentText() == "0 … budget"
+
+
 # -- tooltips --------------------------------------------------------------------------------------------------------
 
 

@@ -198,18 +198,26 @@ def budget_of(timeline: Timeline, metric: Metric) -> int:
     return timeline.interleaved_budget_bytes if metric is Metric.INTERLEAVED else timeline.budget_bytes
 
 
-def scale_for(timeline: Timeline, field: TileField, mode: ScaleMode, custom: tuple[int, int] | None = None) -> Scale:
+def scale_for(
+    timeline: Timeline,
+    field: TileField,
+    mode: ScaleMode,
+    custom: tuple[int, int] | None = None,
+    largest_difference: int = 0,
+) -> Scale:
     """What the colours of a picture mean.
 
     Locked is 0 … budget. Differences are of another order than budgets: their locked scale is, symmetrically, the
-    smallest power of two that holds the largest difference shown, so that it seldom moves from step to step; auto ends
-    at that difference itself.
+    smallest power of two that holds the largest difference shown and ``largest_difference``, bytes that are known of
+    other steps, so that it does not move from step to step; auto ends at the difference shown itself.
     """
     if mode is ScaleMode.CUSTOM and custom is not None and custom[0] < custom[1]:
         return Scale(*custom)
     largest = 0 if field.missing else int(np.abs(field.values).max(initial=0))
     if field.metric is Metric.DIFFERENCE:
-        end = binary_spacing(max(largest, 1024), 1) if mode is not ScaleMode.AUTO else max(largest, 1)
+        if mode is ScaleMode.AUTO:
+            return Scale(-max(largest, 1), max(largest, 1))
+        end = binary_spacing(max(largest, largest_difference, 1024), 1)
         return Scale(-end, end)
     if mode is ScaleMode.AUTO:
         return Scale(0, max(largest, 1))

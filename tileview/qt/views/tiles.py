@@ -14,15 +14,7 @@ from tileview.model.config import CHIP_TILES
 from tileview.model.timeline import Timeline
 from tileview.present.colours import Ramp
 from tileview.present.curves import IndexArray, matching_steps
-from tileview.present.rasters import (
-    Metric,
-    Scale,
-    ScaleMode,
-    TileField,
-    slot_levels,
-    tile_field,
-    unavailable_at,
-)
+from tileview.present.rasters import Metric, Scale, ScaleMode, TileField, slot_levels, tile_field, unavailable_at
 from tileview.qt.bridge import Bridge
 from tileview.qt.draw.picture import Part
 from tileview.qt.theme import Theme
@@ -139,7 +131,7 @@ class TilesView(View):
         timeline, field = self.timeline, self._field
         if timeline is None or field is None:
             return None
-        return self._scales.of(timeline, field)
+        return self._scales.of(timeline, field, self._baseline(), self._matching())
 
     def refresh(self) -> None:
         """Show the session anew: everything that is visible follows from it."""
@@ -159,7 +151,7 @@ class TilesView(View):
             known=self.controls.known,
             matches=self._matching(),
         )
-        scale = self._scales.of(timeline, field)
+        scale = self._scales.of(timeline, field, self._baseline(), self._matching())
         ramp = Ramp.DIFFERENCE if scale.diverging else self._ramp
         self.map.set_ramp(ramp)
         self.map.set_grid(self.grid)

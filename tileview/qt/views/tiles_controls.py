@@ -87,6 +87,24 @@ _PICTURES = (
 )
 
 
+def _scale_words(metric: Metric, mode: ScaleMode) -> str:
+    """Where the scale ends, and whether it moves."""
+    if mode is ScaleMode.CUSTOM:
+        return "between the ends you gave"
+    if metric is Metric.DIFFERENCE:
+        if mode is ScaleMode.AUTO:
+            return "to the largest difference at this step; it moves from step to step"
+        return "the power of two that holds the largest difference met so far; the same at every step, it only grows"
+    if mode is ScaleMode.LOCKED:
+        return f"0 to the {'interleaved ' if metric is Metric.INTERLEAVED else ''}budget; the same at every step"
+    if metric is Metric.ALLOCATION:
+        return (
+            "0 to the most bytes that the allocation takes on a tile, so that small ones are seen; the same at every "
+            "step. Choose 0 … budget to hold it against the budget"
+        )
+    return "0 to the largest tile at this step; it moves from step to step"
+
+
 class TilesControls(QWidget):
     """Says what was chosen; shows what it is told is in force."""
 
@@ -196,6 +214,7 @@ class TilesControls(QWidget):
         for place, text in enumerate((locked, largest)):
             if self.scale_box.itemText(place) != text:
                 self.scale_box.setItemText(place, text)
+        self.scale_box.setToolTip(f"Scale: {_scale_words(metric, mode)}")
         for box in (self.low_box, self.high_box):
             box.setVisible(mode is ScaleMode.CUSTOM)
         self.known_check.setVisible(lost or self.known)

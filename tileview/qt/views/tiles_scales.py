@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from tileview.model.timeline import Timeline
+from tileview.present.curves import IndexArray
+from tileview.present.difference_scale import DifferenceScale
 from tileview.present.rasters import Metric, Scale, ScaleMode, TileField, scale_for
 
 
@@ -16,13 +18,19 @@ class MetricScales:
     def __init__(self) -> None:
         self._modes = dict.fromkeys(Metric, ScaleMode.LOCKED) | {Metric.ALLOCATION: ScaleMode.AUTO}
         self._ends: dict[Metric, tuple[int, int]] = {}
+        self._differences = DifferenceScale()
 
     def mode(self, metric: Metric) -> ScaleMode:
         return self._modes[metric]
 
-    def of(self, timeline: Timeline, field: TileField) -> Scale:
-        """What the colours of a picture mean."""
-        return scale_for(timeline, field, self._modes[field.metric], self._ends.get(field.metric))
+    def of(
+        self, timeline: Timeline, field: TileField, baseline: Timeline | None = None, matches: IndexArray | None = None
+    ) -> Scale:
+        """What the colours of a picture mean; differences are from ``baseline``, whose steps ``matches`` gives."""
+        known = 0
+        if field.metric is Metric.DIFFERENCE and baseline is not None:
+            known = self._differences.largest(timeline, baseline, matches, field)
+        return scale_for(timeline, field, self._modes[field.metric], self._ends.get(field.metric), known)
 
     def choose(
         self, metric: Metric, mode: ScaleMode, ends: tuple[int, int] | None, current: Scale | None
