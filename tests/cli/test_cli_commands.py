@@ -319,7 +319,7 @@ def test_report_names_what_contradicts_itself_in_a_timeline(tmp_path):
     path, target = tmp_path / "t.json", tmp_path / "page.html"
     path.write_text(json.dumps(document))
     assert run("report", path, "-o", target).code == 1
-    assert "timeline.steps.3.tile_usage" in target.read_text(encoding="utf-8")
+    assert "timeline.steps[3].tile_usage" in target.read_text(encoding="utf-8")
 
 
 # -- homes that do not resolve --------------------------------------------------------------------------------------

@@ -238,11 +238,11 @@ def changed_timeline(folder, *place, by=1):
 @pytest.mark.parametrize(
     ("place", "named"),
     [
-        (("timeline", "steps", 3, "usage", "standard"), "timeline.steps.3.usage"),
-        (("timeline", "steps", 3, "tile_usage", 5, 0), "timeline.steps.3.tile_usage"),
-        (("timeline", "steps", 3, "tile_scratch", 5, 0), "timeline.steps.3.scratch"),
-        (("timeline", "values", 1, "tile_shards", 2), "timeline.values.1.tile_shards"),
-        (("timeline", "values", 1, "tile_bytes", 2), "timeline.values.1.tile_bytes"),
+        (("timeline", "steps", 3, "usage", "standard"), "timeline.steps[3].usage"),
+        (("timeline", "steps", 3, "tile_usage", 5, 0), "timeline.steps[3].tile_usage"),
+        (("timeline", "steps", 3, "tile_scratch", 5, 0), "timeline.steps[3].scratch"),
+        (("timeline", "values", 1, "tile_shards", 2), "timeline.values[1].tile_shards"),
+        (("timeline", "values", 1, "tile_bytes", 2), "timeline.values[1].tile_bytes"),
         (("peak", "standard"), "peak.standard"),
         (("interleaved_peak_step",), "interleaved_peak_step"),
     ],

@@ -279,10 +279,10 @@ def test_every_contradiction_is_named() -> None:
     profile["standard_contiguous_overflow_bytes"] = 3
     profile["fits_budget"] = False
     found = places(profile)
-    assert "timeline.values.5.bytes" in found
-    assert "timeline.values.100.shard_bytes" in found
-    assert "timeline.values.56.aligned_bytes" in found
-    assert "timeline.steps.7.coarse_usage.standard" in found
+    assert "timeline.values[5].bytes" in found
+    assert "timeline.values[100].shard_bytes" in found
+    assert "timeline.values[56].aligned_bytes" in found
+    assert "timeline.steps[7].coarse_usage.standard" in found
     expected = {"peak.total", "standard_peak_step", "effective_peak_bytes", "standard_contiguous_overflow_bytes"}
     assert expected <= found
     assert "fits_budget" in found
@@ -299,11 +299,11 @@ def test_contradictions_in_arrays_are_found_when_looked_for() -> None:
     file, timeline = read(profile)
     found = {problem.place for problem in check_arrays(file, timeline) if problem is not None}
     assert found == {
-        "timeline.steps.3.tile_usage",
-        "timeline.steps.4.usage",
-        "timeline.steps.4.scratch",
-        "timeline.values.7.tile_shards",
-        "timeline.values.7.tile_bytes",
+        "timeline.steps[3].tile_usage",
+        "timeline.steps[4].usage",
+        "timeline.steps[4].scratch",
+        "timeline.values[7].tile_shards",
+        "timeline.values[7].tile_bytes",
     }
 
 
@@ -333,6 +333,23 @@ def test_a_changed_class_peak_is_found_from_the_arrays(field: str, version: int)
     assert [problem.place for problem in check_arrays(file, timeline) if problem is not None] == [field]
 
 
+@pytest.mark.parametrize(("step", "said"), [(None, "the file names no step"), (3, "the file says 3")])
+def test_a_peak_step_that_is_another_is_said_in_words(step: int | None, said: str) -> None:
+    profile = profile_of("vit3")
+    profile["total_peak_step"] = step
+    (problem,) = read(profile)[1].problems
+    assert (problem.place, problem.text) == (
+        "total_peak_step",
+        f"{said}, the earliest step with the largest value is 106",
+    )
+
+
+def test_a_peak_step_that_does_not_exist_is_said_once() -> None:
+    profile = profile_of("vit3")
+    profile["total_peak_step"] = 4000
+    assert [problem.place for problem in read(profile)[1].problems] == ["total_peak_step"]
+
+
 def test_a_class_peak_is_not_judged_where_an_array_cannot_be_read() -> None:
     profile = profile_of("vit3")
     profile["peak"]["standard"] += 1
@@ -349,20 +366,20 @@ def test_shards_that_are_not_those_of_shape_and_layout_are_found() -> None:
     value["tile_shards"][2] = value["tile_bytes"][2] = 1534
     file, timeline = read(profile)
     found = [problem for problem in check_arrays(file, timeline) if problem is not None and problem.value is not None]
-    assert [problem.place for problem in found] == ["timeline.values.1.tile_shards"]
+    assert [problem.place for problem in found] == ["timeline.values[1].tile_shards"]
     assert "87,550 B, shape and layout give 87,552 B" in found[0].text
 
 
 def test_a_class_that_the_layout_does_not_have_is_named() -> None:
     profile = as_version_1(profile_of("vit3"))
     profile["timeline"]["values"][1]["class"] = "Ipu21Interleaved"
-    assert "timeline.values.1.class" in places(profile)
+    assert "timeline.values[1].class" in places(profile)
 
 
 def test_a_reason_beside_a_size_is_named() -> None:
     profile = profile_of("vit3")
     profile["timeline"]["values"][0]["layout_error"] = "does not divide"
-    assert places(profile) == {"timeline.values.0.layout_error"}
+    assert places(profile) == {"timeline.values[0].layout_error"}
 
 
 def test_peaks_smaller_than_their_exchange_rows() -> None:

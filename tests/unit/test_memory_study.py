@@ -149,8 +149,8 @@ def test_disagreements_are_found() -> None:
 
     _, problems = parts_of(damaged(change))
     places = {problem.place for problem in problems}
-    assert "timeline.steps.2.tile_usage" in places
-    assert "timeline.values.0.tile_bytes" in places
+    assert "timeline.steps[2].tile_usage" in places
+    assert "timeline.values[0].tile_bytes" in places
 
 
 def test_many_problems_of_a_kind_are_counted_not_listed(tmp_path: Path) -> None:

@@ -276,14 +276,14 @@ def test_a_recipe_that_cannot_be_lowered_has_one_error_with_its_operation() -> N
 
 def test_reported_problems_keep_place_hint_and_severity_and_are_said_once() -> None:
     reported = [
-        Problem("warning", "timeline.steps.1", "usage differs", "the file disagrees with itself", step=1),
-        Problem("warning", "timeline.steps.1", "usage differs", "the file disagrees with itself", step=1),
+        Problem("warning", "timeline.steps[1]", "usage differs", "the file disagrees with itself", step=1),
+        Problem("warning", "timeline.steps[1]", "usage differs", "the file disagrees with itself", step=1),
         Problem("odd", "x", "y"),
     ]
     nodes = problem_nodes(None, reported)
     rows = [row for row in flat_rows(nodes) if not row.count]
     assert [(row.severity, row.place, row.step) for row in rows] == [
-        ("warning", "timeline.steps.1", 1),
+        ("warning", "timeline.steps[1]", 1),
         ("warning", "x", None),
     ]
 

@@ -106,7 +106,7 @@ def _check_copies(file: TimelineFile) -> list[Problem]:
         if not isinstance(value.aligned_bytes, Unavailable):
             expected = value.aligned_bytes * value.copies
         if size_to_u64(expected) != size_to_u64(value.bytes):
-            place = f"timeline.values.{index}.bytes"
+            place = f"timeline.values[{index}].bytes"
             times = f"{value.copies} {'copy' if value.copies == 1 else 'copies'} of {_text(value.aligned_bytes)}"
             text = f"the file says {_text(value.bytes)}, {times} would be {_text(expected)}"
             problems.append(Problem("warning", place, text, value=index))
@@ -125,7 +125,7 @@ def _check_coarse(file: TimelineFile, coarse: tuple[list[int], list[int]]) -> li
             ("interleaved", stated.interleaved, coarse[1]),
         ):
             if not isinstance(size, Unavailable) and size != sums[index]:
-                place = f"timeline.steps.{index}.{field}.{name}"
+                place = f"timeline.steps[{index}].{field}.{name}"
                 problems.append(_differs(place, size, sums[index], "live allocations and scratch", index))
     return shortened(problems, "steps")
 
@@ -159,12 +159,18 @@ def _check_peaks(file: TimelineFile) -> list[Problem]:
         if size_to_u64(stated) < size_to_u64(found) or (exact and size_to_u64(stated) != size_to_u64(found)):
             problems.append(_differs(f"peak.{name}", stated, found, "the steps"))
         elif exact and stated_step != usage.index(largest):
-            text = f"the file says {stated_step}, the earliest step with the largest value is {usage.index(largest)}"
-            problems.append(Problem("warning", f"{name}_peak_step", text))
+            problems.append(_other_step(name, stated_step, usage.index(largest)))
         elif stated_step is not None and not 0 <= stated_step < len(file.steps):
             text = f"there is no step {stated_step}"
             problems.append(Problem("warning", f"{name}_peak_step", text))
-    return problems
+    told = {problem.place for problem in file.problems}
+    return [problem for problem in problems if problem.place not in told]
+
+
+def _other_step(name: str, stated: int | None, earliest: int) -> Problem:
+    said = "names no step" if stated is None else f"says {stated}"
+    text = f"the file {said}, the earliest step with the largest value is {earliest}"
+    return Problem("warning", f"{name}_peak_step", text)
 
 
 class ClassPeaks:
@@ -205,8 +211,7 @@ class ClassPeaks:
             if size_to_u64(stated) != largest:
                 found.append(_differs(f"peak.{name}", stated, largest, "the tiles of all steps"))
             elif step != self._steps[column]:
-                text = f"the file says {step}, the earliest step with the largest value is {self._steps[column]}"
-                found.append(Problem("warning", f"{name}_peak_step", text))
+                found.append(_other_step(name, step, self._steps[column]))
         return found
 
 
@@ -258,7 +263,7 @@ def check_step(file: TimelineFile, timeline: Timeline, step: int, sums: LiveSums
             f"{len(different)} tiles disagree with live allocations and scratch, first tile {tile}: the file says "
             f"{usage[tile].tolist()}, they give {found[tile].tolist()}"
         )
-        problems.append(Problem("warning", f"timeline.steps.{step}.tile_usage", text, step=step))
+        problems.append(Problem("warning", f"timeline.steps[{step}].tile_usage", text, step=step))
     problems += _check_stated(file, step, usage, scratch)
     return problems
 
@@ -273,11 +278,11 @@ def _check_stated(file: TimelineFile, step: int, usage: ByteArray, scratch: Byte
         found = ClassBytes(int(usage[tile, 0]), int(usage[tile, 1]))
         if found != entry.usage:
             text = f"the file says {_pair(entry.usage)}, its fullest tile {tile} holds {_pair(found)}"
-            problems.append(Problem("warning", f"timeline.steps.{step}.usage", text, step=step))
+            problems.append(Problem("warning", f"timeline.steps[{step}].usage", text, step=step))
         largest = ClassBytes(int(scratch[:, 0].max()), int(scratch[:, 1].max()))
         if largest != entry.scratch:
             text = f"the file says {_pair(entry.scratch)}, the largest on a tile is {_pair(largest)}"
-            problems.append(Problem("warning", f"timeline.steps.{step}.scratch", text, step=step))
+            problems.append(Problem("warning", f"timeline.steps[{step}].scratch", text, step=step))
     return problems
 
 
@@ -298,7 +303,7 @@ def check_value(file: TimelineFile, timeline: Timeline, value: int) -> list[Prob
         largest = int(array.max(initial=0))
         if largest != stated:
             text = f"{entry.name}: the largest is {largest:,} B, the file says {stated:,} B"
-            problems.append(Problem("warning", f"timeline.values.{value}.{field}", text, value=value))
+            problems.append(Problem("warning", f"timeline.values[{value}].{field}", text, value=value))
     problems += _check_shards(timeline, value, shards)
     if shards is not None and sizes is not None and entry.root not in timeline.unavailable_roots:
         tail = timeline.tails.get(entry.root, 0)
@@ -311,7 +316,7 @@ def check_value(file: TimelineFile, timeline: Timeline, value: int) -> list[Prob
                 f"{entry.name}: on {len(different)} tiles bytes do not follow from shards, first tile {tile}: "
                 f"{sizes[tile]:,} B for a shard of {shards[tile]:,} B"
             )
-            problems.append(Problem("warning", f"timeline.values.{value}.tile_bytes", text, value=value))
+            problems.append(Problem("warning", f"timeline.values[{value}].tile_bytes", text, value=value))
     return problems
 
 
@@ -331,7 +336,7 @@ def _check_shards(timeline: Timeline, value: int, shards: ByteArray | None) -> l
     text = f"{entry.name}: the shards are not of the sizes that shape and layout give"
     if given != found:
         text = f"{entry.name}: the shards of all tiles are {given:,} B, shape and layout give {found:,} B"
-    return [Problem("warning", f"timeline.values.{value}.tile_shards", text, value=value)]
+    return [Problem("warning", f"timeline.values[{value}].tile_shards", text, value=value)]
 
 
 def check_arrays(file: TimelineFile, timeline: Timeline) -> Iterator[Problem | None]:

@@ -56,7 +56,7 @@ class FileRows:
     def disagreements(self, index: int) -> list[Problem]:
         """Where what the file states of a value is not what its shape and layout give."""
         value, derived = self._file.values[index], self.derive(index)
-        place = f"timeline.values.{index}"
+        place = f"timeline.values[{index}]"
         problems = []
         if value.layout is not None and value.memory_class not in (None, value.layout.memory_class):
             text = f"the file says {value.class_text}, the layout of {value.name} {value.layout.memory_class.value}"

@@ -100,7 +100,7 @@ class _Reader:
                 wrong = [entry for entry in live if entry not in roots]
                 live = tuple(sorted({entry if entry in roots else values[entry].root for entry in live}))
                 text = f"{len(wrong)} entries are no root, the first is {wrong[0]}: the values' roots are taken"
-                self.problems.append(Problem("warning", f"timeline.steps.{index}.live", text, step=index))
+                self.problems.append(Problem("warning", f"timeline.steps[{index}].live", text, step=index))
             result.append(live)
         return result
 
@@ -111,7 +111,7 @@ class _Reader:
         if max(value.bytes, value.aligned_bytes * value.copies) <= LARGEST_COUNTED_BYTES:
             return True
         text = f"{value.name} has {value.bytes:,} B, more than any tile could hold: left out of sums"
-        self.problems.append(Problem("warning", f"timeline.values.{index}.bytes", text, value=index))
+        self.problems.append(Problem("warning", f"timeline.values[{index}].bytes", text, value=index))
         return False
 
     def _derive_scratch(self) -> None:

@@ -109,7 +109,7 @@ def _unexplained(file: TimelineFile, root: int) -> Problem:
     value = file.values[root]
     return Problem(
         "warning",
-        f"timeline.values.{root}.aligned_bytes",
+        f"timeline.values[{root}].aligned_bytes",
         f"{value.name}: no rounding and no access tail makes {exact_text(value.aligned_bytes)} of a shard of "
         f"{exact_text(value.shard_bytes)}",
         "The file's figure is used for every tile that owns a part.",
