@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPointF, QRectF
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QImage, QPainter
+from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton, QSpinBox, QTreeWidget, QVBoxLayout, QWidget
 
 from tests.helpers.fake_session import session_of
 from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, make_timeline
@@ -22,6 +23,7 @@ from tileview.qt.bridge import Bridge
 from tileview.qt.draw.timeline_curves import CurvePainter
 from tileview.qt.draw.timeline_data import PlotData
 from tileview.qt.draw.timeline_plane import Plane
+from tileview.qt.look import apply_theme
 from tileview.qt.theme import GROUND_TOKENS, TEXT_TOKENS, Theme, load_theme
 from tileview.qt.views.graph import GraphView
 from tileview.qt.views.tiles import TilesView
@@ -65,6 +67,38 @@ def test_lines_and_marks_stand_out_from_the_ground(name: str) -> None:
     theme = load_theme(name)
     for token in ("baseline", "scratch", "standard", "interleaved", "over", "unavailable", "accent"):
         assert contrast(of(theme, token), of(theme, "background")) >= 3, token
+
+
+@themes
+def test_frames_of_fields_and_the_focus_are_seen(qtbot, name: str) -> None:
+    """By pixels of what the style draws: 3:1 against the ground around it and against the field's own ground."""
+    theme = load_theme(name)
+    apply_theme(theme)
+    window = QWidget()
+    qtbot.addWidget(window)
+    column = QVBoxLayout(window)
+    fields = [QLineEdit(window), QSpinBox(window), QComboBox(window), QPushButton(window)]
+    views = [QTreeWidget(window)]
+    for field in (*fields, *views):
+        column.addWidget(field)
+    window.show()
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+
+    def frame(field: QWidget) -> tuple[int, int, int]:
+        """The pixel of the outermost line of a widget, half-way up its left side."""
+        image, box = window.grab().toImage(), field.geometry()
+        return image.pixelColor(box.left(), box.center().y()).getRgb()[:3]
+
+    for field in fields:
+        other = fields[field is fields[0]]
+        other.setFocus()
+        assert min(contrast(frame(field), of(theme, ground)) for ground in ("surface", "background")) >= 3, field
+    for field in (*fields, *views):
+        field.setFocus(Qt.FocusReason.TabFocusReason)
+        assert field.hasFocus()
+        assert min(contrast(frame(field), of(theme, ground)) for ground in ("surface", "background")) >= 3, field
+        fields[field is fields[0]].setFocus(Qt.FocusReason.TabFocusReason)
 
 
 @themes

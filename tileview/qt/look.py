@@ -23,9 +23,16 @@ QRadioButton::indicator:checked {{ background: qradialgradient(cx:0.5, cy:0.5, r
     stop:0 {accent}, stop:0.55 {accent}, stop:0.65 {background}, stop:1 {background}); border-color: {accent}; }}
 QCheckBox::indicator:focus, QRadioButton::indicator:focus {{ width: 12px; height: 12px; border: 2px solid {text}; }}
 QCheckBox::indicator:disabled, QRadioButton::indicator:disabled {{ border-color: {border}; background: {surface}; }}
+QAbstractItemView {{ border: 1px solid {border}; }}
+QAbstractItemView:focus {{ border: 1px solid {accent}; }}
 QStatusBar::item {{ border: none; }}
 QStatusBar {{ border-top: 1px solid {border}; }}
 """
+
+_FIELDS = (b"QLineEdit", b"QAbstractSpinBox", b"QComboBox", b"QPushButton", b"QToolButton", b"QSlider")
+"""What has the palette of fields."""
+_OTHERS = (b"QTabBar", b"QCheckBox", b"QRadioButton")
+"""What else is marked when it has the focus, without a frame of its own."""
 
 
 def style_sheet(theme: Theme) -> str:
@@ -44,4 +51,8 @@ def apply_theme(theme: Theme) -> None:
     application.setProperty("theme", theme.name)
     application.setStyle("Fusion")
     application.setPalette(theme.palette())
+    for name in _FIELDS:
+        application.setPalette(theme.field_palette(), name)
+    for name in _OTHERS:
+        application.setPalette(theme.focus_palette(), name)
     application.setStyleSheet(style_sheet(theme))

@@ -29,6 +29,9 @@ GROUND_TOKENS = ("background", "surface", "raised", "hover", "selection")
 """Tokens that texts are written on; besides there are ``accent_text`` on ``accent``, ``selection_text`` on
 ``selection``."""
 
+_STYLE_DARKENS = 140
+"""By how much the Fusion style darkens a window's colour for the frames in it, in per cent."""
+
 
 @dataclass(frozen=True, slots=True)
 class Theme:
@@ -36,7 +39,8 @@ class Theme:
     background).
 
     :data:`TEXT_TOKENS` have a contrast of at least 4.5:1 on each of :data:`GROUND_TOKENS`; lines and marks
-    (``baseline``, ``scratch``) one of at least 3:1 on ``background``.
+    (``baseline``, ``scratch``) one of at least 3:1 on ``background``, the frames of fields (``field``) one of at least
+    3:1 on ``surface`` too.
     """
 
     name: str
@@ -46,6 +50,7 @@ class Theme:
     text: str
     muted: str
     border: str
+    field: str
     grid: str
     accent: str
     accent_text: str
@@ -98,6 +103,23 @@ class Theme:
         disabled = QPalette.ColorGroup.Disabled
         for role in (QPalette.ColorRole.WindowText, QPalette.ColorRole.Text, QPalette.ColorRole.ButtonText):
             palette.setColor(disabled, role, QColor(self.muted))
+        return palette
+
+    def focus_palette(self) -> QPalette:
+        """The palette of what can have the focus without being a list: the style marks it by the highlight colour."""
+        palette = self.palette()
+        palette.setColor(QPalette.ColorRole.Highlight, QColor(self.accent))
+        palette.setColor(QPalette.ColorRole.HighlightedText, QColor(self.accent_text))
+        return palette
+
+    def field_palette(self) -> QPalette:
+        """That of what is typed into, pressed or drawn along: its frame is seen against the ground.
+
+        The style draws the frame of a widget in its window colour, darker by :data:`_STYLE_DARKENS` per cent: it is the
+        theme's only if it is given that way.
+        """
+        palette = self.focus_palette()
+        palette.setColor(QPalette.ColorRole.Window, QColor(self.field).lighter(_STYLE_DARKENS))
         return palette
 
 
