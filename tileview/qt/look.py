@@ -29,9 +29,9 @@ QStatusBar::item {{ border: none; }}
 QStatusBar {{ border-top: 1px solid {border}; }}
 """
 
-_FIELDS = (b"QLineEdit", b"QAbstractSpinBox", b"QComboBox", b"QPushButton", b"QToolButton", b"QSlider")
+_FIELDS = ("QLineEdit", "QAbstractSpinBox", "QComboBox", "QPushButton", "QToolButton", "QSlider")
 """What has the palette of fields."""
-_OTHERS = (b"QTabBar", b"QCheckBox", b"QRadioButton")
+_OTHERS = ("QTabBar", "QCheckBox", "QRadioButton")
 """What else is marked when it has the focus, without a frame of its own."""
 
 
@@ -52,7 +52,7 @@ def apply_theme(theme: Theme) -> None:
     application.setStyle("Fusion")
     application.setPalette(theme.palette())
     for name in _FIELDS:
-        application.setPalette(theme.field_palette(), name)
+        application.setPalette(theme.field_palette(), name)  # type: ignore[arg-type]
     for name in _OTHERS:
-        application.setPalette(theme.focus_palette(), name)
+        application.setPalette(theme.focus_palette(), name)  # type: ignore[arg-type]
     application.setStyleSheet(style_sheet(theme))
