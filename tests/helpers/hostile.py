@@ -138,4 +138,5 @@ def wide_timeline(version: int = 3) -> Json:
         value["origin"] = value["storage_group"] = 2**64 - 1
     for step in document["timeline"]["steps"]:
         step["source"] = step["execution_count"] = 2**64 - 1
+    document["timeline"]["steps"][0]["usage"] = {"standard": 2**63, "interleaved": 2**63}
     return document

@@ -15,7 +15,7 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from tileview.model.sizes import Size, Unavailable
+from tileview.model.sizes import LARGEST_COUNTED_BYTES, Size, Unavailable
 from tileview.model.timeline import ByteArray, ClassBytes, Timeline, fullest_tile, steps_read
 
 BoolArray = npt.NDArray[np.bool_]
@@ -98,7 +98,12 @@ def curves(timeline: Timeline, mode: CurveMode, tile: int | None = None) -> Curv
     classes = np.empty((steps, 2), dtype=np.int64)
     for index, step in enumerate(timeline.steps):
         standard, interleaved = step.usage.standard, step.usage.interleaved
-        if unavailable[index] or isinstance(standard, Unavailable) or isinstance(interleaved, Unavailable):
+        if (
+            unavailable[index]
+            or isinstance(standard, Unavailable)
+            or isinstance(interleaved, Unavailable)
+            or max(standard, interleaved) > LARGEST_COUNTED_BYTES
+        ):
             tile = int(worst[index, 3])
             classes[index] = worst[index, :2] if tile < 0 else timeline.tiles.usage(index)[tile]
         else:
