@@ -238,10 +238,40 @@ def test_a_folder_is_opened_by_key_and_sorted_by_what_its_files_hold(driver, sam
     assert listed(dialog, 3) == ["fits", "does not fit", "does not fit"]
     header.setSortIndicator(0, Qt.SortOrder.AscendingOrder)
     assert listed(dialog, 0) == given
+    # The same by keys: the box of columns follows the header, and leads it.
+    header.setSortIndicator(folder.COLUMNS.index("Peak"), Qt.SortOrder.DescendingOrder)
+    assert (dialog.sort_box.currentText(), dialog.down_check.isChecked()) == ("Peak", True)
+    dialog.sort_box.setFocus()
+    QTest.keyClicks(dialog.sort_box, "Fi")
+    QTest.keyClick(dialog.down_check, Qt.Key.Key_Space)
+    assert listed(dialog, 0) == given
+    assert (header.sortIndicatorSection(), header.sortIndicatorOrder()) == (0, Qt.SortOrder.AscendingOrder)
     dialog.tree.setCurrentItem(dialog.tree.topLevelItem(1))
     QTest.keyClick(dialog.tree, Qt.Key.Key_Return)
     driver.settle()
     assert driver.session.document.name == "op-7-11.json"
+    # The list gave way, and comes back as it was; closed, it is gone.
+    assert not dialog.isVisible()
+    driver.trigger("back_to_list")
+    assert dialog.isVisible()
+    assert dialog.tree.currentItem().text(0) == "op-7-11.json"
+    dialog.reject()
+    driver.qtbot.waitUntil(lambda: not driver.window.commands.action("back_to_list").isEnabled())
+
+
+def test_a_list_stays_where_the_user_keeps_what_is_open(driver, samples, pair, vit3, monkeypatch):
+    driver.window.tools.show_folder([pair, vit3])
+    driver.window.tools.show_folder([vit3, pair])
+    driver.qtbot.wait(20)
+    # The first list is gone, the second one is still known.
+    dialog = driver.window.tools._folder
+    assert dialog is driver.window.findChild(FolderDialog)
+    with monkeypatch.context() as staying:
+        staying.setattr(driver.window.files, "may_leave", lambda: False)
+        QTest.keyClick(dialog.tree, Qt.Key.Key_Return)
+    assert dialog.isVisible()
+    assert driver.session.document is None
+    dialog.close()
 
 
 def test_folders_that_cannot_be_listed_or_hold_too_much_say_so(driver, pair, tmp_path, monkeypatch):

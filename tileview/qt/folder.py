@@ -6,9 +6,20 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QCloseEvent
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QLabel,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
 
 from tileview.qt.dialogs import LOGGER
 from tileview.qt.icons import icon
@@ -67,7 +78,10 @@ class _Row(QTreeWidgetItem):
 
 
 class FolderDialog(QDialog):
-    """The list; Enter or a double click opens a file, a click on a header sorts. Closing it ends the work."""
+    """The list; Enter or a double click opens a file, a click on a header or the box above sorts.
+
+    Closing it ends the work; whoever opens a file from it hides it, so that one can come back.
+    """
 
     chosen = Signal(object)
 
@@ -98,6 +112,7 @@ class FolderDialog(QDialog):
         header.setSortIndicatorShown(True)
         header.setSortIndicator(0, Qt.SortOrder.AscendingOrder)
         header.sortIndicatorChanged.connect(self._sort)
+        self._make_sorting()
         self._count = QLabel(self)
         self._count.setTextFormat(Qt.TextFormat.PlainText)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
@@ -105,8 +120,14 @@ class FolderDialog(QDialog):
         self.open_button = buttons.addButton("&Open", QDialogButtonBox.ButtonRole.ActionRole)
         self.open_button.clicked.connect(self._open_current)
         column = QVBoxLayout(self)
-        for widget in (self._count, self.tree, buttons):
-            column.addWidget(widget)
+        top = QHBoxLayout()
+        top.addWidget(self._count, 1)
+        top.addWidget(self._sort_label)
+        top.addWidget(self.sort_box)
+        top.addWidget(self.down_check)
+        column.addLayout(top)
+        column.addWidget(self.tree)
+        column.addWidget(buttons)
         metrics = self.fontMetrics()
         self.resize(metrics.averageCharWidth() * 150, metrics.height() * 30)
         for index, width in enumerate((34, 18, 12, 20, 28, 60)):
@@ -120,7 +141,25 @@ class FolderDialog(QDialog):
         first = self.tree.topLevelItem(0)
         if first is not None:
             self.tree.setCurrentItem(first)
+        self.tree.setFocus()
         self._say()
+
+    def _make_sorting(self) -> None:
+        """What clicks on the header do, for the keyboard."""
+        self.sort_box = QComboBox(self)
+        self.sort_box.setAccessibleName("Sort by")
+        self.sort_box.addItems(list(COLUMNS))
+        self._sort_label = QLabel("&Sort by", self)
+        self._sort_label.setBuddy(self.sort_box)
+        self.down_check = QCheckBox("&Descending", self)
+        self.down_check.setAccessibleName("Sort in descending order")
+        self.sort_box.currentIndexChanged.connect(self._sort_chosen)
+        self.down_check.toggled.connect(self._sort_chosen)
+
+    @Slot()
+    def _sort_chosen(self) -> None:
+        order = Qt.SortOrder.DescendingOrder if self.down_check.isChecked() else Qt.SortOrder.AscendingOrder
+        self.tree.header().setSortIndicator(self.sort_box.currentIndex(), order)
 
     def _list(self, source: Path | Sequence[Path]) -> tuple[list[Path], str]:
         """The files of a folder in their order, files named in that in which they were; and why there are none."""
@@ -167,11 +206,16 @@ class FolderDialog(QDialog):
     def _sort(self, column: int, order: Qt.SortOrder) -> None:
         """Once, on a click: rows that moved whenever a file has been looked at would be hard to follow, and slow."""
         self.tree.sortItems(column, order)
+        with QSignalBlocker(self.sort_box), QSignalBlocker(self.down_check):
+            self.sort_box.setCurrentIndex(column)
+            self.down_check.setChecked(order == Qt.SortOrder.DescendingOrder)
+        current = self.tree.currentItem()
+        if current is not None:
+            self.tree.scrollToItem(current)
 
     @Slot(QTreeWidgetItem)
     def _on_item(self, item: QTreeWidgetItem) -> None:
         if isinstance(item, _Row):
-            self.close()
             self.chosen.emit(item.path)
 
     @Slot()

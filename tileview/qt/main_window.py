@@ -107,6 +107,7 @@ class MainWindow(QMainWindow):
         self.navigator = Navigator(self.bridge, self)
         self.tools = Tools(self)
         self.commands.add(self.files.commands())
+        self.commands.add(self.tools.file_commands())
         self.commands.add(self.exporter.commands())
         self.commands.add(self.view_exporter.commands())
         self.commands.add(self.report_exporter.commands())

@@ -55,8 +55,6 @@ class Tools(QObject):
                     "Search the fewest swaps that make the program fit", self._is_current, icon="fix"),
             Command("pin", "&Pin the state in force…", "Plan", lambda name: self._pin(name), (),
                     "Keep the state in force for comparison", self._is_current, icon="pin"),
-            Command("show_folder", "Show folder", "File", lambda folder: self.show_folder(Path(str(folder))),
-                    in_menu=False),
             Command("compare_alternative", "Compare alternative", "Plan", self._compare_alternative, in_menu=False),
             Command("stop", "&Stop background work", "Plan", lambda _: self.stop(), (),
                     "End what runs in the background", icon="stop"),
@@ -69,6 +67,17 @@ class Tools(QObject):
                     "Versions", separator_before=True, icon="note"),
         )  # fmt: skip
         return (*self.evaluation.commands(), *own)
+
+    def file_commands(self) -> tuple[Command, ...]:
+        return (
+            Command("show_folder", "Show folder", "File", lambda folder: self.show_folder(Path(str(folder))),
+                    in_menu=False),
+            Command("back_to_list", "&Back to the list of dumps", "File", lambda _: self.back_to_list(), ("Ctrl+L",),
+                    "Show the list again that a file was opened from", self._has_list, icon="folder"),
+        )  # fmt: skip
+
+    def _has_list(self) -> bool:
+        return self._folder is not None
 
     def _is_open(self) -> bool:
         return self._window.session.document is not None
@@ -140,19 +149,33 @@ class Tools(QObject):
     def show_folder(self, source: Path | Sequence[Path]) -> None:
         """List the dumps of a folder, or those named, with their verdicts."""
         if self._folder is not None:
+            self._folder.destroyed.disconnect(self._on_folder_gone)
             self._folder.close()
         self._folder = FolderDialog(source, self._window.bridge.theme, self._window)
         self._folder.chosen.connect(self._on_chosen)
         self._folder.destroyed.connect(self._on_folder_gone)
         self._folder.show()
+        self._window.commands.refresh()
+
+    def back_to_list(self) -> None:
+        """Show the list of dumps as it was left, with what has become known meanwhile."""
+        if self._folder is not None:
+            self._folder.show()
+            self._folder.raise_()
+            self._folder.activateWindow()
 
     @Slot(object)
     def _on_chosen(self, path: Path) -> None:
-        self._window.files.open(path)
+        """Open a file of the list, which gives way but is kept; it stays where the user keeps what is open."""
+        if self._window.files.open(path) and self._folder is not None:
+            self._folder.hide()
+            self._window.bridge.message.emit("Ctrl+L shows the list of dumps again.")
 
     @Slot()
     def _on_folder_gone(self) -> None:
         self._folder = None
+        if not self._window.closed:
+            self._window.commands.refresh()
 
     def find_fix(self) -> None:
         """Open the fix dialog and start its search."""
