@@ -10,6 +10,7 @@ import stat
 import subprocess
 import sys
 import textwrap
+import time
 from pathlib import Path
 from typing import Any
 
@@ -332,6 +333,22 @@ def test_a_kill_at_any_stage_leaves_old_or_new(tmp_path: Path, stage: str) -> No
     )
     assert done.returncode == -signal.SIGKILL
     assert path.read_bytes() == (b"new" * 200_000 if stage == "renamed" else b"old" * 1000)
+
+
+def test_what_a_killed_write_left_is_removed_by_a_later_one(tmp_path: Path) -> None:
+    """Not what another write may still be at work on, and nothing else that only looks like it."""
+    names = {
+        f".tileview-77-{'0a' * 6}.part": 3700,
+        f".tileview-78-{'0b' * 6}.part": 3500,
+        ".tileview-77-notes.part": 90_000,
+        f"tileview-77-{'0a' * 6}.part": 90_000,
+    }
+    for name, age in names.items():
+        (tmp_path / name).write_bytes(b"half")
+        os.utime(tmp_path / name, (time.time() - age,) * 2)
+    write_atomic(tmp_path / "target.json", b"whole")
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {"target.json", *list(names)[1:]}
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGXFSZ"), reason="needs file size limits")

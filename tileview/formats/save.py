@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
 import stat
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -166,6 +168,11 @@ _REASONS: Final = {
 }
 
 
+_TEMPORARY: Final = re.compile(r"\.tileview-[0-9]+-[0-9a-f]{12}\.part")
+_LEFTOVER_SECONDS: Final = 3600
+"""No write takes this long: a temporary file this old belongs to none that still goes on."""
+
+
 def _nothing(stage: str) -> None:
     """The watcher of a write that nobody watches."""
 
@@ -175,7 +182,7 @@ def write_atomic(path: str | os.PathLike[str], data: bytes, watch: Callable[[str
 
     The data goes into a new file in the same folder, is synced to the disk, read back and compared; then the file is
     renamed over the target and the folder synced. A symbolic link stays a link, its target is replaced. An existing
-    file's permissions are kept.
+    file's permissions are kept. What a write that was killed has left in the folder is removed an hour later or more.
 
     Parameters
     ----------
@@ -212,6 +219,20 @@ def write_atomic(path: str | os.PathLike[str], data: bytes, watch: Callable[[str
         with suppress(OSError):
             os.unlink(temporary)
     _sync_folder(folder)
+    _clear_leftovers(folder)
+
+
+def _clear_leftovers(folder: str) -> None:
+    """Remove what writes that were killed have left in a folder: their temporary files, an hour old and more."""
+    now = time.time()
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if (
+                _TEMPORARY.fullmatch(entry.name)
+                and now - entry.stat(follow_symlinks=False).st_mtime > _LEFTOVER_SECONDS
+            ):
+                with suppress(OSError):
+                    os.unlink(entry.path)
 
 
 def _mode_of(target: str, name: str) -> int | None:
