@@ -8,6 +8,8 @@ import threading
 import time
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 
 from tileview.analysis.alternatives import evaluate_all
 from tileview.formats import open_file
@@ -370,7 +372,9 @@ def test_find_fix_proposes_a_pair_and_applies_it_as_one_edit(driver, pair):
     assert dialog.rows.topLevelItem(0).text(1) == "does not fit"
     assert dialog.rows.topLevelItem(0).text(2) == "fits"
     assert dialog.apply_button.isEnabled()
-    dialog.apply_button.click()
+    # The proposals have the keys: Enter applies the current one.
+    assert dialog.focusWidget() is dialog.proposals
+    QTest.keyClick(dialog.proposals, Qt.Key.Key_Return)
     driver.settle()
     assert driver.session.verdict.fits
     assert len(driver.session.state.swaps) == 2

@@ -291,12 +291,62 @@ def test_the_palette_lists_every_action_and_runs_one(driver, over):
     driver.window.tools.show_palette()
     palette = driver.window.findChild(CommandPalette)
     listed = [palette.list.item(row).text() for row in range(palette.list.count())]
+    docks = driver.window.docks.toggle_actions()
     for _, action in driver.window.all_actions():
         plain = action.text().replace("&", "")
+        plain = f"Show or hide {plain}" if action in docks else plain
         assert any(line.startswith(plain) for line in listed), plain
     QTest.keyClicks(palette.line, "last step")
     QTest.keyClick(palette.line, Qt.Key.Key_Return)
     assert driver.session.selection.step == len(driver.session.timeline.steps) - 1
+
+
+def test_the_name_of_a_view_goes_to_it_and_does_not_take_it_away(driver, over):
+    driver.open(over)
+    for name, view in driver.window.docks.views.items():
+        driver.window.tools.show_palette()
+        palette = driver.window.findChildren(CommandPalette)[-1]
+        QTest.keyClicks(palette.line, view.title)
+        QTest.keyClick(palette.line, Qt.Key.Key_Return)
+        assert not driver.window.docks.dock(name).isHidden(), name
+        assert driver.window.docks.current_view() is view, name
+
+
+def test_what_is_opened_can_be_stepped_through_at_once(driver, over):
+    driver.window.activateWindow()
+    driver.open(over)
+    driver.qtbot.waitUntil(lambda: QApplication.focusWidget() is driver.window.docks.views["timeline"].plot)
+    for key, step in ((Qt.Key.Key_Left, 68), (Qt.Key.Key_Home, 0), (Qt.Key.Key_Right, 1), (Qt.Key.Key_End, 164)):
+        QTest.keyClick(QApplication.focusWidget(), key)
+        assert driver.session.selection.step == step
+
+
+def test_tab_reaches_everything_that_is_seen_and_takes_input(driver, over):
+    """By the key itself: a focus proxy would be jumped to, past what stands before it."""
+    window = driver.window
+    window.activateWindow()
+    driver.open(over)
+    start = window.docks.views["timeline"].plot
+    driver.qtbot.waitUntil(lambda: QApplication.focusWidget() is start)
+    reached, widget = set(), start
+    for _ in range(200):
+        reached.add(widget)
+        QTest.keyClick(widget, Qt.Key.Key_Tab)
+        widget = QApplication.focusWidget()
+        if widget is start:
+            break
+    assert widget is start
+    missing = [
+        f"{type(one).__name__} {one.accessibleName()}"
+        for one in window.findChildren(QWidget)
+        if one.focusPolicy() & Qt.FocusPolicy.TabFocus
+        and one.isEnabled()
+        and one.focusProxy() is None
+        and one.window() is window
+        and not one.visibleRegion().isEmpty()
+        and one not in reached
+    ]
+    assert missing == []
 
 
 def test_rank_prefers_words_over_letters():

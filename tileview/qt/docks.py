@@ -43,6 +43,8 @@ VIEW_CLASSES: Final[tuple[type[View], ...]] = (
 )
 """The views, in the order of the View menu."""
 
+FIRST_VIEW: Final = TimelineView.name
+"""The view that has the keys when a file has been opened: there the plain arrows step."""
 _LAYOUT: Final = zlib.crc32(" ".join(kind.name for kind in VIEW_CLASSES).encode()) & 0x7FFF_FFFF
 """Version of a stored arrangement: one that was made with other views is not restored."""
 
@@ -187,6 +189,13 @@ class DockArea(QMainWindow):
         dock.raise_()
         self.views[name].setFocus(Qt.FocusReason.ShortcutFocusReason)
         return self.views[name]
+
+    def take_keys(self) -> None:
+        """Give the keys to the view in which the plain arrows step, else to the first in sight."""
+        for name in (FIRST_VIEW, *self.views):
+            if not self.views[name].visibleRegion().isEmpty():
+                self.views[name].setFocus(Qt.FocusReason.OtherFocusReason)
+                return
 
     def current_view(self) -> View | None:
         """The view that has the keyboard focus, or had it last; None before any had."""

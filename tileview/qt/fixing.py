@@ -225,6 +225,7 @@ class FixDialog(QDialog):
         self.proposals.clear()
         self.rows.clear()
         self.apply_button.setEnabled(False)
+        self.search_button.setDefault(True)
 
     def _say(self, text: str, running: bool = False) -> None:
         self._text.setText(text)
@@ -274,6 +275,12 @@ class FixDialog(QDialog):
         first = self.proposals.topLevelItem(0)
         if first is not None:
             self.proposals.setCurrentItem(first)
+            self._offer()
+
+    def _offer(self) -> None:
+        """Give the keys to the proposals: the arrows choose, Enter applies."""
+        self.apply_button.setDefault(True)
+        self.proposals.setFocus()
 
     def _chosen(self) -> Trial | None:
         item, result = self.proposals.currentItem(), self._result
@@ -355,6 +362,7 @@ class FixDialog(QDialog):
                 cells = [name, exact_text(now), exact_text(then), difference_text(now, then)]
                 self.rows.addTopLevelItem(_item(cells))
             self.apply_button.setEnabled(True)
+            self._offer()
 
     @Slot(str, str)
     def _on_thread_failed(self, summary: str, details: str) -> None:

@@ -250,16 +250,22 @@ class MainWindow(QMainWindow):
         self.commands.refresh()
         if document is None:
             self.welcome.show_files(self.settings.recent, samples())
-        self._pages.setCurrentWidget(self.welcome if document is None else self.docks)
-        if document is not None and not self._arranged:
-            self._arranged = True
-            QTimer.singleShot(0, self, self._arrange)
+        page = self.welcome if document is None else self.docks
+        if self._pages.currentWidget() is not page:
+            self._pages.setCurrentWidget(page)
+            if document is not None:
+                QTimer.singleShot(0, self, self._arrange)
 
     @Slot()
     def _arrange(self) -> None:
         """Place the docks as they were left, once the area has its size: sizes given before that would be squeezed."""
-        if not self.closed and not self.docks.restore(self.settings.layout):
-            self.docks.share_space()
+        if self.closed:
+            return
+        if not self._arranged:
+            self._arranged = True
+            if not self.docks.restore(self.settings.layout):
+                self.docks.share_space()
+        self.docks.take_keys()
 
     @Slot(str, object)
     def _on_requested(self, name: str, argument: object) -> None:

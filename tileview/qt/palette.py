@@ -146,7 +146,12 @@ class CommandPalette(Chooser):
         self._all = list(entries)
 
     def matches(self, query: str) -> Sequence[Entry]:
-        ranked = ((rank(query, f"{entry.text} {entry.extra}"), index) for index, entry in enumerate(self._all))
+        """Best first; the bare name of a view goes to it, whatever commands begin with the same word."""
+        going = f"go to {query.strip().lower()}"
+        ranked = (
+            (-1 if entry.text.lower() == going else rank(query, f"{entry.text} {entry.extra}"), index)
+            for index, entry in enumerate(self._all)
+        )
         found = sorted((order, not self._all[index].enabled, index) for order, index in ranked if order is not None)
         return [self._all[index] for _, _, index in found]
 
@@ -162,9 +167,9 @@ class GoTo(Chooser):
         return self._find(query)
 
 
-def entry_of(action: QAction, menu: str, tip: str = "") -> Entry:
-    """An action as a line of the palette."""
-    text = action.text().replace("&&", "\0").replace("&", "").replace("\0", "&")
+def entry_of(action: QAction, menu: str, tip: str = "", before: str = "") -> Entry:
+    """An action as a line of the palette; ``before`` stands before its text."""
+    text = before + action.text().replace("&&", "\0").replace("&", "").replace("\0", "&")
     keys = ", ".join(key.toString(key.SequenceFormat.NativeText) for key in action.shortcuts())
     state = " (on)" if action.isCheckable() and action.isChecked() else ""
     extra = " · ".join(part for part in (menu, keys) if part)

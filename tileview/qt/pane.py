@@ -6,8 +6,10 @@ from PySide6.QtCore import QEvent, QSize
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
+from tileview.qt.focus import FocusHolder
 
-class Pane(QWidget):
+
+class Pane(FocusHolder):
     """Holds one widget and gives it all its room.
 
     A layout tells its parent's whenever a button in it comes or goes or a line of text wraps, and that one its own, up
@@ -19,7 +21,7 @@ class Pane(QWidget):
         super().__init__(parent)
         self._inner = inner
         inner.setParent(self)
-        self.setFocusProxy(inner)
+        self.lead_focus(inner)
         self.setMinimumSize(inner.minimumSize())
 
     def sizeHint(self) -> QSize:

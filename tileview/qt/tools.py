@@ -128,7 +128,9 @@ class Tools(QObject):
 
     def show_palette(self) -> None:
         window = self._window
-        entries = [entry_of(action, menu) for menu, action in window.all_actions()]
+        docks = window.docks.toggle_actions()
+        entries = [entry_of(action, menu, before="Show or hide " if action in docks else "")
+                   for menu, action in window.all_actions()]  # fmt: skip
         entries += [
             Entry(f"Open {path.name}", "recent", partial(window.files.open, path), path.exists(), str(path))
             for path in window.settings.recent

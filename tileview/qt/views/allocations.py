@@ -72,7 +72,7 @@ class AllocationsView(View):
         self.tree.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.tree.picked.connect(self._pick)
         self.footer = WrappedLabel()
-        self.setFocusProxy(self.tree)
+        self.lead_focus(self.tree)
         self._lay_out()
         self._group_action = QAction("Group allocations by parameter sequence", self)
         self._group_action.setCheckable(True)

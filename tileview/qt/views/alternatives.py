@@ -78,7 +78,7 @@ class AlternativesView(View):
         self.back_button = self._button(
             "File's p&lan", "Back to the plan that the file has in force", self.back_to_file
         )
-        self.setFocusProxy(self.tree)
+        self.lead_focus(self.tree)
         buttons = FlowLayout(spacing=4)
         for button in (self.swap_button, self.compare_button, self.evaluate_button, self.back_button):
             buttons.addWidget(button)

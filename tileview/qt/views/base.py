@@ -10,11 +10,12 @@ from PySide6.QtWidgets import QMenu, QTextBrowser, QWidget
 
 from tileview.qt.bridge import Bridge
 from tileview.qt.draw.picture import Part
+from tileview.qt.focus import FocusHolder
 from tileview.qt.turns import is_large
 from tileview.session.session import Session
 
 
-class View(QWidget):
+class View(FocusHolder):
     """A pane of the main window: a function of the session, with no truth of its own.
 
     Subclasses override the ``on_…`` slots they need; each is called after the session changed. ``title`` is the

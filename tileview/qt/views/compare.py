@@ -65,7 +65,7 @@ class CompareView(View):
         self.link_label = WrappedLabel()
         self.pin_button = self._button("Pi&n the state in force …", "Keep it for comparison, with a name", self.pin)
         self.other_button = self._button("Compare with a f&ile …", "Put another file beside", self.compare_with)
-        self.setFocusProxy(self.tree)
+        self.lead_focus(self.tree)
         buttons = QHBoxLayout()
         buttons.addWidget(self.pin_button)
         buttons.addWidget(self.other_button)

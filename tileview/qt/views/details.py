@@ -79,7 +79,7 @@ class DetailsView(View):
         self.text.setAccessibleName("Details")
         self.text.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.text.customContextMenuRequested.connect(self._menu)
-        self.setFocusProxy(self.text)
+        self.lead_focus(self.text)
         self.area.page.setBackgroundRole(QPalette.ColorRole.Base)
         column = self.area.column
         column.setContentsMargins(0, 0, 0, 0)

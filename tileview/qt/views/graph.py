@@ -71,7 +71,7 @@ class GraphView(View):
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(self.pages)
-        self.setFocusProxy(self.canvas)
+        self.lead_focus(self.canvas)
 
     def _connect(self) -> None:
         self.canvas.picked.connect(self.marks.pick)
@@ -132,7 +132,7 @@ class GraphView(View):
         self._graph = None if recipe is None else recipe.graph
         has_steps = recipe is None and self.session.document is not None
         self.pages.setCurrentIndex(1 if has_steps else 0)
-        self.setFocusProxy(self.steps.table if has_steps else self.canvas)
+        self.lead_focus(self.steps.table if has_steps else self.canvas)
         self.dress.look.take_graph(self._graph)
         if self._graph is not None:
             self.ask(collapsed=None)

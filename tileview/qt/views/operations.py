@@ -74,7 +74,7 @@ class OperationsView(View):
         self.tree.set_flexible(OperationColumn.PLAN)
         self.tree.set_seen(OperationColumn.OPERATION, OperationColumn.KIND, OperationColumn.SHARE, OperationColumn.PLAN)
         self.tree.picked.connect(self._pick)
-        self.setFocusProxy(self.tree)
+        self.lead_focus(self.tree)
         top = QHBoxLayout()
         top.addWidget(self.note, 1)
         top.addWidget(self.filter_box)

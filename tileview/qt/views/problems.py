@@ -81,7 +81,7 @@ class ProblemsView(View):
             button.setAutoDefault(False)
         self.one_button.clicked.connect(self.apply_one)
         self.all_button.clicked.connect(self.apply_all)
-        self.setFocusProxy(self.tree)
+        self.lead_focus(self.tree)
         self._lay_out()
         self._rebuild()
 

@@ -7,11 +7,12 @@ from PySide6.QtWidgets import QLabel, QLineEdit, QVBoxLayout, QWidget
 from tileview.model.timeline import Timeline
 from tileview.present.step_rows import StepColumn, StepSpec, step_nodes
 from tileview.qt.bridge import Bridge
+from tileview.qt.focus import FocusHolder
 from tileview.qt.models.node_model import NodeModel
 from tileview.qt.views.node_view import NodeView
 
 
-class StepsList(QWidget):
+class StepsList(FocusHolder):
     """A table of steps: text of the operation, usage of the worst tile, what is over or unavailable, peaks.
 
     Selecting a row selects the step and its operation.
@@ -40,7 +41,7 @@ class StepsList(QWidget):
         layout.addWidget(self.note)
         layout.addWidget(self.search)
         layout.addWidget(self.table, 1)
-        self.setFocusProxy(self.table)
+        self.lead_focus(self.table)
         self.table.picked.connect(self._pick)
         self.search.textChanged.connect(self.refresh)
         self.search.returnPressed.connect(self._first)

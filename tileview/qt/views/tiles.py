@@ -87,7 +87,7 @@ class TilesView(View):
         layout.setSpacing(3)
         for widget, stretch in ((controls, 0), (self._stack, 1), (self.legend, 0), (self.groups, 0)):
             layout.addWidget(widget, stretch)
-        self.setFocusProxy(self.map)
+        self.lead_focus(self.map)
 
     # -- what the view shows --------------------------------------------------------------------------------------
 
@@ -270,7 +270,7 @@ class TilesView(View):
     def set_sorted(self, by_load: bool) -> None:
         """Bars sorted by load, or the map."""
         self._stack.setCurrentIndex(int(by_load))
-        self.setFocusProxy(self.bars if by_load else self.map)
+        self.lead_focus(self.bars if by_load else self.map)
         self._arranged()
 
     def set_ramp(self, ramp: Ramp) -> None:

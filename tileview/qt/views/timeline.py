@@ -117,7 +117,7 @@ class TimelineView(View):
         layout.addWidget(controls)
         layout.addWidget(self.legend)
         layout.addWidget(self._splitter, 1)
-        self.setFocusProxy(self.plot)
+        self.lead_focus(self.plot)
 
     # -- what the view shows --------------------------------------------------------------------------------------
 

@@ -56,7 +56,7 @@ class WhatIfView(View):
         self._timer.timeout.connect(self.apply)
         self._shown: tuple[int, int] | None = None
         self._lay_out()
-        self.setFocusProxy(self.budget_box)
+        self.lead_focus(self.budget_box)
         self._reset_action = QAction("Budget and reserve as configured", self)
         self._reset_action.triggered.connect(self.reset)
         self._refresh()

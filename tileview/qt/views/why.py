@@ -51,7 +51,7 @@ class WhyView(View):
         self._text.anchorClicked.connect(self._follow)
         self._text.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self._text.customContextMenuRequested.connect(self._menu)
-        self.setFocusProxy(self._text)
+        self.lead_focus(self._text)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self._text)
