@@ -68,9 +68,13 @@ def test_four_states_at_most(shown: Stage) -> None:
         session.pin_current(name)
     session.swap(21, 3)
     shown.estimate()
-    assert names(shown) == ["as opened", "in force", "p", "q"]
-    assert shown.view.note.text() == "Four states at most are shown; 1 more are pinned."
+    # What was added last is what is to be seen.
+    assert names(shown) == ["as opened", "in force", "q", "r"]
+    assert shown.view.note.text() == "Four states at most are shown; remove one to see 1 older."
     assert all(card.isVisible() for card in shown.view.cards)
+    shown.view.cards[3].remove_action.trigger()
+    assert names(shown) == ["as opened", "in force", "p", "q"]
+    assert shown.view.note.text() == ""
 
 
 def test_another_file_beside(shown: Stage) -> None:

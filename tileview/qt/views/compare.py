@@ -138,7 +138,7 @@ class CompareView(View):
         return [shown.state for shown in self._shown]
 
     def _gather(self) -> list[ShownState]:
-        """Baseline, the state in force where it is none of the others, then the pins; four at most."""
+        """Baseline, the state in force where it is none of the others, then the newest pins; four at most."""
         session = self.session
         shown: list[ShownState] = []
         baseline, pins = session.baseline, session.pins
@@ -151,8 +151,9 @@ class CompareView(View):
         if document is not None and estimate is not None and not any(map(self._is_in_force, kept)):
             current = Pin(IN_FORCE, document, session.state, estimate)
             shown.append(ShownState(_state(current), None, False, None, True))
-        shown.extend(ShownState(_state(pin), pin, False, index, self._is_in_force(pin)) for index, pin in others)
-        return shown[:MOST_STATES]
+        newest = others[len(shown) - MOST_STATES :]
+        shown.extend(ShownState(_state(pin), pin, False, index, self._is_in_force(pin)) for index, pin in newest)
+        return shown
 
     def _is_in_force(self, pin: Pin | None) -> bool:
         return pin is not None and pin.document is self.session.document and pin.state == self.session.state
@@ -191,7 +192,7 @@ class CompareView(View):
             return "One state only: swap a plan, pin a state or add a file to see what differs."
         seen = {shown.pin_index for shown in self._shown}
         hidden = sum(index not in seen for index in range(len(self.session.pins)))
-        return f"Four states at most are shown; {hidden} more are pinned." if hidden else ""
+        return f"Four states at most are shown; remove one to see {hidden} older." if hidden else ""
 
     def _show_cards(self) -> None:
         states = self.states()
