@@ -11,11 +11,14 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QDockWidget, QInputDialog, QLineEdit, QTreeView, QWidget
 
 from tileview.qt.dialogs import ErrorDialog
+from tileview.qt.draw.graph_canvas import GraphCanvas
 from tileview.qt.faults import FaultHandler, log_path
 from tileview.qt.help import KeySheet, Reference, action_sections, reference_pages, view_sections
 from tileview.qt.keyguard import keys_taken
 from tileview.qt.palette import CommandPalette, GoTo, rank
 from tileview.qt.theme import load_theme
+from tileview.qt.views.tiles_map import TileMap
+from tileview.qt.views.timeline_plot import CurvePlot
 
 VIEWS = {
     "operations",
@@ -329,8 +332,13 @@ def test_tab_reaches_everything_that_is_seen_and_takes_input(driver, over):
     start = window.docks.views["timeline"].plot
     driver.qtbot.waitUntil(lambda: QApplication.focusWidget() is start)
     reached, widget = set(), start
+    frame = window.bridge.theme.color("accent").name()
     for _ in range(200):
         reached.add(widget)
+        if isinstance(widget, TileMap | CurvePlot | GraphCanvas):
+            # Pictures say by a frame that they have the keys, and only then.
+            assert widget.grab().toImage().pixelColor(0, widget.height() // 2).name() == frame
+            assert widget is start or start.grab().toImage().pixelColor(0, start.height() // 2).name() != frame
         QTest.keyClick(widget, Qt.Key.Key_Tab)
         widget = QApplication.focusWidget()
         if widget is start:
@@ -449,6 +457,8 @@ def test_a_fault_in_a_slot_becomes_a_dialog_and_the_window_lives_on(driver, pair
             action.trigger()
         dialog = faults._dialog
         assert isinstance(dialog, ErrorDialog)
+        # Enter closes it, whatever else it offers.
+        assert dialog.focusWidget().text().replace("&", "") == "Close"
         assert "ZeroDivisionError" in dialog.text()
         assert "1 more since" in dialog._label.text()
         dialog.copy.click()

@@ -13,7 +13,6 @@ from PySide6.QtGui import (
     QMouseEvent,
     QPainter,
     QPaintEvent,
-    QPen,
     QResizeEvent,
     QTransform,
     QWheelEvent,
@@ -26,7 +25,7 @@ from tileview.qt.draw.graph_nearest import nearest
 from tileview.qt.draw.graph_scene import GraphScene, Highlight
 from tileview.qt.draw.graph_viewport import MARGIN, READABLE, Viewport
 from tileview.qt.draw.graph_waiting import WaitingLine
-from tileview.qt.draw.painting import painting
+from tileview.qt.draw.painting import draw_focus, painting
 from tileview.qt.theme import Theme
 
 
@@ -251,10 +250,7 @@ class GraphCanvas(QWidget):
             self._scene.paint_over(painter, self.visible_area(), self.scale, self._marks)
             painter.restore()
         self._waiting.paint(painter, self._theme)
-        if self.hasFocus():
-            painter.setPen(QPen(self._theme.color("accent"), 1))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5))
+        draw_focus(painter, self, self._theme.color("accent"))
 
     def hideEvent(self, event: QHideEvent) -> None:
         """Nothing is kept for a view that is not seen."""

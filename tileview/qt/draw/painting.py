@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from PySide6.QtGui import QPaintDevice, QPainter
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QColor, QPaintDevice, QPainter, QPen
+from PySide6.QtWidgets import QWidget
 
 
 @contextmanager
@@ -21,3 +23,11 @@ def painting(device: QPaintDevice) -> Iterator[QPainter]:
         yield painter
     finally:
         painter.end()
+
+
+def draw_focus(painter: QPainter, widget: QWidget, color: QColor) -> None:
+    """A frame around a widget that has the keys; nothing around another."""
+    if widget.hasFocus():
+        painter.setPen(QPen(color, 1))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRect(QRectF(widget.rect()).adjusted(0.5, 0.5, -0.5, -0.5))

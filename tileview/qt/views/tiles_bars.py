@@ -14,7 +14,7 @@ from tileview.model.timeline import ByteArray
 from tileview.present.curves import Columns, column_max, columns
 from tileview.present.rasters import load_order
 from tileview.present.ticks import Tick, byte_ticks
-from tileview.qt.draw.painting import painting
+from tileview.qt.draw.painting import draw_focus, painting
 from tileview.qt.draw.polyline import polyline
 from tileview.qt.draw.timeline_labels import draw_label
 from tileview.qt.draw.timeline_plane import FloatArray
@@ -139,6 +139,7 @@ class LoadBars(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         with painting(self) as painter:
             self.draw(painter)
+            draw_focus(painter, self, self._theme.color("accent"))
 
     def draw(self, painter: QPainter) -> None:
         theme = self._theme

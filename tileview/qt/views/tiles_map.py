@@ -13,7 +13,7 @@ from tileview.core.geometry.chip import Grid, grid
 from tileview.present.colours import Ramp
 from tileview.present.curves import BoolArray
 from tileview.present.rasters import ByteImage, cell_image, mask_on_grid, on_grid, outline
-from tileview.qt.draw.painting import painting
+from tileview.qt.draw.painting import draw_focus, painting
 from tileview.qt.draw.tiles_frame import TileFrame, centre_inside, label_spacing, make_frame
 from tileview.qt.draw.tiles_paint import IndexedPicture, table_of
 from tileview.qt.text import plain_tip
@@ -158,6 +158,7 @@ class TileMap(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         with painting(self) as painter:
             self.draw(painter)
+            draw_focus(painter, self, self._theme.color("accent"))
 
     def draw(self, painter: QPainter) -> None:
         """Paint the whole map; also used for pictures."""

@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QPointF, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen, QPixmap, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from tileview.qt.draw.painting import painting
+from tileview.qt.draw.painting import draw_focus, painting
 from tileview.qt.draw.timeline_plane import Plane
 from tileview.qt.text import plain_tip
 from tileview.qt.theme import Theme
@@ -120,6 +120,7 @@ class StepCanvas(QWidget):
             painter.drawPixmap(0, 0, self._picture)
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             self.draw_over(painter)
+            draw_focus(painter, self, self._theme.color("accent"))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         self._picture = None
