@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 
 from tests.helpers.views import Stage, stage
@@ -39,6 +40,21 @@ def test_a_smaller_reserve_makes_it_fit(shown: Stage) -> None:
     shown.view.reset_button.click()
     assert shown.session.state.overrides == Overrides()
     assert shown.view.reserve_box.value() == 49_152
+
+
+@pytest.mark.parametrize(
+    ("typed", "taken"),
+    [("620000", 586_960), ("99999999999999999999999", 586_960), ("586960", 586_960), ("500,000", 500_000), ("0", 0)],
+)
+def test_a_number_is_taken_whole_or_becomes_the_most(shown: Stage, typed: str, taken: int) -> None:
+    """The box must not drop the digit that is too much: 620,000 typed is not 62,000."""
+    box = shown.view.budget_box
+    box.selectAll()
+    QTest.keyClicks(box, typed)
+    QTest.keyClick(box, Qt.Key.Key_Return)
+    assert box.value() == taken
+    assert shown.session.state.overrides == Overrides(None if taken == 586_960 else taken)
+    assert box.toolTip() == "0 … 586,960 B"
 
 
 def test_one_byte_less_does_not_fit(shown: Stage) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QLocale, QSignalBlocker, Qt, QTimer
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSlider, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSlider, QVBoxLayout, QWidget
 
 from tileview.model.config import PLANNED_BYTES
 from tileview.model.recipe import Overrides
@@ -18,6 +18,7 @@ from tileview.qt.draw.picture import Part
 from tileview.qt.draw.picture_parts import Line, TextPart
 from tileview.qt.draw.tiles_flow import FlowLayout
 from tileview.qt.views.base import View
+from tileview.qt.views.byte_box import ByteBox
 from tileview.qt.views.elided import WrappedLabel
 from tileview.qt.views.scrolled import Scrolled
 
@@ -61,16 +62,9 @@ class WhatIfView(View):
         self._reset_action.triggered.connect(self.reset)
         self._refresh()
 
-    def _row(self, name: str) -> tuple[QSpinBox, QSlider, QLabel]:
-        box = QSpinBox()
-        box.setRange(0, PLANNED_BYTES)
-        box.setSingleStep(1024)
-        box.setSuffix(" B")
-        box.setGroupSeparatorShown(True)
-        box.setLocale(QLocale(QLocale.Language.English, QLocale.Country.UnitedStates))
-        box.setKeyboardTracking(False)
+    def _row(self, name: str) -> tuple[ByteBox, QSlider, QLabel]:
+        box = ByteBox(PLANNED_BYTES)
         box.setAccessibleName(name)
-        box.setAlignment(Qt.AlignmentFlag.AlignRight)
         slider = QSlider(Qt.Orientation.Horizontal)
         slider.setRange(0, -(-PLANNED_BYTES // _SLIDER_BYTES))
         slider.setPageStep(16 * 1024 // _SLIDER_BYTES)
@@ -191,7 +185,7 @@ class WhatIfView(View):
             (self.reserve_box, self.reserve_slider, self.reserve_kib, reserve),
         ):
             with QSignalBlocker(box), QSignalBlocker(slider):
-                box.setMaximum(max(PLANNED_BYTES, min(value, _BOX_BYTES)))
+                box.set_most(max(PLANNED_BYTES, min(value, _BOX_BYTES)))
                 box.setValue(min(value, _BOX_BYTES))
                 slider.setValue(min(value // _SLIDER_BYTES, slider.maximum()))
             kib.setText(kib_text(value))
