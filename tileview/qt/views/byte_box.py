@@ -30,7 +30,7 @@ class ByteBox(QSpinBox):
         self.setRange(0, most)
         self.setToolTip(f"0 … {exact_text(most)}")
 
-    def validate(self, text: str, place: int) -> object:
+    def validate(self, text: str, place: int) -> tuple[QValidator.State, str, int]:
         if self._is_too_much(text):
             return QValidator.State.Intermediate, text, place
         return super().validate(text, place)
