@@ -9,6 +9,7 @@ import threading
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QRectF, QSize
 from PySide6.QtGui import QColor, QImage, QPainter
@@ -19,7 +20,7 @@ from PySide6.QtWidgets import QFileDialog
 from tileview.qt import saving
 from tileview.qt.dialogs import ErrorDialog
 from tileview.qt.draw.graph_scene import GraphScene
-from tileview.qt.draw.picture import MOST_PIXELS, MOST_SIDE, Picture, png_image, scale_within, svg_bytes
+from tileview.qt.draw.picture import MOST_PIXELS, MOST_SIDE, Picture, Recording, png_image, scale_within, svg_bytes
 from tileview.qt.draw.picture_parts import Line, TextPart
 from tileview.qt.export_dialog import ExportDialog, Kind, Wish
 from tileview.qt.exporting_views import SETTLE_MS
@@ -122,6 +123,24 @@ def test_a_picture_has_the_pixels_asked_for(opened, tmp_path):
     assert scale_within(QSize(100, 16_000), 4) == MOST_SIDE / 16_000
     broad = scale_within(QSize(20_000, 20_000), 1)
     assert 20_000 * 20_000 * broad**2 == pytest.approx(MOST_PIXELS)
+
+
+def test_a_recording_has_the_pixels_of_what_it_recorded(opened, monkeypatch):
+    """Recorded here, painted elsewhere in bands of a few rows: no seam, nothing twice, nothing left out."""
+    monkeypatch.setattr("tileview.qt.draw.picture._BAND_PIXELS", 30_000)
+    for name, scale in (("timeline", 1.0), ("timeline", 1.3), ("tiles", 2.0), ("problems", 1.3)):
+        made = picture_of(opened.window.docks.show_view(name))
+        direct, bands = png_image(made, scale), png_image(Recording(made), scale)
+        assert bands.size() == direct.size()
+        assert bands.devicePixelRatio() == direct.devicePixelRatio()
+        one, other = (
+            np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), image.width(), 4)[:, :, :3]
+            for image in (direct, bands)
+        )
+        # Where a slanted edge is smoothed, a pixel may differ a little; dashes may begin anew at the edge of a band.
+        apart = np.abs(one.astype(int) - other).max(axis=2)
+        assert (apart > 32).mean() < (0.004 if name == "timeline" else 0.0005), (name, scale)
+        assert (apart > 0).mean() < 0.01, (name, scale)
 
 
 def test_tables_hold_all_rows_and_say_what_a_filter_leaves(opened, tmp_path):

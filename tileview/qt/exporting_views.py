@@ -17,7 +17,7 @@ from tileview.qt.actions import Command
 from tileview.qt.bridge import Bridge
 from tileview.qt.dialogs import show_error
 from tileview.qt.docks import DockArea
-from tileview.qt.draw.picture import Picture, png_bytes, png_image, svg_bytes
+from tileview.qt.draw.picture import Picture, Recording, png_bytes, png_image, svg_bytes
 from tileview.qt.export_dialog import FIRST_SCALE, KIND_FILTERS, ExportDialog, Kind, Wish
 from tileview.qt.jobs import Background
 from tileview.qt.saving import ask_target, may_replace
@@ -175,7 +175,7 @@ class ViewExporter(QObject):
             return partial(_draw, target, picture, wish, self._stopped)
         if wish.kind is Kind.SVG:
             return partial(_write, target, svg_bytes(picture), "")
-        return partial(_write_image, target, png_image(picture, wish.scale), wish.scale, self._stopped)
+        return partial(_paint, target, Recording(picture), wish.scale, self._stopped)
 
     @Slot(object)
     def _on_written(self, result: tuple[Path, str] | None) -> None:
@@ -209,6 +209,14 @@ def _write_image(target: Path, image: QImage, scale: float, stopped: threading.E
         note += f" More are too many for a picture: the scale is {image.devicePixelRatio():.2g}. SVG has no such limit."
     data = b"" if stopped.is_set() else png_bytes(image)
     return None if stopped.is_set() else _write(target, data, note)
+
+
+def _paint(target: Path, recording: Recording, scale: float, stopped: threading.Event) -> tuple[Path, str] | None:
+    """Paint what was recorded, and write it; None where that was stopped."""
+    try:
+        return _write_image(target, png_image(recording, scale), scale, stopped)
+    except MemoryError:
+        raise SaveError("There is not enough memory for a picture of this size.") from None
 
 
 def _draw(target: Path, picture: Picture, wish: Wish, stopped: threading.Event) -> tuple[Path, str] | None:

@@ -13,15 +13,18 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from PySide6.QtCore import QBuffer, QIODevice, QRect, QSize
-from PySide6.QtGui import QColor, QImage, QPainter
+from PySide6.QtGui import QColor, QImage, QPainter, QPicture
 from PySide6.QtSvg import QSvgGenerator
 
 from tileview.errors import SaveError
+from tileview.qt.draw.painting import painting
 
 MOST_PIXELS: Final = 80_000_000
 """Of a PNG file: 320 MB while it is made."""
 MOST_SIDE: Final = 32_000
 """Pixels of a side: Qt paints on no longer ones."""
+_BAND_PIXELS: Final = 1_000_000
+"""A recording is painted so many pixels at a time: Qt lets no other thread of Python run meanwhile."""
 _CSS_DPI: Final = 96
 _INCH_MM: Final = 25.4
 
@@ -99,6 +102,34 @@ class Picture:
         ]
 
 
+class Paintable(Protocol):
+    """Something of a size that paints itself: a picture, or a recording of one."""
+
+    def size(self) -> QSize: ...
+
+    def paint(self, painter: QPainter) -> None: ...
+
+
+class Recording:
+    """What a picture painted, to be painted again on any thread; the picture itself needs its widgets, and theirs.
+
+    Painting millions of pixels takes long, noting down what is to be painted does not.
+    """
+
+    def __init__(self, picture: Picture) -> None:
+        self._size = picture.size()
+        self._strokes = QPicture()
+        with painting(self._strokes) as painter:
+            painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
+            picture.paint(painter)
+
+    def size(self) -> QSize:
+        return self._size
+
+    def paint(self, painter: QPainter) -> None:
+        self._strokes.play(painter)
+
+
 def svg_bytes(picture: Picture) -> bytes:
     """The picture as SVG 1.1; texts stay texts.
 
@@ -146,7 +177,7 @@ def scale_within(size: QSize, scale: float) -> float:
     return min(scale, MOST_SIDE / width, MOST_SIDE / height, (MOST_PIXELS / (width * height)) ** 0.5)
 
 
-def png_image(picture: Picture, scale: float = 1.0) -> QImage:
+def png_image(picture: Paintable, scale: float = 1.0) -> QImage:
     """The picture as pixels, so many of them for one on a screen without scaling.
 
     Raises
@@ -160,19 +191,31 @@ def png_image(picture: Picture, scale: float = 1.0) -> QImage:
     image = QImage(pixels, QImage.Format.Format_RGB32)
     if image.isNull():
         raise SaveError(f"There is no memory for a picture of {pixels.width():,} × {pixels.height():,} pixels.")
+    rows = max(_BAND_PIXELS // pixels.width(), 1) if isinstance(picture, Recording) else pixels.height()
+    for top in range(0, pixels.height(), rows):
+        _paint_rows(picture, image, top, min(rows, pixels.height() - top), scale)
     image.setDevicePixelRatio(scale)
-    painter = QPainter()
-    if not painter.begin(image):
-        raise SaveError("The view could not be painted.")
-    try:
-        painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
-        picture.paint(painter)
-    finally:
-        painter.end()
     per_metre = round(_CSS_DPI / _INCH_MM * 1000 * scale)
     image.setDotsPerMeterX(per_metre)
     image.setDotsPerMeterY(per_metre)
     return image
+
+
+def _paint_rows(picture: Paintable, image: QImage, top: int, rows: int, scale: float) -> None:
+    """Paint some rows of an image: the memory of those rows is an image of its own."""
+    line = image.bytesPerLine()
+    memory = image.bits()[top * line : (top + rows) * line]
+    band = QImage(memory, image.width(), rows, line, image.format())
+    band.setDevicePixelRatio(scale)
+    painter = QPainter()
+    if not painter.begin(band):
+        raise SaveError("The view could not be painted.")
+    try:
+        painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
+        painter.translate(0, -top / scale)
+        picture.paint(painter)
+    finally:
+        painter.end()
 
 
 def png_bytes(image: QImage) -> bytes:
