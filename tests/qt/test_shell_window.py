@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction, QColor, QKeySequence
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QAction, QColor, QKeySequence, QTextDocument
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QDockWidget, QInputDialog, QLineEdit, QTreeView, QWidget
 
@@ -481,3 +481,25 @@ def test_the_summary_is_markdown_with_the_figures(driver, over):
     assert text.startswith("## so400m-over.recipe.json: does not fit")
     assert "| total peak | 568,312 B |" in text
     assert "| reserve | 49,152 B |" in text
+
+
+def test_pictures_of_the_reference_are_no_wider_than_its_page(driver, qtbot):
+    driver.window.tools.show_reference("tour")
+    dialog = driver.window.findChild(Reference)
+    kind = QTextDocument.ResourceType.ImageResource.value
+    seen = []
+    for width in (900, 500, 1400):
+        dialog.resize(width, 500)
+        QApplication.processEvents()
+        room = dialog.page.viewport().width()
+        assert dialog.page._pictures
+        for name in dialog.page._pictures:
+            picture = dialog.page.document().resource(kind, QUrl(name))
+            assert 200 <= picture.width() <= room, width
+        seen.append(picture.width())
+    assert seen[1] < seen[0] < seen[2] == 720
+    # Narrow, a word of code may be wider than the page; at the dialog's own width nothing is.
+    dialog.resize(1100, 500)
+    QApplication.processEvents()
+    assert dialog.page.horizontalScrollBar().maximum() == 0
+    dialog.close()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QUrl, Slot
-from PySide6.QtGui import QAction, QImage, QTextDocument
+from PySide6.QtGui import QAction, QImage, QResizeEvent, QTextDocument
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -26,6 +26,7 @@ from tileview.qt.actions import Actions
 from tileview.resources import resource
 
 PICTURE_WIDTH = 720
+LEAST_PICTURE_WIDTH = 200
 PAGE_ORDER = ("tour", "window", "glossary", "formats", "estimate", "command-line")
 """Pages from the one to begin with to the one to look things up in; others follow by name."""
 
@@ -121,7 +122,18 @@ class KeySheet(QDialog):
 
 
 class Page(QTextBrowser):
-    """A page of the reference with its pictures, no wider than the page is at first."""
+    """A page of the reference with its pictures, which are no wider than the page."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._pictures: dict[str, QImage] = {}
+        """Those of the page shown, as they are drawn on a screen of their own size, by name."""
+
+    def show_markdown(self, text: str) -> None:
+        """Show another page, from its top."""
+        self._pictures.clear()
+        self.document().setMarkdown(text, QTextDocument.MarkdownFeature.MarkdownDialectGitHub)
+        self.moveCursor(self.textCursor().MoveOperation.Start)
 
     def loadResource(self, kind: int, name: QUrl | str) -> object:
         """Pictures come from the program's own resources and from nowhere else."""
@@ -132,11 +144,24 @@ class Page(QTextBrowser):
             picture = QImage(str(resource("pictures", Path(name.path()).name)))
         except FileNotFoundError:
             return None
+        self._pictures[name.toString()] = picture
+        return self._fitted(picture)
+
+    def _fitted(self, picture: QImage) -> QImage:
+        room = self.viewport().width() - 2 * round(self.document().documentMargin())
         ratio = self.devicePixelRatioF()
-        width = round(min(picture.width(), PICTURE_WIDTH) * ratio)
-        picture = picture.scaledToWidth(width, Qt.TransformationMode.SmoothTransformation)
-        picture.setDevicePixelRatio(ratio)
-        return picture
+        width = round(min(picture.width(), PICTURE_WIDTH, max(room, LEAST_PICTURE_WIDTH)) * ratio)
+        fitted = picture.scaledToWidth(width, Qt.TransformationMode.SmoothTransformation)
+        fitted.setDevicePixelRatio(ratio)
+        return fitted
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self._pictures and event.size().width() != event.oldSize().width():
+            document = self.document()
+            for name, picture in self._pictures.items():
+                document.addResource(QTextDocument.ResourceType.ImageResource.value, QUrl(name), self._fitted(picture))
+            document.markContentsDirty(0, document.characterCount())
 
 
 class Reference(QDialog):
@@ -178,7 +203,8 @@ class Reference(QDialog):
         column.addWidget(splitter, 1)
         column.addLayout(row)
         self.list.currentRowChanged.connect(self._show)
-        self.resize(metrics.averageCharWidth() * 130, metrics.height() * 40)
+        wide = longest + metrics.averageCharWidth() * 14 + PICTURE_WIDTH
+        self.resize(min(wide, max(parent.width(), 400)), metrics.height() * 40)
         self.list.setCurrentRow(0)
 
     def show_page(self, name: str) -> None:
@@ -191,8 +217,7 @@ class Reference(QDialog):
     def _show(self, row: int) -> None:
         if 0 <= row < len(self._pages):
             text = self._pages[row][1].read_text(encoding="utf-8")
-            self.page.document().setMarkdown(text, QTextDocument.MarkdownFeature.MarkdownDialectGitHub)
-            self.page.moveCursor(self.page.textCursor().MoveOperation.Start)
+            self.page.show_markdown(text)
 
     @Slot(QUrl)
     def _follow(self, url: QUrl) -> None:
