@@ -355,6 +355,8 @@ def test_tab_reaches_everything_that_is_seen_and_takes_input(driver, over):
         and one not in reached
     ]
     assert missing == []
+    silent = [one for one in reached if not one.accessibleName() and not str(one.property("text") or "").strip()]
+    assert silent == []
 
 
 def test_rank_prefers_words_over_letters():

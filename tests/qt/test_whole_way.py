@@ -8,7 +8,9 @@ import re
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QApplication, QFileDialog
+
+from tileview.qt.fixing import FixDialog
 
 SWAPS = {4: 0, 21: 0}
 """Operation → alternative: together they make the sample fit, alone neither does."""
@@ -114,3 +116,40 @@ def test_from_does_not_fit_to_an_exported_recipe_that_fits(driver, over, dialogs
     driver.settle()
     assert window.verdict.verdict_text().startswith("FITS")
     assert session.timeline.peak.total == 500_344
+
+
+def test_the_whole_way_by_keyboard_alone(driver, over, dialogs, tmp_path):
+    """Every key goes to whatever has the focus; nothing is given the focus by the test but the window as a whole."""
+    window, session, control = driver.window, driver.session, Qt.KeyboardModifier.ControlModifier
+    shift = Qt.KeyboardModifier.ShiftModifier
+
+    def key(name: Qt.Key, held: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
+        if QApplication.activeModalWidget() is None:
+            window.activateWindow()
+        driver.qtbot.waitUntil(lambda: QApplication.focusWidget() is not None, timeout=10_000)
+        QTest.keyClick(QApplication.focusWidget(), name, held)
+
+    dialogs["open"], dialogs["save"] = over, tmp_path / "fixed.recipe.json"
+    key(Qt.Key.Key_O, control)
+    driver.qtbot.waitUntil(lambda: session.document is not None, timeout=30_000)
+    driver.settle()
+    driver.qtbot.waitUntil(lambda: window.docks.current_view() is window.docks.views["timeline"])
+    key(Qt.Key.Key_2, control)
+    why = window.docks.views["why"]
+    assert window.docks.current_view() is why
+    driver.qtbot.waitUntil(lambda: why.diagnosis is not None, timeout=20_000)
+    key(Qt.Key.Key_F, control | shift)
+    dialog = window.findChild(FixDialog)
+    driver.qtbot.waitUntil(lambda: not dialog.is_running, timeout=60_000)
+    key(Qt.Key.Key_Return)
+    driver.settle()
+    assert window.verdict.verdict_text().startswith("FITS")
+    assert dict(session.state.swaps) == SWAPS
+    key(Qt.Key.Key_E, control)
+    driver.qtbot.waitUntil(dialogs["save"].exists, timeout=10_000)
+    driver.qtbot.waitUntil(lambda: not window.isWindowModified(), timeout=10_000)
+    dialogs["open"] = dialogs["save"]
+    key(Qt.Key.Key_O, control)
+    driver.qtbot.waitUntil(lambda: session.document.path == dialogs["save"], timeout=30_000)
+    driver.settle()
+    assert window.verdict.verdict_text().startswith("FITS")

@@ -7,9 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import QByteArray, QSize, Qt, QTimer, Slot
+from PySide6.QtCore import QByteArray, QChildEvent, QEvent, QSize, Qt, QTimer, Slot
 from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QTabWidget, QWidget
+from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QTabBar, QTabWidget, QWidget
 
 from tileview.qt.actions import Command
 from tileview.qt.bridge import Bridge
@@ -189,6 +189,13 @@ class DockArea(QMainWindow):
         dock.raise_()
         self.views[name].setFocus(Qt.FocusReason.ShortcutFocusReason)
         return self.views[name]
+
+    def childEvent(self, event: QChildEvent) -> None:
+        """Name the tabs that Qt makes when docks are put behind one another."""
+        super().childEvent(event)
+        child = event.child()
+        if event.type() == QEvent.Type.ChildPolished and isinstance(child, QTabBar):
+            child.setAccessibleName("Views behind one another")
 
     def take_keys(self) -> None:
         """Give the keys to the view in which the plain arrows step, else to the first in sight."""
