@@ -164,6 +164,9 @@ def test_steps_peaks_and_over_budget_steps_by_key(driver, over):
     ):
         press(window, key)
         assert session.selection.step == expected, key
+        if key in ("S", "I"):
+            figures = timeline.tiles.usage(expected)[:, "SI".index(key)].tolist()
+            assert session.selection.tile == max(range(len(figures)), key=lambda tile: (figures[tile], tile))
     worst = timeline.tiles.worst()
     over_steps = [
         step for step in range(last + 1) if int(worst[step, 2]) + timeline.reserve_bytes > timeline.budget_bytes

@@ -225,7 +225,7 @@ def test_the_tile_to_look_at_is_over_where_one_is() -> None:
     timeline = make_timeline(FakeProgram(3, [Step()], allocs, budget=200, interleaved_budget=59, reserve=0))
     assert fullest_tile(timeline, 0) == 1
     assert fullest_tile(replace(timeline, interleaved_budget_bytes=60), 0) == 2
-    assert [fullest_tile(timeline, 0, column) for column in (0, 1)] == [0, 1]
+    assert [fullest_tile(timeline, 0, column) for column in (0, 1)] == [2, 1]
 
 
 def test_tiles_sorted_by_load() -> None:

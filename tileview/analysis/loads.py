@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from tileview.model.sizes import UNAVAILABLE, Size, exact_text
 from tileview.model.tensor import MemoryClass
-from tileview.model.timeline import Timeline, TimelineStep, TimelineValue, fullest_tile
+from tileview.model.timeline import Timeline, TimelineStep, TimelineValue, fullest_tile, last_largest
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +122,7 @@ def _place(timeline: Timeline, step: int | None, column: int) -> PeakPlace | Non
     if column == 2:
         return PeakPlace(step, fullest_tile(timeline.tiles, step))
     usage = timeline.tiles.usage(step)[:, column]
-    return PeakPlace(step, len(usage) - 1 - int(np.argmax(usage[::-1])))
+    return PeakPlace(step, last_largest(usage))
 
 
 def births(timeline: Timeline) -> dict[int, TimelineStep | None]:

@@ -14,7 +14,7 @@ from tileview.core.memory.verdict import contiguous_bytes
 from tileview.model.program import Copy, FlatStep, Kernel, Opaque, Program, Repeat
 from tileview.model.recipe import Recipe
 from tileview.model.tensor import MemoryClass
-from tileview.model.timeline import Timeline
+from tileview.model.timeline import Timeline, last_largest
 
 _MOST_MOMENTS: Final = 12
 """How many broken moments of a kind are looked at; each costs about a millisecond."""
@@ -65,7 +65,7 @@ class Moments:
             yield self._room, self._items(step, int(worst[step, 3]), (MemoryClass.STANDARD, MemoryClass.INTERLEAVED))
         room = timeline.interleaved_budget_bytes
         for step in self._steps_over(worst[:, 1].tolist(), room):
-            tile = int(timeline.tiles.usage(step)[:, 1].argmax())
+            tile = last_largest(timeline.tiles.usage(step)[:, 1])
             yield room, self._items(step, tile, (MemoryClass.INTERLEAVED,))
         yield from self._single_allocations()
 
@@ -101,7 +101,7 @@ class Moments:
                 row = timeline.tiles.allocation(root)
                 if int(row.max(initial=0)) > room:
                     for step in self._steps_with(root):
-                        yield room, self._parts(root, step, int(row.argmax()))
+                        yield room, self._parts(root, step, last_largest(row))
 
     def _steps_with(self, root: int) -> list[int]:
         """Some steps at which an allocation is live: an own step of every operation around."""

@@ -137,13 +137,22 @@ class TileNumbers(Protocol):
         ...
 
 
+def last_largest(figures: ByteArray) -> int:
+    """Where the largest of (tiles,) figures is, the last of equals; 0 where there are none.
+
+    The compiler names the last of the tiles that reach a total peak; the same holds here for every figure of tiles, so
+    that keys, verdict and words that speak of one figure name one tile.
+    """
+    return len(figures) - 1 - int(figures[::-1].argmax()) if len(figures) else 0
+
+
 def fullest_tile(tiles: TileNumbers, step: int) -> int:
     """The last tile with the largest total at a step; 0 where there are no tiles."""
     tile = int(tiles.worst()[step, 3])
     if tile >= 0:
         return tile
     usage = tiles.usage(step)
-    return max(0, len(usage) - 1 - int(np.argmax((usage[:, 0] + usage[:, 1])[::-1]))) if len(usage) else 0
+    return last_largest(usage[:, 0] + usage[:, 1])
 
 
 def steps_read(timeline: Timeline) -> int:

@@ -15,7 +15,7 @@ from enum import StrEnum
 
 from tileview.model.sizes import UNAVAILABLE, Size, Unavailable
 from tileview.model.tensor import MemoryClass
-from tileview.model.timeline import Timeline, fullest_tile
+from tileview.model.timeline import Timeline, fullest_tile, last_largest
 from tileview.present.counterparts import Counterparts
 from tileview.present.tables import (
     matches,
@@ -251,7 +251,7 @@ def allocation_row(timeline: Timeline, root: int, tile: int | None) -> Allocatio
             UNAVAILABLE, 0, len(members), root, reasons[0] or "" if reasons else "", "", tensor,
         )  # fmt: skip
     sizes = timeline.tiles.allocation(root)
-    at = int(sizes.argmax()) if tile is None else tile
+    at = last_largest(sizes) if tile is None else tile
     size = int(sizes[at])
     if size == 0:
         return None

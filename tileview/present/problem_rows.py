@@ -13,7 +13,7 @@ from enum import IntEnum
 from tileview.analysis.diagnose import remedy
 from tileview.core.geometry.resolve import LayoutErrorKind, layout_failure
 from tileview.model.sizes import Unavailable, exact_text, kib_text
-from tileview.model.timeline import Cause, Problem, Timeline, Verdict, fullest_tile
+from tileview.model.timeline import Cause, Problem, Timeline, Verdict, fullest_tile, last_largest
 from tileview.present.tables import Cell, Column, Node, TableSpec, Tone
 from tileview.present.words import counted
 
@@ -172,7 +172,7 @@ def over_budget(timeline: Timeline) -> list[ProblemRow]:
                 f"{exact_text(over)} ({kib_text(over)}) over the {limit} of {exact_text(available)} at step {step}, "
                 f"{entry.kind}: {exact_text(needed)} needed" + (", reserve included" if reserve else "")
             )
-            tile = fullest_tile(timeline.tiles, step) if column == 2 else int(timeline.tiles.usage(step)[:, 1].argmax())
+            tile = fullest_tile(timeline.tiles, step) if column == 2 else last_largest(timeline.tiles.usage(step)[:, 1])
             rows.append(ProblemRow("error", OVER_BUDGET, steps, text, step=step, tile=tile, operation=entry.source))
     return rows
 

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tileview.core.geometry.chip import Grid
-from tileview.model.timeline import ByteArray, Timeline
+from tileview.model.timeline import ByteArray, Timeline, last_largest
 from tileview.present.colours import LEVELS, Ramp, Slot, hatch_slots
 from tileview.present.curves import BoolArray, IndexArray, matching_steps
 from tileview.present.ticks import binary_spacing
@@ -67,19 +67,19 @@ def over_tiles(timeline: Timeline, usage: ByteArray) -> BoolArray:
 
 
 def fullest_tile(timeline: Timeline, step: int, column: int | None = None) -> int:
-    """The tile to look at for a step: with a class (0 standard, 1 interleaved) the first that holds most of it.
+    """The tile to look at for a step: with a class (0 standard, 1 interleaved) the last that holds most of it.
 
     Without one it is the last with the largest total, unless that one is within its budgets and another is not (by
     interleaved bytes): then the one of those over with the largest total.
     """
     usage = timeline.tiles.usage(step)
     if column is not None:
-        return int(np.argmax(usage[:, column]))
+        return last_largest(usage[:, column])
     total = usage[:, 0] + usage[:, 1]
     over = over_tiles(timeline, usage)
     if bool(over.any()):
         total = np.where(over, total, -1)
-    return len(total) - 1 - int(np.argmax(total[::-1]))
+    return last_largest(total)
 
 
 def unavailable_at(timeline: Timeline, step: int) -> tuple[int, ...]:

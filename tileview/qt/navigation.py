@@ -9,7 +9,7 @@ import numpy as np
 from PySide6.QtCore import QObject
 
 from tileview.model.graph import kind_name
-from tileview.model.timeline import Timeline, fullest_tile
+from tileview.model.timeline import Timeline, fullest_tile, last_largest
 from tileview.qt.actions import Command
 from tileview.qt.bridge import Bridge
 from tileview.session.session import Session
@@ -168,7 +168,7 @@ class Navigator(QObject):
             tile = fullest_tile(timeline.tiles, step)
         else:
             column = timeline.tiles.usage(step)[:, 0 if kind == "standard" else 1]
-            tile = int(np.argmax(column))
+            tile = last_largest(column)
         self._session.select(replace(self._session.selection, step=step, tiles=(tile,)))
 
     def _over_budget(self, direction: int) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from tileview.core.memory.usage import PlacedTiles
 from tileview.core.memory.verdict import Budgets, Place, Unsized, decide
 from tileview.model.sizes import UNAVAILABLE, Size, Unavailable
-from tileview.model.timeline import ByteArray, ClassBytes, Peak, TimelineStep, Verdict
+from tileview.model.timeline import ByteArray, ClassBytes, Peak, TimelineStep, Verdict, last_largest
 
 
 class StepFacts(NamedTuple):
@@ -253,14 +253,14 @@ def largest_standard(facts: Sequence[StepFacts], allocations: Allocations, place
         if size > largest or (size == largest and best is not None and first < best[0]):
             largest, best = size, (first, root)
     if best is not None:
-        tile = int(placed.allocation(best[1]).argmax())
+        tile = last_largest(placed.allocation(best[1]))
         place = _place(facts, best[0], tile)
     for index, fact in enumerate(facts):
         scratch = fact.scratch.standard
         if isinstance(scratch, Unavailable):
             return UNAVAILABLE, Place()
         if scratch > largest:
-            largest, place = scratch, _place(facts, index, int(placed.scratch(index)[:, 0].argmax()))
+            largest, place = scratch, _place(facts, index, last_largest(placed.scratch(index)[:, 0]))
     return largest, place
 
 
@@ -280,4 +280,4 @@ def _interleaved_place(
     """Where the interleaved peak is: looked up only where the verdict will name it."""
     if step is None or isinstance(peak.interleaved, Unavailable) or peak.interleaved <= budgets.interleaved:
         return Place()
-    return _place(facts, step, int(placed.usage(step)[:, 1].argmax()))
+    return _place(facts, step, last_largest(placed.usage(step)[:, 1]))

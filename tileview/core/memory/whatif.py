@@ -14,7 +14,7 @@ from tileview.core.memory.usage import PlacedTiles, live_spans
 from tileview.core.memory.verdict import Budgets, Place, Unsized, decide
 from tileview.model.sizes import LARGEST_COUNTED_BYTES, UNAVAILABLE, Size, Unavailable
 from tileview.model.tensor import Layout, MemoryClass
-from tileview.model.timeline import ByteArray, Problem, Timeline, TimelineStep, TimelineValue, Verdict
+from tileview.model.timeline import ByteArray, Problem, Timeline, TimelineStep, TimelineValue, Verdict, last_largest
 
 CHANGED_NOTE = (
     "layouts changed in this timeline alone: owners start at tile 0; lifetimes, scratch and exchange rows stay as "
@@ -84,7 +84,7 @@ def _decide_again(timeline: Timeline, budgets: Budgets) -> Verdict:
         figure = usage[:, 1] if column == 1 else usage.sum(axis=1)
         tile = None
         if len(figure) and not (timeline.derived and timeline.version == 1):
-            tile = len(figure) - 1 - int(figure[::-1].argmax())
+            tile = last_largest(figure)
         return Place(step, tile, timeline.steps[step].source)
 
     return decide(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import QObject, Qt
 
+from tileview.model.timeline import last_largest
 from tileview.present.rasters import neighbour, tiles_between
 from tileview.qt.views.tiles_picking import Picking
 
@@ -87,7 +88,7 @@ class TileMoves(QObject):
         """The last tile with the largest value: where a first key press leads."""
         field = self._view.field
         values = field.values if field is not None else np.zeros(1, dtype=np.int64)
-        return len(values) - 1 - int(np.argmax(values[::-1]))
+        return last_largest(values)
 
     def _at(self) -> int | None:
         return self._session.selection.tile if self.cursor is None else self.cursor

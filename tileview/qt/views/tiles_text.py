@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tileview.core.geometry.chip import Grid, grid, physical_id
 from tileview.model.sizes import exact_text, kib_text, size_text
-from tileview.model.timeline import Timeline
+from tileview.model.timeline import Timeline, last_largest
 from tileview.present.csvtext import csv_text
 from tileview.present.places import at_start, step_place
 from tileview.present.rasters import Metric, TileField, unavailable_at
@@ -86,7 +86,7 @@ def headline(timeline: Timeline, field: TileField, tile: int | None, root: int |
         low, high = int(field.values.min(initial=0)), int(field.values.max(initial=0))
         parts.append(f"{signed_kib(low)} … {signed_kib(high)} to baseline step {field.baseline_step}")
     elif len(field.values):
-        worst = len(field.values) - 1 - int(field.values[::-1].argmax())
+        worst = last_largest(field.values)
         parts.append(f"most on L{worst}: {kib_text(int(field.values[worst]))}")
     over = int(field.over.sum())
     if over:
