@@ -8,7 +8,7 @@ from tests.helpers.opened import opened
 from tileview.model.graph import AddKind, Graph, GraphInput, InputKind, Operation
 from tileview.model.tensor import F16
 from tileview.model.timeline import Timeline
-from tileview.present.linkage import LinkValue, link, statement
+from tileview.present.linkage import Linkage, LinkValue, link, statement
 
 GRAPH = Graph(
     inputs=(GraphInput("x", InputKind.HOST, 0, (1, 4)), GraphInput("w", InputKind.PARAMETER, 1, (1, 4))),
@@ -86,15 +86,20 @@ def _values(timeline: Timeline) -> list[LinkValue]:
     ]
 
 
-def test_the_sample_recipe_and_the_timeline_made_from_it_are_one_compile() -> None:
-    recipe_session = opened("vit3-64tiles.recipe.json")
-    file = opened("vit3-64tiles.v3.timeline.json").timeline
-    graph, timeline = recipe_session.graph, recipe_session.timeline
+def _linked(recipe: str, dump: str) -> tuple[Linkage, Timeline, Timeline]:
+    """Two samples linked; the estimate of the one and the other."""
+    session, file = opened(recipe), opened(dump).timeline
+    graph, timeline = session.graph, session.timeline
     assert graph is not None
     assert timeline is not None
     assert file is not None
     sources = [step.source for step in file.steps]
     found = link(graph, _values(timeline), _values(file), sources, timeline.tile_count, file.tile_count)
+    return found, timeline, file
+
+
+def test_the_sample_recipe_and_the_timeline_made_from_it_are_one_compile() -> None:
+    found, timeline, file = _linked("vit3-64tiles.recipe.json", "vit3-64tiles.v3.timeline.json")
     assert found.is_one_compile
     assert len(found.pairs) == len(timeline.values) == len(file.values)
     assert found.differing == ()
@@ -102,25 +107,13 @@ def test_the_sample_recipe_and_the_timeline_made_from_it_are_one_compile() -> No
 
 
 def test_two_samples_of_different_compiles_are_told_apart() -> None:
-    recipe_session = opened("vit3-64tiles.recipe.json")
-    file = opened("rejected-op0.timeline.json").timeline
-    graph, timeline = recipe_session.graph, recipe_session.timeline
-    assert graph is not None
-    assert timeline is not None
-    assert file is not None
-    found = link(graph, _values(timeline), _values(file), [0], timeline.tile_count, file.tile_count)
+    found, _, _ = _linked("vit3-64tiles.recipe.json", "rejected-op0.timeline.json")
     assert not found.is_one_compile
 
 
 def test_models_that_share_only_their_numbering_are_told_apart() -> None:
     """Four layers against 27: ids, tile count and the first shapes agree, the names do not."""
-    recipe_session = opened("so400m-over.recipe.json")
-    file = opened("rejected-op0.timeline.json").timeline
-    graph, timeline = recipe_session.graph, recipe_session.timeline
-    assert graph is not None
-    assert timeline is not None
-    assert file is not None
-    found = link(graph, _values(timeline), _values(file), [0], timeline.tile_count, file.tile_count)
+    found, _, _ = _linked("so400m-over.recipe.json", "rejected-op0.timeline.json")
     assert not found.is_one_compile
     assert found.contradictions[0] == (
         "input 11 is vit.encoder.layer4.attention_norm.scale in the recipe, vit.encoder.layer0.attention_norm.bias in "

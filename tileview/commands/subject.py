@@ -18,7 +18,6 @@ from tileview.errors import LoadError
 from tileview.formats import open_file
 from tileview.formats.search_state import SearchState
 from tileview.model.config import INTERLEAVED_BYTES
-from tileview.model.graph import kind_name
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.sizes import size_to_json
 from tileview.model.timeline import Problem, Timeline, Verdict
@@ -256,4 +255,4 @@ def notes_of(subject: Subject) -> list[str]:
 
 def operation_names(recipe: Recipe | None) -> dict[int, str]:
     """Operation → its kind, for texts; empty for a timeline."""
-    return {} if recipe is None else {operation.id: kind_name(operation.kind) for operation, _ in recipe.graph.walk()}
+    return {} if recipe is None else recipe.graph.kind_names()

@@ -149,6 +149,10 @@ class Graph:
     next_operation: int
     next_value: int
 
+    def kind_names(self) -> dict[int, str]:
+        """Operation → the compiler's word for its kind, bodies included."""
+        return {operation.id: kind_name(operation.kind) for operation, _ in self.walk()}
+
     def walk(self) -> Iterator[tuple[Operation, tuple[int, ...]]]:
         """Every operation in order, bodies included (a body before its Repeat), with the Repeat ids around it."""
         yield from _walk(self.operations, ())

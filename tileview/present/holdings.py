@@ -7,7 +7,7 @@ operation made. Each allocation is counted once, so that all parts add up to the
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, MutableMapping
+from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping
 from dataclasses import dataclass
 
 from tileview.model.graph import Graph, InputKind, Operation, RepeatKind
@@ -160,34 +160,13 @@ def holdings(
     sizes : mapping, optional
         Root → its bytes on the tile, kept from call to call: they do not depend on the step.
     """
-    known: MutableMapping[int, int] = {} if sizes is None else sizes
-    own: dict[int, int] = {}
-    read: dict[int, int] = {}
-    unavailable: dict[int, int] = {}
-    shared = lost = 0
-    has_hosts = False
-    for root in timeline.steps[step].live:
+
+    def holders(root: int) -> _Holders:
         origin = timeline.values[root].origin
         found = () if origin is None else readers.get(origin, ())
-        operation = found[0] if found else None if origin is None else owners.get(origin)
-        if operation is None:
-            lost += root in timeline.unavailable_roots
-            continue
-        if root in timeline.unavailable_roots:
-            unavailable[operation] = unavailable.get(operation, 0) + 1
-            continue
-        size = known.get(root)
-        if size is None:
-            size = known[root] = int(timeline.tiles.allocation(root)[tile])
-        if size:
-            into = read if found else own
-            into[operation] = into.get(operation, 0) + size
-            shared += size if len(found) > 1 else 0
-            has_hosts = has_hosts or (bool(found) and origin in hosts)
-    lost += _add_scratch(timeline, step, tile, own, unavailable)
-    usage = int(timeline.tiles.usage(step)[tile].sum())
-    outside = usage - sum(own.values()) - sum(read.values())
-    return Holdings(own, read, shared, unavailable, outside, usage, has_hosts, lost)
+        return found[0] if found else None if origin is None else owners.get(origin), found
+
+    return _shared_out(timeline, step, tile, holders, hosts, sizes)
 
 
 def step_holdings(
@@ -202,28 +181,48 @@ def step_holdings(
     ``firsts`` is from :func:`first_sources`; ``sizes`` as for :func:`holdings`. What is live at the first step is
     outside: nothing says who reads it.
     """
+    return _shared_out(timeline, step, tile, lambda root: (firsts.get(root), ()), (), sizes)
+
+
+_Holders = tuple[int | None, tuple[int, ...]]
+"""The operation that an allocation is counted under, and all that read it where it stems from an input."""
+
+
+def _shared_out(
+    timeline: Timeline,
+    step: int,
+    tile: int,
+    holders: Callable[[int], _Holders],
+    hosts: Collection[int],
+    sizes: MutableMapping[int, int] | None,
+) -> Holdings:
+    """Count each live allocation, by root, under what ``holders`` says."""
     known: MutableMapping[int, int] = {} if sizes is None else sizes
     own: dict[int, int] = {}
+    read: dict[int, int] = {}
     unavailable: dict[int, int] = {}
-    lost = 0
+    shared = lost = 0
+    has_hosts = False
     for root in timeline.steps[step].live:
-        operation = firsts.get(root)
-        if root in timeline.unavailable_roots:
-            if operation is None:
-                lost += 1
-            else:
-                unavailable[operation] = unavailable.get(operation, 0) + 1
-            continue
+        operation, readers = holders(root)
         if operation is None:
+            lost += root in timeline.unavailable_roots
+            continue
+        if root in timeline.unavailable_roots:
+            unavailable[operation] = unavailable.get(operation, 0) + 1
             continue
         size = known.get(root)
         if size is None:
             size = known[root] = int(timeline.tiles.allocation(root)[tile])
         if size:
-            own[operation] = own.get(operation, 0) + size
+            into = read if readers else own
+            into[operation] = into.get(operation, 0) + size
+            shared += size if len(readers) > 1 else 0
+            has_hosts = has_hosts or (bool(readers) and timeline.values[root].origin in hosts)
     lost += _add_scratch(timeline, step, tile, own, unavailable)
     usage = int(timeline.tiles.usage(step)[tile].sum())
-    return Holdings(own, {}, 0, unavailable, usage - sum(own.values()), usage, False, lost)
+    outside = usage - sum(own.values()) - sum(read.values())
+    return Holdings(own, read, shared, unavailable, outside, usage, has_hosts, lost)
 
 
 def _add_scratch(timeline: Timeline, step: int, tile: int, own: dict[int, int], unavailable: dict[int, int]) -> int:

@@ -11,7 +11,6 @@ from tileview.analysis.diagnose import diagnose_fully
 from tileview.analysis.fix import FixResult, Progress, search
 from tileview.analysis.report import OperationRow, ReportInput, SwapRow, render_report
 from tileview.analysis.trials import Cancelled, never
-from tileview.model.graph import kind_name
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.sizes import exact_text
 from tileview.model.timeline import Problem, Timeline, Verdict
@@ -93,7 +92,7 @@ def _facts(subject: ReportSubject) -> list[tuple[str, str]]:
 
 
 def _operations(recipe: Recipe) -> list[OperationRow]:
-    names = {operation.id: kind_name(operation.kind) for operation, _ in recipe.graph.walk()}
+    names = recipe.graph.kind_names()
     return [
         OperationRow(
             operation,

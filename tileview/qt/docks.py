@@ -58,19 +58,20 @@ class ViewDock(QDockWidget):
         self.setAcceptDrops(True)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if local_paths(event):
-            event.acceptProposedAction()
+        take_paths(event)
 
     def dropEvent(self, event: QDropEvent) -> None:
-        paths = local_paths(event)
+        paths = take_paths(event)
         if paths:
-            event.acceptProposedAction()
             self._bridge.requested.emit("open_paths", paths)
 
 
-def local_paths(event: QDropEvent) -> list[Path]:
-    """The files and folders of this machine that a drop brings."""
-    return [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
+def take_paths(event: QDropEvent) -> list[Path]:
+    """The files and folders of this machine that are dragged in or dropped, accepted where there are any."""
+    paths = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
+    if paths:
+        event.acceptProposedAction()
+    return paths
 
 
 class DockArea(QMainWindow):

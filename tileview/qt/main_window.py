@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QLineEdit, QMainWindow, QMenu, QStackedWidget, QVB
 from tileview.qt.actions import MENUS, Actions, Command, with_mnemonics
 from tileview.qt.bridge import Bridge
 from tileview.qt.dialogs import show_error
-from tileview.qt.docks import DockArea, local_paths
+from tileview.qt.docks import DockArea, take_paths
 from tileview.qt.estimates import Estimates
 from tileview.qt.exporting import Exporter
 from tileview.qt.exporting_report import ReportExporter
@@ -345,13 +345,11 @@ class MainWindow(QMainWindow):
     # -- events ---------------------------------------------------------------------------------------------------
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if local_paths(event):
-            event.acceptProposedAction()
+        take_paths(event)
 
     def dropEvent(self, event: QDropEvent) -> None:
-        paths = local_paths(event)
+        paths = take_paths(event)
         if paths:
-            event.acceptProposedAction()
             self.open_paths(paths)
 
     def open_paths(self, paths: list[Path], ask: bool = True) -> None:

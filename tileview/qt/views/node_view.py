@@ -128,13 +128,6 @@ class NodeView(QTreeView):
             indent = 2 * self.indentation() if column == 0 and self.rootIsDecorated() else 0
             self.header().resizeSection(column, texts + indent + _CELL_MARGIN)
 
-    def set_widths(self, *characters: int) -> None:
-        """Widths of the columns in characters of the font; the last given one holds for the rest."""
-        unit = QFontMetrics(self.font()).averageCharWidth()
-        for column in range(self.nodes.columnCount()):
-            count = characters[min(column, len(characters) - 1)]
-            self.header().resizeSection(column, unit * count + 12)
-
     def sort_by(self, column: int, order: Qt.SortOrder = Qt.SortOrder.DescendingOrder) -> None:
         """Sort as a click on a header does; −1 is the order in which the rows are given."""
         self.header().setSortIndicator(column, order)

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QTextBrowser, QVBoxLayout, QWidget
 
 from tileview.analysis.diagnose import diagnose
 from tileview.analysis.diagnosis import Diagnosis
-from tileview.model.graph import kind_name
 from tileview.model.recipe import Recipe
 from tileview.qt.bridge import Bridge
 from tileview.qt.draw.picture import Part
@@ -156,7 +155,7 @@ class WhyView(View):
     def _names(self) -> dict[int, str]:
         graph, timeline = self.session.graph, self.session.timeline
         if graph is not None:
-            return {operation.id: kind_name(operation.kind) for operation, _ in graph.walk()}
+            return graph.kind_names()
         steps = () if timeline is None else timeline.steps
         return {step.source: step.kind for step in steps if step.source is not None}
 
