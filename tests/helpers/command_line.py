@@ -19,7 +19,7 @@ from tileview.cli import main
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
 
 SUMMARY_KEYS = [
-    "file", "kind", "version", "scope", "tile_count", "fits", "verdict", "budget_bytes", "reserve_bytes",
+    "file", "kind", "version", "scope", "tile_count", "fits", "verdict", "overflows", "budget_bytes", "reserve_bytes",
     "interleaved_budget_bytes", "peak", "total_peak_step", "standard_peak_step", "interleaved_peak_step", "steps",
     "values", "unavailable", "notes",
 ]  # fmt: skip

@@ -168,7 +168,7 @@ def _contributions(
                 item.name,
                 item.memory_class,
                 item.bytes,
-                shrinkage.maker(item.root),
+                timeline.maker(item.root),
                 item.root in timeline.parameters,
                 0 if best is None else best.bytes,
                 None if best is None else (best.operation, best.alternative),

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from tileview.analysis.allocation_names import allocation_name
 from tileview.core.memory.usage import live_stretches
 from tileview.model.program import Program, Repeat
 from tileview.model.sizes import UNAVAILABLE, Size, Unavailable, size_text
@@ -158,12 +159,12 @@ def lifetimes(timeline: Timeline) -> tuple[Lifetime, ...]:
     rows = []
     for root, spans in live_spans(timeline).items():
         members = timeline.aliases.get(root, (root,))
-        shown, last = timeline.values[root], timeline.values[members[-1]]
+        last = timeline.values[members[-1]]
         rows.append(
             Lifetime(
                 root,
-                shown.name,
-                shown.group,
+                allocation_name(timeline, root),
+                timeline.values[root].group,
                 last.memory_class,
                 largest_bytes(timeline, root),
                 tuple(spans),

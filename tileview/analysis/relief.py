@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tileview.analysis.loads import PeakPlace, births
+from tileview.analysis.loads import PeakPlace
 from tileview.analysis.trials import Evaluator
 from tileview.core.lowering.replanner import Replanner
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
@@ -43,14 +43,10 @@ class Relief:
 
 
 def makers(timeline: Timeline, place: PeakPlace) -> tuple[int, ...]:
-    """The operations that make what is no parameter at a place, that of the step itself first."""
-    born = births(timeline)
+    """The operations that make what is no input at a place, that of the step itself first."""
     step = timeline.steps[place.step]
-    found = [step.source]
-    for root in step.live:
-        birth = born.get(root)
-        if birth is not None and int(timeline.tiles.allocation(root)[place.tile]):
-            found.append(birth.source)
+    there = [root for root in step.live if root in timeline.made_at and timeline.tiles.allocation(root)[place.tile]]
+    found = [step.source, *map(timeline.maker, there)]
     return tuple(dict.fromkeys(operation for operation in found if operation is not None))
 
 

@@ -169,7 +169,7 @@ class AllocationSpec(TableSpec[AllocationRow]):
         if row.kind is RowKind.SCRATCH:
             tone = Tone.UNAVAILABLE if mark else Tone.MUTED
             return Cell(mark + row.name, row.name, "Temporary memory of the step itself", tone, bool(mark))
-        tip = f"{row.name}{row.suffix} {row.tensor}"
+        tip = f"{row.name} {row.tensor}"
         if row.members > 1:
             tip += f": {row.members} values share this memory"
         if mark:
@@ -177,7 +177,7 @@ class AllocationSpec(TableSpec[AllocationRow]):
         if row.note:
             tip += f"\n{row.note}"
         tone = Tone.UNAVAILABLE if mark else Tone.TEXT
-        return Cell(mark + row.name + row.suffix, row.name + row.suffix, tip, tone, bool(mark))
+        return Cell(mark + row.name, row.name, tip, tone, bool(mark))
 
     def _part(self, row: AllocationRow, size: Size | None) -> Cell:
         if size is None:

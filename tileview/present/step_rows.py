@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
+from tileview.analysis.overflows import steps_over
 from tileview.model.sizes import exact_text, percent_text
 from tileview.model.timeline import Timeline, TimelineStep
-from tileview.present.curves import over_steps, unavailable_steps
+from tileview.present.curves import unavailable_steps
 from tileview.present.tables import EMPTY_CELL, Cell, Column, Node, TableSpec, Tone, kib_cell, matches
 
 
@@ -36,7 +37,7 @@ def step_nodes(timeline: Timeline, query: str = "", within: tuple[int, int] | No
     if not timeline.steps:
         return ()
     worst = timeline.tiles.worst()
-    over, missing = over_steps(timeline).tolist(), unavailable_steps(timeline).tolist()
+    over, missing = steps_over(timeline).tolist(), unavailable_steps(timeline).tolist()
     limit = timeline.budget_bytes - timeline.reserve_bytes
     nodes = []
     for step, figures, is_over, is_missing in zip(timeline.steps, worst.tolist(), over, missing, strict=True):
