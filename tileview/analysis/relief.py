@@ -7,14 +7,25 @@ most that a tile holds during its own steps, now and with each of its alternativ
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tileview.analysis.loads import PeakPlace
 from tileview.analysis.trials import Evaluator
 from tileview.core.lowering.replanner import Replanner
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
+from tileview.model.sizes import UNAVAILABLE, Size, Unavailable
 from tileview.model.timeline import Cause, Timeline
+
+
+@dataclass(frozen=True, slots=True)
+class Cure:
+    """Swaps put in force together, measured: whether the program then fits, and the bytes that are spare."""
+
+    swaps: tuple[tuple[int, int], ...]
+    fits: bool
+    spare: Size
+
 
 DEFAULT_LIMIT = 60
 """Alternatives that are re-planned at most: about a second."""
@@ -103,3 +114,26 @@ def reliefs(
         if best is not None:
             found.append(best)
     return tuple(sorted(found, key=lambda relief: (-relief.saved, relief.operation)))
+
+
+def cure(
+    recipe: Recipe,
+    found: Sequence[Relief],
+    at_fault: Iterable[int],
+    overrides: Overrides = NO_OVERRIDES,
+    replanner: Replanner | None = None,
+) -> Cure | None:
+    """The best alternatives of the operations at fault, put in force together; None where none has a better one.
+
+    The fewest that fit: a single relief that does it alone before all of them together.
+    """
+    alone = next((relief for relief in found if relief.fits), None)
+    wanted = frozenset(at_fault)
+    chosen = [alone] if alone is not None else [relief for relief in found if relief.operation in wanted] or found[:1]
+    if not chosen:
+        return None
+    swaps = tuple((relief.operation, relief.alternative) for relief in chosen)
+    verdict = Evaluator(recipe, overrides, replanner).estimate(swaps).verdict
+    short = verdict.short_bytes
+    spare = UNAVAILABLE if isinstance(short, Unavailable) or not verdict.fits else -short
+    return Cure(swaps, verdict.fits, spare)

@@ -15,6 +15,7 @@ from typing import Final
 
 from tileview.analysis.diagnosis import ContributionGroup, Diagnosis, grouped
 from tileview.analysis.loads import total_peak_place
+from tileview.analysis.overflows import overflow_lines
 from tileview.analysis.pictures import tiles_svg, timeline_svg
 from tileview.analysis.relief import Relief
 from tileview.model.sizes import Size, exact_text, size_text
@@ -114,9 +115,16 @@ def _verdict(given: ReportInput, diagnosis: Diagnosis) -> str:
     lines = [
         f'<section class="verdict {style}"><h2>{word}</h2>',
         f"<p>{text(_sentence(diagnosis.headline), 900)}</p>",
+        *(f"<p>{text(line, 900)}</p>" for line in _overflows(given, diagnosis)),
         f"<p><b>Next:</b> {text(diagnosis.next_step, 900)}</p></section>",
     ]
     return "\n".join(lines)
+
+
+def _overflows(given: ReportInput, diagnosis: Diagnosis) -> list[str]:
+    """One line for every overflow."""
+    kinds = {row.operation: row.kind for row in given.operations}
+    return overflow_lines((diagnosis.overflows or ())[:_MOST_ROWS], kinds)
 
 
 def _sentence(words: str) -> str:

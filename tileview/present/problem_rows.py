@@ -10,8 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
-from tileview.analysis.bad_layouts import bad_homes
-from tileview.analysis.diagnose import remedy
+from tileview.analysis.bad_layouts import bad_homes, remedy
 from tileview.analysis.words import counted
 from tileview.core.geometry.resolve import LayoutErrorKind, layout_failure
 from tileview.model.recipe import Recipe
