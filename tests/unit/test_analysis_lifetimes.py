@@ -78,7 +78,7 @@ def test_lines_name_producer_and_last_consumer() -> None:
     assert lifetime_lines(timeline, rows["product"], 1) == (
         "op 1's product (F16) #2",
         "interleaved, largest on a tile 64.0 KiB (65,536 B)",
-        "on tile L1 64.0 KiB (65,536 B)",
+        "on tile 1 64.0 KiB (65,536 B)",
         "live at steps 1 … 5, 5 of 8",
         "first use step 1: operation 1, Product Initialize",
         "last use step 5: operation 5, Product Initialize",

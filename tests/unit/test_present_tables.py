@@ -295,7 +295,9 @@ def test_what_has_no_size_is_marked_in_words_and_by_a_sign() -> None:
 def test_csv_has_exact_bytes_and_units_in_the_header() -> None:
     nodes = flat_nodes(AllocationFigures(_grouped()).table(0, 0))
     lines = AllocationSpec().csv(nodes).split("\r\n")
-    assert lines[0].split(",")[6] == "Bytes (bytes)"
+    assert lines[0].split(",")[6] == "Bytes"
+    assert lines[0].split(",")[8] == "KiB"
+    assert lines[0].split(",")[2] == "Payload (bytes)"
     assert lines[1].split(",")[:8] == ["layer0.w #0", "standard", "100", "0", "0", "1", "100", "28.571"]
     assert lines[4].split(",")[6] == "unavailable"
 

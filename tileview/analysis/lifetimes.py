@@ -216,7 +216,7 @@ def lifetime_lines(
     lines = [row.name if members == 1 else f"{row.name} ({members} values in one allocation)"]
     lines.append(f"{kind}, largest on a tile {size_text(row.size)}")
     if tile is not None and not isinstance(row.size, Unavailable):
-        lines.append(f"on tile L{tile} {size_text(int(timeline.tiles.allocation(row.root)[tile]))}")
+        lines.append(f"on tile {tile} {size_text(int(timeline.tiles.allocation(row.root)[tile]))}")
     length = sum(stop - start for start, stop in row.spans)
     lines.append(f"live at steps {row.first} … {row.last}, {length:,} of {len(timeline.steps):,}")
     if row.resident:

@@ -119,19 +119,21 @@ def reliefs(
 def cure(
     recipe: Recipe,
     found: Sequence[Relief],
-    at_fault: Iterable[int],
+    at_fault: Sequence[int],
     overrides: Overrides = NO_OVERRIDES,
     replanner: Replanner | None = None,
 ) -> Cure | None:
     """The best alternatives of the operations at fault, put in force together; None where none has a better one.
 
-    The fewest that fit: a single relief that does it alone before all of them together.
+    ``at_fault``: operations, the worst overflow's first. The fewest that fit: a single relief that does it alone before
+    all of them together.
     """
     alone = next((relief for relief in found if relief.fits), None)
-    wanted = frozenset(at_fault)
-    chosen = [alone] if alone is not None else [relief for relief in found if relief.operation in wanted] or found[:1]
+    chosen = [alone] if alone is not None else [relief for relief in found if relief.operation in at_fault] or found[:1]
     if not chosen:
         return None
+    place = {operation: number for number, operation in reversed(list(enumerate(at_fault)))}
+    chosen = sorted(chosen, key=lambda relief: place.get(relief.operation, len(place)))
     swaps = tuple((relief.operation, relief.alternative) for relief in chosen)
     verdict = Evaluator(recipe, overrides, replanner).estimate(swaps).verdict
     short = verdict.short_bytes

@@ -116,7 +116,7 @@ class AllocationSpec(TableSpec[AllocationRow]):
         Column("Copies", True, "Bytes = (payload + align + tail) × copies"),
         Column("Bytes", True, "What the allocation takes on the tile", "bytes"),
         Column("Share", True, "Of the known usage of the tile", "%"),
-        Column("KiB", True, "The bytes in KiB", "bytes"),
+        Column("KiB", True, "The bytes in KiB", "kib"),
         Column("Linked", True, "What the linked file has in its place on the same tile", "bytes"),
     )
 
@@ -144,6 +144,12 @@ class AllocationSpec(TableSpec[AllocationRow]):
                 return self._share(row)
             case AllocationColumn.LINKED:
                 return self._linked(row)
+
+    def fields(self, row: AllocationRow) -> list[Field]:
+        found = super().fields(row)
+        if isinstance(row.bytes, int):
+            found[AllocationColumn.KIB] = round(row.bytes / 1024, 1)
+        return found
 
     def sort_value(self, row: AllocationRow, column: int) -> Field:
         if column in _SIZES:
