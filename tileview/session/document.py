@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from tileview.core.memory.accounts import Findings
 from tileview.core.memory.from_file import timeline_from_file
+from tileview.core.memory.whatif import with_findings
 from tileview.formats.search_state import SearchState
 from tileview.model.graph import Graph
 from tileview.model.recipe import Recipe
@@ -53,6 +55,10 @@ class Document:
         if not self._made:
             self._made.append(timeline_from_file(self.source))
         return self._made[0]
+
+    def add_findings(self, findings: Findings) -> None:
+        """Take in what the arrays of the file mean for its verdict."""
+        self._made[0] = with_findings(self.file_timeline(), findings)
 
     def add_problems(self, found: tuple[Problem, ...]) -> None:
         """Take in what a thorough check of the file has found: its timeline, made anew, lists it."""
