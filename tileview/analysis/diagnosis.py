@@ -67,7 +67,7 @@ class Lever:
     operation: int
     alternative: int
     delta_total: int
-    fits: bool
+    fits: bool | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class Diagnosis:
     """
 
     cause: Cause
-    fits: bool
+    fits: bool | None
     headline: str
     figures: tuple[Figure, ...]
     details: tuple[str, ...]

@@ -11,6 +11,7 @@ from tileview.analysis.bad_layouts import offers
 from tileview.analysis.diagnosis import BadLayout, Contribution, Figure, Lever
 from tileview.analysis.loads import LoadChange, TileLoad
 from tileview.analysis.relief import Relief
+from tileview.core.estimate import GRAPH_LIMIT
 from tileview.model.recipe import Recipe
 from tileview.model.sizes import Size, Unavailable, exact_text, size_text
 from tileview.model.timeline import Cause, Origin, Timeline, Verdict
@@ -23,7 +24,7 @@ PLACEMENT_NOTE = (
 def figures(verdict: Verdict, timeline: Timeline, load: TileLoad | None) -> tuple[Figure, ...]:
     """Terms of the decisive sum; known part and unavailable count where sizes are missing."""
     cause = verdict.cause
-    if cause in (Cause.INVALID_LAYOUT, Cause.UNAVAILABLE):
+    if cause is Cause.INVALID_LAYOUT or isinstance(verdict.needed_bytes, Unavailable):
         known = 0 if load is None else load.total
         return (
             Figure("known on the worst tile", known),
@@ -32,7 +33,14 @@ def figures(verdict: Verdict, timeline: Timeline, load: TileLoad | None) -> tupl
             Figure("budget", timeline.budget_bytes),
         )
     needed, available, short = verdict.needed_bytes, verdict.available_bytes, verdict.short_bytes
-    last = Figure("over by" if not verdict.fits else "spare", _magnitude(short))
+    is_over = isinstance(short, int) and short > 0
+    last = Figure("over by" if is_over else "spare", _magnitude(short))
+    if cause is Cause.CONTRADICTION and verdict.stated_bytes is not None and verdict.found_bytes is not None:
+        return (
+            Figure(f"by its headline, for the {verdict.limit}", verdict.stated_bytes),
+            Figure("by its steps or arrays", verdict.found_bytes),
+            Figure(verdict.limit, available),
+        )
     if cause is Cause.INTERLEAVED:
         return (Figure("interleaved peak", needed), Figure("interleaved region", available), last)
     if cause is Cause.CONTIGUOUS:
@@ -75,9 +83,9 @@ def details(
     if load is not None and load.items:
         details.append(_made_of(load, contributions))
         reducible = [item for item in contributions if item.smaller_by]
-        if reliefs and not verdict.fits:
+        if reliefs and verdict.fits is False:
             details.append(_relief_text(reliefs[0]))
-        elif reducible and not verdict.fits:
+        elif reducible and verdict.fits is False:
             item = reducible[0]
             assert item.choice is not None
             details.append(
@@ -136,6 +144,16 @@ def _counted(number: int, what: str) -> str:
     return f"{number:,} {what}" + ("" if number == 1 else "s")
 
 
+_NOT_KNOWN_STEPS = {
+    Cause.CONTRADICTION: "Have the compiler write the file again: as long as it contradicts itself, nothing is certain.",
+    Cause.DAMAGED: "Get a whole copy of the file, or have the compiler write it again; the problems name what is damaged.",
+    Cause.INCOMPLETE: (
+        "Take the figures as lower bounds; the notes and problems name the operations, plans or precisions that are "
+        "not known."
+    ),
+}
+
+
 def next_step(
     verdict: Verdict,
     timeline: Timeline,
@@ -151,9 +169,9 @@ def next_step(
     if cause is Cause.INVALID_LAYOUT:
         first = bad[0].remedy if bad else ""
         return f"Give these values layouts that resolve. {first}".strip()
-    if cause is Cause.UNAVAILABLE:
-        return "The sizes cannot be computed by TileView; the problems say which operation or precision is not known."
-    if levers and levers[0].fits:
+    if cause in _NOT_KNOWN_STEPS:
+        return _NOT_KNOWN_STEPS[cause]
+    if levers and levers[0].fits is True:
         lever = levers[0]
         return f"Swap operation {lever.operation} to alternative {lever.alternative}: it then fits."
     if levers:
@@ -162,7 +180,7 @@ def next_step(
             f"No single swap is enough; the best, alternative {lever.alternative} of operation {lever.operation}, "
             f"takes {exact_text(-lever.delta_total)} off the total peak. Search for several swaps."
         )
-    cure = next((relief for relief in reliefs if relief.fits), None)
+    cure = next((relief for relief in reliefs if relief.fits is True), None)
     if cure is not None:
         return f"Swap operation {cure.operation} to alternative {cure.alternative}: it then fits."
     if reliefs:
@@ -184,6 +202,8 @@ def next_step(
 def next_after_refusal(verdict: Verdict, recipe: Recipe | None, bad: Sequence[BadLayout]) -> str:
     """What to do about a recipe that cannot be lowered; ``bad`` are homes that do not resolve."""
     operation = verdict.operation
+    if verdict.limit == GRAPH_LIMIT:
+        return "The graph itself is at fault, so no other plan helps: have the compiler write the file again."
     if bad:
         one = len(bad) == 1
         which = (
@@ -194,5 +214,6 @@ def next_after_refusal(verdict: Verdict, recipe: Recipe | None, bad: Sequence[Ba
         return "The recipe names a choice that cannot be carried out; see the reason."
     others = len(recipe.alternatives.get(operation, ())) - (recipe.in_force(operation) is not None)
     if others > 0:
-        return f"Try another plan for operation {operation}: {_counted(others, 'alternative')} are in the file."
+        are = "is" if others == 1 else "are"
+        return f"Try another plan for operation {operation}: {_counted(others, 'alternative')} {are} in the file."
     return f"Operation {operation} has no other plan in this file; change what feeds it."

@@ -35,7 +35,7 @@ class Relief:
     alternative: int
     now: int
     then: int
-    fits: bool
+    fits: bool | None
 
     @property
     def saved(self) -> int:

@@ -20,6 +20,7 @@ from tileview.present.plan_words import plan_differences, plan_words
 from tileview.present.tables import (
     Node,
     Tone,
+    outcome,
 )
 from tileview.present.words import counted, layout_differences, layout_words, precision_words
 
@@ -65,9 +66,9 @@ def _summary(states: Sequence[CompareState]) -> list[CompareRow]:
             "Verdict",
             tuple(
                 CompareEntry(
-                    ("✓ fits" if state.verdict.fits else "✗ does not fit"),
+                    f"{outcome(state.verdict.fits)[0]} {state.verdict.words}",
                     tip=state.verdict.text,
-                    tone=Tone.OK if state.verdict.fits else Tone.OVER,
+                    tone=outcome(state.verdict.fits)[2],
                 )
                 for state in states
             ),

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from tileview.model.timeline import fits_words
 from tileview.qt.dialogs import LOGGER
 from tileview.qt.icons import icon
 from tileview.qt.processes import Task, Worker, failure_of
@@ -188,8 +189,8 @@ class FolderDialog(QDialog):
             kind, fits, text, peak, item.peak = payload
             self._fitting += bool(fits)
             cells, sign, token = (
-                (kind, "fits" if fits else "does not fit", peak, text),
-                *(("fits", "ok") if fits else ("over", "over")),
+                (kind, fits_words(fits), peak, text),
+                *outcome(fits)[1:],
             )
         else:
             reason, details = failure_of(outcome, payload)

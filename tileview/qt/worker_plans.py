@@ -27,6 +27,7 @@ def verdict(path: str, reporter: Reporter) -> tuple[str, bool, str, str, int]:
     """
     document = Document(Path(path), open_file(Path(path)))
     reporter.check()
+    document.read_whole()
     result = EstimateJob(0, document, EditState()).run(Replanner()).estimate
     total = None if result.timeline is None else result.timeline.peak.total
     peak = "unavailable" if total is None else size_text(total)

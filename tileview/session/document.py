@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tileview.core.memory.accounts import Findings
 from tileview.core.memory.from_file import timeline_from_file
+from tileview.core.memory.study import study
 from tileview.core.memory.whatif import with_findings
 from tileview.formats.search_state import SearchState
 from tileview.model.graph import Graph
@@ -55,6 +56,13 @@ class Document:
         if not self._made:
             self._made.append(timeline_from_file(self.source))
         return self._made[0]
+
+    def read_whole(self) -> None:
+        """Read all numbers per tile of a timeline now, so that its verdict rests on them too."""
+        if isinstance(self.source, TimelineFile) and self.source.has_tiles:
+            for part in study(self.source, len(self.source.steps)):
+                if isinstance(part, Findings):
+                    self.add_findings(part)
 
     def add_findings(self, findings: Findings) -> None:
         """Take in what the arrays of the file mean for its verdict."""

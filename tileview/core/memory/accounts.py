@@ -121,9 +121,7 @@ def _at_least(found: Size, stated: Size) -> Size:
 # -- the verdict ----------------------------------------------------------------------------------------------------
 
 
-def verdict_on(
-    evidence: Evidence, budgets: Budgets, unsized: tuple[Unsized, ...], own_budgets: bool = True
-) -> Verdict:
+def verdict_on(evidence: Evidence, budgets: Budgets, unsized: tuple[Unsized, ...], own_budgets: bool = True) -> Verdict:
     """The verdict on all accounts of a file.
 
     A value without a valid layout never fits. Else: different outcomes are a contradiction; where all fit but
@@ -156,7 +154,10 @@ def verdict_on(
         more = f", and {len(evidence.damage) - 1:,} more such faults" if len(evidence.damage) > 1 else ""
         left = next((found for _, found in (*stated, *own) if found.fits is not None), verdict)
         return replace(
-            left, fits=None, cause=Cause.DAMAGED, text=f"the file is damaged: {reason}{more}. Of what is left: {left.text}"
+            left,
+            fits=None,
+            cause=Cause.DAMAGED,
+            text=f"the file is damaged: {reason}{more}. Of what is left: {left.text}",
         )
     return _at_own_place(verdict, account, evidence)
 
@@ -194,9 +195,7 @@ def _contradiction(
         word = "fits" if evidence.claim else "does not fit"
         text = f"the file contradicts itself: it says that it {word}, by {account.source}: {first.text}"
         needed = first.needed_bytes
-        return replace(
-            first, fits=None, cause=Cause.CONTRADICTION, text=text, stated_bytes=needed, found_bytes=needed
-        )
+        return replace(first, fits=None, cause=Cause.CONTRADICTION, text=text, stated_bytes=needed, found_bytes=needed)
     other, second = against
     text = f"the file contradicts itself: by {account.source}, {first.text}; by {other.source}, {second.text}"
     over = first if first.fits is False else second

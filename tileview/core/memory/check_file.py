@@ -47,9 +47,7 @@ def version3_peak(file: TimelineFile) -> tuple[Peak, list[Problem]]:
     return corrected, problems
 
 
-def check_figures(
-    file: TimelineFile, coarse: tuple[list[int], list[int]], largest: Size
-) -> list[Problem]:
+def check_figures(file: TimelineFile, coarse: tuple[list[int], list[int]], largest: Size) -> list[Problem]:
     """Disagreements among the figures of a file that need no per-tile array.
 
     Parameters

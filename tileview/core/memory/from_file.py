@@ -18,7 +18,8 @@ from tileview.core.memory.file_tiles import FileNumbers
 from tileview.core.memory.infer import Inferred, born, infer_groups
 from tileview.core.memory.rows import layout_fault
 from tileview.core.memory.usage import PlacedTiles, live_spans
-from tileview.core.memory.verdict import Budgets, Unsized, contiguous_bytes
+from tileview.core.memory.verdict import Budgets, Unsized, contiguous_bytes, cut_note
+from tileview.model.config import PLANNED_BYTES
 from tileview.model.sizes import LARGEST_COUNTED_BYTES, UNAVAILABLE, Size, Unavailable, size_to_u64
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import (
@@ -147,7 +148,8 @@ class _Reader:
         unsized = self._unsized()
         peak, peak_problems = version3_peak(file)
         evidence = self._evidence(peak, tuple(problem.text for problem in peak_problems))
-        budgets = Budgets(file.budget_bytes, file.interleaved_budget_bytes, file.reserve_bytes)
+        budget = min(file.budget_bytes, PLANNED_BYTES)
+        budgets = Budgets(budget, file.interleaved_budget_bytes, file.reserve_bytes)
         verdict = verdict_on(evidence, budgets, unsized)
         problems = [*file.problems, *self.problems, *self.inferred.problems, *peak_problems]
         told = {problem.place for problem in self.inferred.problems}
@@ -165,7 +167,7 @@ class _Reader:
             scope=file.scope,
             model=file.model,
             tile_count=file.tile_count,
-            budget_bytes=file.budget_bytes,
+            budget_bytes=budget,
             interleaved_budget_bytes=file.interleaved_budget_bytes,
             reserve_bytes=file.reserve_bytes,
             peak=peak,
@@ -190,7 +192,7 @@ class _Reader:
         notes = [] if self.file.has_tiles else [DERIVED_NOTE]
         if self.file.usage_is_coarse:
             notes.append(COARSE_NOTE)
-        return tuple(notes)
+        return (*notes, *cut_note(self.file.budget_bytes))
 
     def _step(self, step: int | None) -> int | None:
         """A step number of the file, None where there is no such step (reported by the checks)."""
@@ -277,7 +279,7 @@ class _Reader:
         return Evidence(
             tuple(replace(account, standard_place=place) for account in stated_accounts(file, peak, self._place)),
             tuple(replace(account, standard_place=self._standard_place(account.peak)) for account in own),
-            file.fits_budget,
+            file.fits_budget if file.budget_bytes <= PLANNED_BYTES else None,
             (*damage, *arrays),
         )
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tileview.model.config import INTERLEAVED_BYTES, STANDARD_BELOW_BYTES
+from tileview.model.config import INTERLEAVED_BYTES, PLANNED_BYTES, STANDARD_BELOW_BYTES
 from tileview.model.sizes import UNAVAILABLE, Size, Unavailable, exact_text
 from tileview.model.timeline import Cause, Peak, Place, Verdict
 
@@ -41,6 +41,13 @@ class Budgets:
     total: int
     interleaved: int
     reserve: int
+
+
+def cut_note(budget: int) -> tuple[str, ...]:
+    """Says that a budget is larger than what a tile has for plans, and counts as that; nothing where it is not."""
+    if budget <= PLANNED_BYTES:
+        return ()
+    return (f"the budget of {exact_text(budget)} is cut to the {exact_text(PLANNED_BYTES)} that a tile has for plans",)
 
 
 def contiguous_bytes(taken: int) -> int:

@@ -12,7 +12,8 @@ from tileview.core.memory.accounts import Findings, doubted, verdict_on
 from tileview.core.memory.assemble import Allocations, StepFacts, assemble
 from tileview.core.memory.rows import Footprint, footprint, layout_fault
 from tileview.core.memory.usage import PlacedTiles, live_spans
-from tileview.core.memory.verdict import Budgets, Unsized, decide
+from tileview.core.memory.verdict import Budgets, Unsized, cut_note, decide
+from tileview.model.config import PLANNED_BYTES
 from tileview.model.sizes import LARGEST_COUNTED_BYTES, UNAVAILABLE, Size, Unavailable
 from tileview.model.tensor import Layout, MemoryClass
 from tileview.model.timeline import (
@@ -51,10 +52,12 @@ def with_layouts(
         What-if values; None keeps the timeline's.
     """
     budgets = Budgets(
-        timeline.budget_bytes if budget_bytes is None else budget_bytes,
+        timeline.budget_bytes if budget_bytes is None else min(budget_bytes, PLANNED_BYTES),
         timeline.interleaved_budget_bytes,
         timeline.reserve_bytes if reserve_bytes is None else reserve_bytes,
     )
+    if budget_bytes is not None and budget_bytes > PLANNED_BYTES:
+        timeline = replace(timeline, notes=tuple(dict.fromkeys((*timeline.notes, *cut_note(budget_bytes)))))
     changed = {index: layout for index, layout in layouts.items() if timeline.values[index].layout != layout}
     if changed:
         return _Changed(timeline, changed).timeline(budgets)
