@@ -133,7 +133,8 @@ def _result(swap: Swap, trial: Trial, before: Trial, in_force: bool) -> Alternat
 
 
 def ranked(results: Iterable[AlternativeResult]) -> list[AlternativeResult]:
-    """Best first: those that fit, that may, that do not; then by total peak, then by operation and alternative; refused ones last."""
+    """Best first: those that fit, that may, that do not; then by total peak, operation and alternative; refused ones
+    last."""
 
     def key(result: AlternativeResult) -> tuple[bool, int, bool, int, int, int]:
         total = None if result.peak is None else result.peak.total

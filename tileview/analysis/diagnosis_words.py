@@ -145,8 +145,8 @@ def _counted(number: int, what: str) -> str:
 
 
 _NOT_KNOWN_STEPS = {
-    Cause.CONTRADICTION: "Have the compiler write the file again: as long as it contradicts itself, nothing is certain.",
-    Cause.DAMAGED: "Get a whole copy of the file, or have the compiler write it again; the problems name what is damaged.",
+    Cause.CONTRADICTION: "Have the compiler write the file again: while it contradicts itself, nothing is certain.",
+    Cause.DAMAGED: "Get a whole copy of the file, or have it written again; the problems name what is damaged.",
     Cause.INCOMPLETE: (
         "Take the figures as lower bounds; the notes and problems name the operations, plans or precisions that are "
         "not known."

@@ -65,7 +65,8 @@ def fix_layouts(timeline: Timeline) -> LayoutFix:
     size = f" with a total peak of {exact_text(peak)}" if isinstance(peak, int) else ""
     text = f"It fits{size} after giving {values} values layouts that resolve."
     if changed.verdict.fits is None:
-        text = f"After giving {values} values layouts that resolve it is not known whether it fits: {changed.verdict.text}."
+        why = changed.verdict.text
+        text = f"After giving {values} values layouts that resolve it is not known whether it fits: {why}."
     elif not changed.verdict.fits:
         text = f"Giving {values} values layouts that resolve does not make it fit."
     return LayoutFix(chosen, changed, tried, exhaustive, text)

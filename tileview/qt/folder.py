@@ -190,7 +190,7 @@ class FolderDialog(QDialog):
             self._fitting += bool(fits)
             cells, sign, token = (
                 (kind, fits_words(fits), peak, text),
-                *outcome(fits)[1:],
+                *shown_as(fits)[1:],
             )
         else:
             reason, details = failure_of(outcome, payload)

@@ -20,7 +20,7 @@ from tileview.session.estimate import EstimateJob
 from tileview.session.state import EditState
 
 
-def verdict(path: str, reporter: Reporter) -> tuple[str, bool, str, str, int]:
+def verdict(path: str, reporter: Reporter) -> tuple[str, bool | None, str, str, int]:
     """Kind, whether it fits, verdict and peak of a file, in words; for the list of a folder.
 
     The peak comes in bytes too, for sorting; −1 where it is unavailable.

@@ -123,7 +123,8 @@ def judge(
     total_step, interleaved_step = columns[2].step(), columns[1].step()
     known_part = peak
     if unsized:
-        known_part = Peak(*(max(column.known, default=0) for column in columns), largest, exchange_rows)
+        most = [max(column.known, default=0) for column in columns]
+        known_part = Peak(most[0], most[1], most[2], largest, exchange_rows)
         total_step = columns[2].known_step()
     verdict = decide(
         known_part,

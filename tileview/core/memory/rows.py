@@ -154,12 +154,15 @@ def _footprint(
 
 
 def layout_fault(shape: Shape, layout: Layout | None, tile_count: int) -> str | None:
-    """Why a layout cannot be used on a device: it does not resolve, or has more owners than there are tiles."""
+    """Why a layout cannot be used on a device: it does not resolve, or has more owners than there are tiles.
+
+    None of an element order that is not known: then nobody can tell.
+    """
     if layout is None:
         return None
     failure = layout_failure(shape, layout)
     if failure is not None:
-        return str(failure)
+        return None if failure.kind is LayoutErrorKind.UNKNOWN_ORDER else str(failure)
     owners = layout.tiling.tile_count
     return f"{owners} owners do not fit a device of {tile_count} tiles" if owners > tile_count else None
 
