@@ -1,4 +1,4 @@
-"""A false headline never leads to a verdict that the file's own steps deny: every field, every version, both outcomes."""
+"""A false headline never leads to a verdict that the file's own steps deny: every field, every version."""
 
 from __future__ import annotations
 

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from tileview.model.timeline import fits_words
+from tileview.present.tables import outcome as shown_as
 from tileview.qt.dialogs import LOGGER
 from tileview.qt.icons import icon
 from tileview.qt.processes import Task, Worker, failure_of
@@ -188,10 +189,7 @@ class FolderDialog(QDialog):
         if outcome == "done" and isinstance(payload, tuple):
             kind, fits, text, peak, item.peak = payload
             self._fitting += bool(fits)
-            cells, sign, token = (
-                (kind, fits_words(fits), peak, text),
-                *shown_as(fits)[1:],
-            )
+            cells, sign, token = (kind, fits_words(fits), peak, text), shown_as(fits)[1], str(shown_as(fits)[2])
         else:
             reason, details = failure_of(outcome, payload)
             if details:
