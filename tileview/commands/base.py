@@ -18,8 +18,15 @@ EXIT_NO: Final = 1
 """Does not fit, differs, nothing found."""
 EXIT_BAD: Final = 2
 """Bad input or usage."""
+EXIT_UNKNOWN: Final = 3
+"""Not known: the file contradicts itself, is damaged, or is known in part."""
 EXIT_INTERRUPTED: Final = 2
 """Ended by Ctrl+C: nothing can be said of the files."""
+
+
+def verdict_code(*fits: bool | None) -> int:
+    """The exit code of verdicts: 1 where one does not fit, else 3 where one is not known, else 0."""
+    return EXIT_NO if False in fits else EXIT_UNKNOWN if None in fits else EXIT_OK
 
 
 class UsageError(TileViewError):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tileview.commands.base import EXIT_BAD, EXIT_NO, EXIT_OK, clean, complain, emit, emit_json
+from tileview.commands.base import EXIT_BAD, clean, complain, emit, emit_json, verdict_code
 from tileview.commands.parser import Arguments
-from tileview.commands.subject import Subject, expand, load
+from tileview.commands.subject import Subject, compared, expand, load
 from tileview.errors import LoadError
 from tileview.model.sizes import Size, Unavailable, exact_text, size_to_json
 
@@ -16,34 +16,33 @@ def run_check(arguments: Arguments) -> int:
 
     A file passes if it fits, its total peak (reserve not included) is at most ``--max-total`` and its interleaved
     peak at most ``--max-interleaved``, where these are given. 2 where a file cannot be read, else 1 where one fails,
-    else 0.
+    else 3 where it is not known of one, else 0.
     """
-    code = EXIT_OK
+    passes: list[bool | None] = []
     bad = False
     entries: list[dict[str, Any]] = []
     for name, _ in expand(arguments.files):
         try:
-            subject = load(name)
+            subject = compared(load(name))
         except LoadError as error:
             complain(str(error))
             bad = True
             entries.append({"file": name, "passes": False, "reasons": [str(error)], "peak": None})
             continue
         reasons = failures(subject, arguments.max_total, arguments.max_interleaved)
-        if reasons:
-            code = EXIT_NO
+        passes.append(False if reasons else subject.verdict.fits)
         entries.append(_entry(subject, reasons))
         if not arguments.json:
             emit(_line(subject, reasons))
         subject.close()
     if arguments.json:
         emit_json({"files": entries})
-    return EXIT_BAD if bad else code
+    return EXIT_BAD if bad else verdict_code(*passes)
 
 
 def failures(subject: Subject, max_total: int | None, max_interleaved: int | None) -> list[str]:
-    """Why a file does not pass; empty where it does."""
-    reasons = [] if subject.verdict.fits else [subject.verdict.text]
+    """Why a file does not pass; empty where it does, or where that is not known."""
+    reasons = [subject.verdict.text] if subject.verdict.fits is False else []
     timeline = subject.timeline
     if timeline is not None:
         reasons += _over("total peak", timeline.peak.total, max_total)
@@ -64,6 +63,8 @@ def _over(what: str, size: Size, most: int | None) -> list[str]:
 def _line(subject: Subject, reasons: list[str]) -> str:
     if reasons:
         return f"FAIL {clean(subject.name)}: {clean('; '.join(reasons), 600)}"
+    if subject.verdict.fits is None:
+        return f"unknown {clean(subject.name)}: {clean(subject.verdict.text, 600)}"
     timeline = subject.timeline
     assert timeline is not None
     return (
@@ -81,4 +82,10 @@ def _entry(subject: Subject, reasons: list[str]) -> dict[str, Any]:
             "standard": size_to_json(timeline.peak.standard),
             "interleaved": size_to_json(timeline.peak.interleaved),
         }
-    return {"file": subject.name, "passes": not reasons, "reasons": reasons, "peak": peak}
+    is_known = bool(reasons) or subject.verdict.fits is not None
+    return {
+        "file": subject.name,
+        "passes": not reasons if is_known else None,
+        "reasons": reasons if is_known else [subject.verdict.text],
+        "peak": peak,
+    }
