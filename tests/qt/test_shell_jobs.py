@@ -21,7 +21,7 @@ from tileview.qt.jobs import Estimator
 from tileview.qt.processes import Task, Worker
 from tileview.qt.worker_evaluate import share
 from tileview.session.document import Document
-from tileview.session.estimate import EstimateJob
+from tileview.session.estimate_jobs import EstimateJob
 from tileview.session.state import EditState
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tileview.commands.base import EXIT_BAD, EXIT_NO, EXIT_OK, clean, complain, emit, emit_json
-from tileview.commands.parser import Arguments
+from tileview.commands.base import EXIT_BAD, EXIT_NO, EXIT_OK, Arguments, clean, complain, emit, emit_json
 from tileview.commands.subject import Subject, expand, load
 from tileview.errors import LoadError
 from tileview.model.sizes import Size, Unavailable, exact_text, size_to_json

@@ -9,10 +9,8 @@ from dataclasses import dataclass
 from typing import Final, NoReturn
 
 from tileview import __version__
-from tileview.commands.base import UsageError
+from tileview.commands.base import Arguments, UsageError
 from tileview.model.sizes import LARGEST_LIMIT_BYTES
-
-Arguments = argparse.Namespace
 
 _UNITS: Final = {"": 1, "b": 1, "kib": 1024, "mib": 1024**2}
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from tileview.commands.base import CONSOLE, EXIT_NO, EXIT_OK, complain, emit
+from tileview.commands.base import CONSOLE, EXIT_NO, EXIT_OK, Arguments, complain, emit
 from tileview.commands.output import write_file
-from tileview.commands.parser import Arguments
 from tileview.commands.subject import load, overrides_of
 from tileview.errors import PlanError
 from tileview.formats.timeline_writer import timeline_chunks

@@ -9,8 +9,7 @@ from tileview.analysis.diagnose import diagnose_fully
 from tileview.analysis.diagnosis import ContributionGroup, Diagnosis, Figure, grouped
 from tileview.analysis.overflows import overflow_sentence
 from tileview.analysis.relief import Relief
-from tileview.commands.base import EXIT_BAD, EXIT_NO, EXIT_OK, clean, complain, emit, emit_json, table
-from tileview.commands.parser import Arguments
+from tileview.commands.base import EXIT_BAD, EXIT_NO, EXIT_OK, Arguments, clean, complain, emit, emit_json, table
 from tileview.commands.subject import (
     Subject,
     compared,

@@ -9,7 +9,7 @@ from tileview.qt.jobs import Estimator, Failure
 from tileview.qt.status import Work
 from tileview.qt.study import Study
 from tileview.session.document import Document
-from tileview.session.estimate import EstimateJob, EstimateResult
+from tileview.session.estimate_jobs import EstimateJob, EstimateResult
 from tileview.session.session import Pin
 from tileview.session.state import EditState
 

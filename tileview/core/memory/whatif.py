@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from tileview.core.memory.assemble import Allocations, StepFacts, assemble
-from tileview.core.memory.rows import Footprint, footprint, layout_fault
+from tileview.core.memory.measurement import Footprint, footprint, layout_fault
 from tileview.core.memory.usage import PlacedTiles, live_stretches
 from tileview.core.memory.verdict import Budgets, Place, Unsized, decide
 from tileview.model.sizes import LARGEST_COUNTED_BYTES, UNAVAILABLE, Size, Unavailable

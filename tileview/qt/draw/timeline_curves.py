@@ -7,8 +7,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QFontMetricsF, QPainter, QPainterPath, QPen
 
 from tileview.model.timeline import ByteArray
-from tileview.present.curves import column_steps
-from tileview.present.stacks import Series
+from tileview.present.curves import Series, column_steps
 from tileview.present.ticks import Tick, byte_ticks
 from tileview.qt.draw.timeline_data import PlotData, layer_brushes, reserve_brush, second_pen
 from tileview.qt.draw.timeline_labels import draw_label

@@ -17,7 +17,7 @@ from tileview.present.alternative_rows import (
     alternative_rows,
     progress_words,
 )
-from tileview.present.details import find_operation
+from tileview.present.detail_sections import find_operation
 from tileview.qt.bridge import Bridge
 from tileview.qt.draw.picture import Part
 from tileview.qt.draw.picture_parts import TablePart

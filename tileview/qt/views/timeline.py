@@ -17,11 +17,11 @@ from tileview.present.curves import (
     BoolArray,
     CurveMode,
     Curves,
+    Series,
     peak_marks,
     repeat_spans,
     tile_at,
 )
-from tileview.present.stacks import Series
 from tileview.qt.bridge import Bridge
 from tileview.qt.draw.picture import Part
 from tileview.qt.draw.timeline_data import PlotData

@@ -12,7 +12,7 @@ from tileview.model.config import PLANNED_BYTES
 from tileview.model.recipe import Overrides
 from tileview.model.sizes import exact_text, kib_text
 from tileview.model.timeline import Timeline
-from tileview.present.whatif import NEVER_EXPORTED, limits, not_modelled, sentences
+from tileview.present.override_limits import NEVER_EXPORTED, limits, not_modelled, sentences
 from tileview.qt.bridge import Bridge
 from tileview.qt.draw.picture import Part
 from tileview.qt.draw.picture_parts import Line, TextPart
