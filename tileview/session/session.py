@@ -60,7 +60,10 @@ Listener = Callable[[Change], None]
 
 
 class Session:
-    """What is open and selected, with its edits and estimates. Not thread-safe: all calls come from one thread, results of jobs included."""
+    """What is open and selected, with its edits and estimates.
+
+    Not thread-safe: all calls come from one thread, results of jobs included.
+    """
 
     def __init__(self) -> None:
         self._document: Document | None = None
