@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from tileview.collecting import collected_seldom
 from tileview.commands.base import CONSOLE, EXIT_BAD, EXIT_INTERRUPTED, complain, provide_streams
-from tileview.commands.crashlog import write_crash_log
+from tileview.commands.output import write_crash_log
 from tileview.commands.parser import parse_arguments
 from tileview.errors import TileViewError
 

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from tests.helpers.make_recipe import recipe_pieces
 from tileview.core.estimate import estimate
 from tileview.core.geometry import resolve as geometry
-from tileview.core.memory import exchange, rows
+from tileview.core.memory import exchange, measurement
 from tileview.formats.search_state import search_state_from_bytes
 
 TILES = (64, 128, 256, 512, 1024, 1472)
@@ -30,7 +30,7 @@ def milliseconds(operations: int, tiles: int, repeats: int) -> float:
     recipe = search_state_from_bytes(text.encode(), "made").recipe
     best = float("inf")
     for _ in range(repeats):
-        for module in (geometry, rows, exchange):
+        for module in (geometry, measurement, exchange):
             module.clear_cache()
         gc.collect()
         gc.disable()  # as in the window, where the collector runs between events

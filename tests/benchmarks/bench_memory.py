@@ -8,14 +8,14 @@ from collections.abc import Callable
 
 from tests.helpers.golden_program import load_golden, read_program
 from tileview.core.geometry import resolve as geometry
-from tileview.core.memory import exchange, rows
-from tileview.core.memory.estimate import measure
+from tileview.core.memory import exchange, measurement
+from tileview.core.memory.measurement import measure
 from tileview.model.timeline import Timeline
 
 
 def clear() -> None:
     geometry.clear_cache()
-    rows.clear_cache()
+    measurement.clear_cache()
     exchange.clear_cache()
 
 

@@ -17,8 +17,7 @@ from tests.helpers.golden_recipes import golden_recipe
 from tileview.core.estimate import estimate
 from tileview.core.geometry import resolve as geometry
 from tileview.core.lowering.replanner import Replanner
-from tileview.core.memory import estimate as measurement
-from tileview.core.memory import exchange, rows
+from tileview.core.memory import exchange, measurement
 from tileview.errors import PlanError
 from tileview.formats.search_state import load_search_state
 from tileview.model.recipe import Recipe
@@ -26,7 +25,6 @@ from tileview.model.recipe import Recipe
 
 def clear() -> None:
     geometry.clear_cache()
-    rows.clear_cache()
     measurement.clear_cache()
     exchange.clear_cache()
 

@@ -16,7 +16,7 @@ from tests.helpers.command_line import SAMPLES, Run, run
 from tests.helpers.dumps import compact
 from tests.helpers.hostile import MARKUP, hostile_recipe, odd_counts, unavailable_timeline, write_hostile
 from tests.helpers.malformed import changed_fields, documents, inconsistent, whole_files
-from tileview.present.csvtext import csv_text
+from tileview.present.tables import csv_text
 
 BROKEN = sorted((SAMPLES / "broken").iterdir())
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]")

@@ -14,7 +14,7 @@ import pytest
 from tests.helpers import make_samples
 from tests.helpers.dumps import SAMPLES, compact, sample
 from tests.helpers.golden_program import DATA, load_golden, read_program
-from tileview.core.memory.estimate import measure
+from tileview.core.memory.measurement import measure
 from tileview.formats import debugmodel, debugtext
 from tileview.formats.save import render
 from tileview.formats.search_state import search_state_from_bytes

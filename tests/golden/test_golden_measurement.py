@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.helpers.golden_program import load_golden, read_program
-from tileview.core.memory.estimate import measure
+from tileview.core.memory.measurement import measure
 from tileview.core.memory.verdict import contiguous_overflow
 from tileview.model.timeline import Timeline
 

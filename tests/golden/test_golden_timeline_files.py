@@ -15,8 +15,8 @@ from tests.helpers.golden_program import load_golden, read_program
 from tileview.analysis.repair import repair_groups
 from tileview.core.geometry.resolve import LayoutErrorKind
 from tileview.core.memory.check_file import check_arrays
-from tileview.core.memory.estimate import measure
 from tileview.core.memory.from_file import timeline_from_file
+from tileview.core.memory.measurement import measure
 from tileview.core.memory.whatif import with_layouts
 from tileview.formats.timeline import load_timeline, timeline_from_bytes
 from tileview.model.sizes import UNAVAILABLE

@@ -8,7 +8,7 @@ from typing import Any
 
 from tileview.model.timeline import Problem, Timeline, Verdict
 from tileview.session.document import Document
-from tileview.session.estimate import EstimateResult
+from tileview.session.estimate_jobs import EstimateResult
 from tileview.session.session import Pin, Session
 
 

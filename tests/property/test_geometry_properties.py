@@ -11,9 +11,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tests.helpers.random_layouts import axis_layouts, layouts, shapes
-from tileview.core.geometry.mapping import is_mapping
 from tileview.core.geometry.owners import owner_box, owner_parts
 from tileview.core.geometry.resolve import layout_failure, resolve, same_distribution
+from tileview.core.geometry.resolved import is_mapping
 from tileview.model.tensor import Layout, Shape
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tileview.core.lowering.compose import compose_mappings
-from tileview.core.lowering.views import view_shape
+from tileview.core.lowering.pointwise import view_shape
 from tileview.model.program import AxisView, Mapping
 from tileview.model.tensor import Shape
 

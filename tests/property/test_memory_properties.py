@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tests.helpers.small_programs import programs
 from tileview.core.geometry.owners import owner_box
 from tileview.core.geometry.resolve import layout_failure, resolve
-from tileview.core.memory.estimate import measure
 from tileview.core.memory.from_file import timeline_from_file
+from tileview.core.memory.measurement import measure
 from tileview.core.memory.usage import live_stretches
 from tileview.core.memory.whatif import with_layouts
 from tileview.formats.timeline import timeline_from_bytes

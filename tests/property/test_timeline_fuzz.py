@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tests.helpers.small_programs import F8, kernel, program, value
 from tileview.analysis.repair import repair_groups
 from tileview.core.memory.check_file import check_arrays
-from tileview.core.memory.estimate import measure
 from tileview.core.memory.from_file import timeline_from_file
+from tileview.core.memory.measurement import measure
 from tileview.core.memory.study import study
 from tileview.core.memory.whatif import with_layouts
 from tileview.errors import LoadError

@@ -17,9 +17,8 @@ from tests.helpers.opened import opened
 from tileview.analysis.lifetimes import lifetimes
 from tileview.analysis.overflows import steps_over
 from tileview.present.colours import contrast, ink_on, parse_rgb, relative_luminance
-from tileview.present.curves import CurveMode, curves
+from tileview.present.curves import CurveMode, curves, stack
 from tileview.present.graph_figures import StepState
-from tileview.present.stacks import stack
 from tileview.qt.base.style import apply_theme
 from tileview.qt.base.theme import GROUND_TOKENS, TEXT_TOKENS, Theme, load_theme
 from tileview.qt.jobs.session_signals import Bridge

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 
 from tests.helpers.opened import opened
 from tests.helpers.views import stage
-from tileview.present.operation_table import OperationColumn
+from tileview.present.operation_rows import OperationColumn
 from tileview.present.step_rows import StepColumn
 from tileview.qt.base.theme import load_theme
 from tileview.qt.jobs.session_signals import Bridge

@@ -22,7 +22,7 @@ from tileview.qt.jobs.processes import Task, Worker
 from tileview.qt.jobs.worker_evaluate import share
 from tileview.qt.widgets.dialogs import ErrorDialog
 from tileview.session.document import Document
-from tileview.session.estimate import EstimateJob
+from tileview.session.estimate_jobs import EstimateJob
 from tileview.session.state import EditState
 
 

@@ -149,7 +149,7 @@ def test_a_fault_is_told_and_logged_and_the_window_lives():
 
 def test_a_failing_estimate_is_told_and_the_next_one_runs():
     course = """
-from tileview.session.estimate import EstimateJob
+from tileview.session.estimate_jobs import EstimateJob
 kept, EstimateJob.run = EstimateJob.run, boom
 window.session.swap(0, 2)
 until = time.monotonic() + 30

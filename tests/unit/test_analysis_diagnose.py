@@ -12,8 +12,7 @@ from tileview.analysis.diagnosis import grouped
 from tileview.analysis.diagnosis_words import PLACEMENT_NOTE
 from tileview.analysis.loads import compare_loads, item_keys, match_by, tile_load, total_peak_place
 from tileview.analysis.next_step import Action, next_step
-from tileview.analysis.relief import cure, fullest, makers, reliefs
-from tileview.analysis.shrink import Shrinkage
+from tileview.analysis.relief import Shrinkage, cure, fullest, makers, reliefs
 from tileview.analysis.trials import Evaluator
 from tileview.core.estimate import estimate
 from tileview.core.geometry.resolve import LayoutErrorKind

@@ -25,8 +25,7 @@ from tileview.analysis.overflows import (
 from tileview.model.recipe import Recipe
 from tileview.model.timeline import Timeline
 from tileview.present.allocation_rows import AllocationFigures
-from tileview.present.curves import CurveMode, curves
-from tileview.present.stacks import StackSource
+from tileview.present.curves import CurveMode, StackSource, curves
 
 BOTH = (
     "Two steps overflow: step 69 (op 21 Gemm: its 155.3 KiB copy and 80.0 KiB cast of op 20's result) by 29.8 KiB on "

@@ -13,7 +13,7 @@ from tests.helpers.random_layouts import layouts, shapes
 from tests.helpers.small_programs import WHOLE, kernel, program, value
 from tileview.analysis.repair import Repair, repair_groups, repairs
 from tileview.core.geometry.resolve import LayoutErrorKind, layout_failure, resolve
-from tileview.core.memory.estimate import measure
+from tileview.core.memory.measurement import measure
 from tileview.core.memory.whatif import with_layouts
 from tileview.model.sizes import UNAVAILABLE
 from tileview.model.tensor import (

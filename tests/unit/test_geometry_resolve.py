@@ -6,7 +6,6 @@ import pickle
 
 import pytest
 
-from tileview.core.geometry.mapping import is_mapping
 from tileview.core.geometry.resolve import (
     LayoutError,
     LayoutErrorKind,
@@ -14,6 +13,7 @@ from tileview.core.geometry.resolve import (
     resolve,
     same_distribution,
 )
+from tileview.core.geometry.resolved import is_mapping
 from tileview.errors import TileViewError
 from tileview.model.tensor import (
     LEFT,

@@ -7,8 +7,7 @@ from math import prod
 import pytest
 
 from tileview.core.geometry.resolve import resolve
-from tileview.core.lowering.homes import HomeLimits, home_order, home_type
-from tileview.core.lowering.inputs import canonical_layout, flat_layout
+from tileview.core.lowering.homes import HomeLimits, canonical_layout, flat_layout, home_order, home_type
 from tileview.core.lowering.valuetypes import RefusedError, TypeTable
 from tileview.model.config import PipelineConfig
 from tileview.model.tensor import (

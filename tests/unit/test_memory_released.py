@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.dumps import SAMPLES
-from tileview.core.memory.kept import Kept
+from tileview.core.memory.usage import Kept
 from tileview.core.memory.whatif import with_layouts
 from tileview.formats import open_file
 from tileview.model.recipe import Overrides
 from tileview.session.document import Document
-from tileview.session.estimate import EstimateJob
+from tileview.session.estimate_jobs import EstimateJob
 from tileview.session.state import EditState
 
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.helpers.small_programs import F8, WHOLE, kernel, program, value
-from tileview.core.memory.estimate import measure
 from tileview.core.memory.exchange import step_exchange
-from tileview.core.memory.groups import group_values
-from tileview.core.memory.lifetimes import find_lifetimes
-from tileview.core.memory.rows import footprint
+from tileview.core.memory.groups import find_lifetimes, group_values
+from tileview.core.memory.measurement import footprint, measure
 from tileview.core.memory.scratch import Scratch, share_micro_panels, stages, step_scratch
 from tileview.core.memory.verdict import (
     Budgets,

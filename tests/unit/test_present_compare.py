@@ -10,10 +10,16 @@ from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, make_timeline,
 from tests.helpers.opened import estimate, opened
 from tileview.model.sizes import UNAVAILABLE
 from tileview.model.timeline import Peak, Timeline
-from tileview.present.compare_allocations import peak_loads
-from tileview.present.compare_rows import compare_nodes
-from tileview.present.compare_states import CompareRow, CompareState, Section
-from tileview.present.compare_table import CompareSpec, shared_top, sparkline
+from tileview.present.compare_rows import (
+    CompareRow,
+    CompareSpec,
+    CompareState,
+    Section,
+    compare_nodes,
+    peak_loads,
+    shared_top,
+    sparkline,
+)
 from tileview.present.tables import Tone, flat_rows
 from tileview.session import edits
 

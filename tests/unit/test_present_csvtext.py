@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tileview.model.sizes import UNAVAILABLE
-from tileview.present.csvtext import csv_text, field_text, guarded, tsv_text
+from tileview.present.tables import csv_text, field_text, guarded, tsv_text
 
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "−", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"])

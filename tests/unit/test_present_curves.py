@@ -14,6 +14,7 @@ from tileview.analysis.lifetimes import live_spans
 from tileview.model.sizes import UNAVAILABLE
 from tileview.present.curves import (
     CurveMode,
+    StackSource,
     column_any,
     column_max,
     column_steps,
@@ -23,9 +24,9 @@ from tileview.present.curves import (
     matching_steps,
     peak_marks,
     repeat_spans,
+    stack,
     unavailable_steps,
 )
-from tileview.present.stacks import StackSource, stack
 
 KIB = 1024
 

@@ -15,7 +15,7 @@ from tileview.core.geometry.resolve import resolve
 from tileview.model.sizes import Unavailable
 from tileview.model.tensor import ROW_MAJOR, Axis, AxisBase, Layout, Padding, Tiling
 from tileview.model.timeline import Timeline
-from tileview.present.details import allocation_details, operation_details, plain_text, tile_details
+from tileview.present.detail_sections import allocation_details, operation_details, plain_text, tile_details
 from tileview.present.explain import (
     alias_sentence,
     budget_sentence,

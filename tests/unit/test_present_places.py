@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tileview.present.places import at_start, step_place
+from tileview.analysis.words import at_start, step_place
 
 
 def test_a_step_is_its_index_and_the_count() -> None:

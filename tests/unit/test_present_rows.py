@@ -10,7 +10,7 @@ from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, make_timeline,
 from tests.helpers.opened import opened
 from tileview.analysis.alternatives import AlternativeResult
 from tileview.analysis.holdings import NO_HOLDINGS, holdings, input_readers, owners_of_values, step_holdings
-from tileview.analysis.homes import consumers, home_offers, values_together
+from tileview.analysis.home_offers import consumers, home_offers, values_together
 from tileview.core.geometry.resolve import resolve
 from tileview.model.recipe import Overrides
 from tileview.model.sizes import UNAVAILABLE, Unavailable
@@ -22,11 +22,18 @@ from tileview.present.alternative_rows import (
     alternative_rows,
     progress_words,
 )
-from tileview.present.operation_rows import OUTSIDE, StepOperations, recipe_nodes, step_spans
-from tileview.present.operation_table import OperationColumn, OperationSpec, footer
+from tileview.present.operation_rows import (
+    OUTSIDE,
+    OperationColumn,
+    OperationSpec,
+    StepOperations,
+    footer,
+    recipe_nodes,
+    step_spans,
+)
+from tileview.present.override_limits import limits, sentences
 from tileview.present.problem_rows import OVER_BUDGET, ProblemColumn, ProblemSpec, over_budget, problem_nodes, tally
 from tileview.present.tables import Tone, flat_rows
-from tileview.present.whatif import limits, sentences
 
 # -- operations -----------------------------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from tileview.model.sizes import Unavailable, size_text
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Timeline
 from tileview.present.allocation_rows import AllocationFigures, allocation_row
-from tileview.present.details import allocation_details
+from tileview.present.detail_sections import allocation_details
 from tileview.present.explain import owners_sentence, tile_sentence, value_sentence
 
 SAMPLES = (

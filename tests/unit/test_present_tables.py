@@ -14,10 +14,11 @@ from tests.helpers.opened import opened
 from tileview.model.sizes import UNAVAILABLE, Unavailable, percent_text
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Timeline
-from tileview.present.allocation_rows import AllocationFigures, RowKind
-from tileview.present.allocation_table import (
+from tileview.present.allocation_rows import (
     AllocationColumn,
+    AllocationFigures,
     AllocationSpec,
+    RowKind,
     flat_nodes,
     footer,
     grouped_nodes,

@@ -7,7 +7,7 @@ from math import prod
 from tileview.analysis.diagnosis import BadLayout
 from tileview.analysis.repair import repairs
 from tileview.core.geometry.resolve import LayoutErrorKind, layout_failure
-from tileview.core.memory.rows import layout_fault
+from tileview.core.memory.measurement import layout_fault
 from tileview.model.recipe import Recipe
 from tileview.model.tensor import Layout, Shape
 from tileview.model.timeline import Timeline

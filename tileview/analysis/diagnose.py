@@ -28,8 +28,7 @@ from tileview.analysis.loads import (
 )
 from tileview.analysis.next_step import next_step
 from tileview.analysis.overflows import overflows
-from tileview.analysis.relief import Cure, Relief, cure, makers, reliefs
-from tileview.analysis.shrink import Shrinkage
+from tileview.analysis.relief import Cure, Relief, Shrinkage, cure, makers, reliefs
 from tileview.core.lowering.replanner import Replanner
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.sizes import Unavailable

@@ -151,7 +151,7 @@ class Difference:
 
 
 def diff(a: Side, b: Side) -> Difference:
-    """Compare two sides; see the module."""
+    """Compare two sides."""
     unmatched: list[Unmatched] = []
     notes: list[str] = []
     plans: tuple[PlanChange, ...] = ()

@@ -81,7 +81,7 @@ class Influence:
         return self.choices & {operation}
 
     def around(self, operation: int) -> Operations:
-        """Whatever may change how an operation's own steps come out; see the module."""
+        """Whatever may change how an operation's own steps come out."""
         found: set[int] = {operation}
         for cls in self.classes_of(operation):
             found |= self._touching.get(cls, set())

@@ -6,9 +6,8 @@ from typing import Any
 
 from tileview.analysis.alternatives import AlternativeResult, evaluate_all, ranked
 from tileview.analysis.loads import describe_bytes
-from tileview.commands.base import EXIT_OK, UsageError, clean, emit, emit_json, table, verdict_code
-from tileview.commands.parser import Arguments
-from tileview.commands.progress import Meter
+from tileview.commands.base import EXIT_OK, Arguments, UsageError, clean, emit, emit_json, table, verdict_code
+from tileview.commands.output import Meter
 from tileview.commands.subject import load_recipe, operation_names, overrides_of
 from tileview.model.recipe import Recipe
 from tileview.model.sizes import exact_text, size_to_json

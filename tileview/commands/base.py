@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import sys
@@ -194,3 +195,6 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], numbers: Iterabl
         ]
         text.append((" " * indent + "  ".join(cells)).rstrip())
     return "\n".join(text)
+
+
+Arguments = argparse.Namespace

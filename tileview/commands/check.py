@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tileview.commands.base import EXIT_BAD, clean, complain, emit, emit_json, verdict_code
-from tileview.commands.parser import Arguments
+from tileview.commands.base import EXIT_BAD, Arguments, clean, complain, emit, emit_json, verdict_code
 from tileview.commands.subject import Subject, compared, expand, load
 from tileview.errors import LoadError
 from tileview.model.sizes import Size, Unavailable, exact_text, size_to_json

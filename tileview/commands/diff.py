@@ -9,8 +9,7 @@ from tileview.analysis.diff import Difference, Number, PeakLoads, Side, diff
 from tileview.analysis.loads import describe_bytes
 from tileview.analysis.visited import visited_recipe
 from tileview.analysis.words import layout_words, precision_words
-from tileview.commands.base import EXIT_NO, EXIT_OK, UsageError, clean, emit, emit_json, figure_name, table
-from tileview.commands.parser import Arguments
+from tileview.commands.base import EXIT_NO, EXIT_OK, Arguments, UsageError, clean, emit, emit_json, figure_name, table
 from tileview.commands.subject import Subject, compared, load, load_recipe, with_recipe
 from tileview.model.sizes import Size, Unavailable, exact_text, size_to_json
 from tileview.model.tensor import Format

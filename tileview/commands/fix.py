@@ -8,10 +8,8 @@ from typing import Any
 from tileview.analysis.fix import DEFAULT_LIMIT, FixResult, Mode, Progress, search
 from tileview.analysis.layout_fix import LayoutFix, fix_layouts
 from tileview.analysis.trials import with_swaps
-from tileview.commands.base import EXIT_NO, UsageError, clean, emit, emit_json, table, verdict_code
-from tileview.commands.output import refuse_source, write_recipe
-from tileview.commands.parser import Arguments
-from tileview.commands.progress import Meter
+from tileview.commands.base import EXIT_NO, Arguments, UsageError, clean, emit, emit_json, table, verdict_code
+from tileview.commands.output import Meter, refuse_source, write_recipe
 from tileview.commands.subject import Subject, compared, load, overrides_of, summary_json, with_recipe
 from tileview.commands.swap import swap_text
 from tileview.core.estimate import Estimate

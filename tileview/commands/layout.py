@@ -8,8 +8,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any, Final
 
-from tileview.commands.base import CONSOLE, EXIT_BAD, EXIT_NO, EXIT_OK, UsageError, emit_json
-from tileview.commands.parser import Arguments
+from tileview.commands.base import CONSOLE, EXIT_BAD, EXIT_NO, EXIT_OK, Arguments, UsageError, emit_json
 from tileview.core.geometry.resolve import LayoutError, resolve
 from tileview.errors import LoadError, TileViewError
 from tileview.formats.check import shorten

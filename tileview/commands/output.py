@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import os
+import platform
+import sys
+import tempfile
+import time
+import traceback
+from pathlib import Path
 
+from tileview import __version__
 from tileview.analysis.trials import Swaps
 from tileview.commands.base import UsageError
 from tileview.formats.save import Changes, render, write_atomic
@@ -51,3 +58,69 @@ def _same_file(a: str, b: str) -> bool:
         return os.path.samefile(a, b)
     except OSError:
         return os.path.abspath(a) == os.path.abspath(b)
+
+
+class Meter:
+    """Shown only where standard error is a terminal, and only after a moment; never in scripts."""
+
+    def __init__(self, total: int, what: str) -> None:
+        self._total = total
+        self._what = what
+        self._done = 0
+        self._start = time.monotonic()
+        self._shown = False
+        self._last = 0.0
+        self._active = sys.stderr is not None and sys.stderr.isatty()
+
+    def add(self, count: int) -> None:
+        """So many more are done."""
+        self.show(self._done + count, self._total)
+
+    def show(self, done: int, total: int, more: str = "") -> None:
+        """So many of so many are done."""
+        self._done, self._total = done, total
+        now = time.monotonic()
+        if not self._active or now - self._start < 0.5 or (now - self._last < 0.1 and done < total):
+            return
+        self._last = now
+        self._shown = True
+        sys.stderr.write(f"\r{done:,} of {total:,} {self._what}{more}\x1b[K")
+        sys.stderr.flush()
+
+    def close(self) -> None:
+        """Take the line away."""
+        if self._shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+            self._shown = False
+
+
+def log_folder() -> Path:
+    """The folder for log files of this user, by the manners of the platform; it need not exist yet."""
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "TileView" / "log"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Logs" / "TileView"
+    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "tileview"
+
+
+def write_crash_log(error: BaseException) -> str:
+    """Write the traceback of ``error`` to a new file and return its path, or a phrase where none can be written."""
+    text = "".join(
+        [
+            f"TileView {__version__}, Python {platform.python_version()}, {platform.platform()}\n",
+            f"arguments: {sys.argv[1:]!r}\n\n",
+            *traceback.format_exception(error),
+        ]
+    )
+    name = f"fault-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
+    for folder in (log_folder, lambda: Path(tempfile.gettempdir())):
+        try:
+            place = folder()
+            place.mkdir(parents=True, exist_ok=True)
+            path = place / name
+            path.write_text(text, encoding="utf-8", errors="backslashreplace")
+        except (OSError, RuntimeError):
+            continue
+        return str(path)
+    return "no file, because none could be written"

@@ -9,10 +9,8 @@ from dataclasses import dataclass
 from typing import Final, NoReturn
 
 from tileview import __version__
-from tileview.commands.base import UsageError
+from tileview.commands.base import Arguments, UsageError
 from tileview.model.sizes import bytes_from_text
-
-Arguments = argparse.Namespace
 
 
 @dataclass(frozen=True, slots=True)

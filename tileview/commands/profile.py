@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from tileview.commands.base import CONSOLE, complain, emit, verdict_code
+from tileview.commands.base import CONSOLE, Arguments, complain, emit, verdict_code
 from tileview.commands.output import write_file
-from tileview.commands.parser import Arguments
 from tileview.commands.subject import compared, load, overrides_of
 from tileview.errors import PlanError
 from tileview.formats.timeline_writer import timeline_chunks

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from tileview.commands.base import clean, emit, verdict_code
-from tileview.commands.output import refuse_source, write_file
-from tileview.commands.parser import Arguments
-from tileview.commands.progress import Meter
+from tileview.commands.base import Arguments, clean, emit, verdict_code
+from tileview.commands.output import Meter, refuse_source, write_file
 from tileview.commands.subject import compared, load, overrides_of
 from tileview.present.report_page import ReportSubject, make_page
 

@@ -24,7 +24,7 @@ from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.sizes import size_to_json
 from tileview.model.timeline import Problem, Timeline, Verdict
 from tileview.model.timeline_file import TimelineFile
-from tileview.present.notes import notes_with_problems, unavailable_values
+from tileview.present.problem_rows import notes_with_problems, unavailable_values
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from tileview.analysis.overflows import overflow_sentence
 from tileview.analysis.relief import Relief
 from tileview.commands.base import (
     EXIT_BAD,
+    Arguments,
     clean,
     complain,
     emit,
@@ -18,7 +19,6 @@ from tileview.commands.base import (
     table,
     verdict_code,
 )
-from tileview.commands.parser import Arguments
 from tileview.commands.subject import (
     Subject,
     compared,

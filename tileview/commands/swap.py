@@ -6,9 +6,18 @@ from typing import Any
 
 from tileview.analysis.loads import describe_bytes
 from tileview.analysis.trials import Swaps, with_swaps
-from tileview.commands.base import UsageError, clean, complain, emit, emit_json, figure_name, table, verdict_code
+from tileview.commands.base import (
+    Arguments,
+    UsageError,
+    clean,
+    complain,
+    emit,
+    emit_json,
+    figure_name,
+    table,
+    verdict_code,
+)
 from tileview.commands.output import refuse_source, write_recipe
-from tileview.commands.parser import Arguments
 from tileview.commands.subject import Subject, load_recipe, operation_names, overrides_of, summary_json, with_recipe
 from tileview.core.lowering.replanner import Replanner
 from tileview.model.plan import Plan

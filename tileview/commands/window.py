@@ -9,9 +9,8 @@ from __future__ import annotations
 import importlib.util
 import os
 
-from tileview.commands.base import EXIT_OK, UsageError, clean, emit
+from tileview.commands.base import EXIT_OK, Arguments, UsageError, clean, emit
 from tileview.commands.output import refuse_source
-from tileview.commands.parser import Arguments
 
 
 def run_open(arguments: Arguments) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from tileview.core.lowering.replanner import Replanner
-from tileview.core.memory.estimate import measure, measure_peaks
+from tileview.core.memory.measurement import measure, measure_peaks
 from tileview.core.memory.verdict import cut_note
 from tileview.errors import GraphError, PlanError
 from tileview.model.config import PipelineConfig

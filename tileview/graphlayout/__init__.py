@@ -8,8 +8,17 @@ from tileview.graphlayout.nested import Picture, Sizes, first_collapsed, layout_
 from tileview.graphlayout.read import read_structure
 from tileview.graphlayout.region import Box, Line, RegionLayout, Route, Spacing, Way, layout_region
 from tileview.graphlayout.strokes import Stroke, Strokes, bent, clip, make_strokes, on_grid, stubs, touching
-from tileview.graphlayout.structure import Edge, Neighbours, Node, NodeKind, RegionNodes, Structure, find_neighbours
-from tileview.graphlayout.token import LayoutCancelled, Token
+from tileview.graphlayout.structure import (
+    Edge,
+    LayoutCancelled,
+    Neighbours,
+    Node,
+    NodeKind,
+    RegionNodes,
+    Structure,
+    Token,
+    find_neighbours,
+)
 
 __all__ = [
     "Box",

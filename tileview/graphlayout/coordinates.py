@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tileview.graphlayout.proper import Proper
-from tileview.graphlayout.token import Part, Silent, Token, check
+from tileview.graphlayout.structure import Part, Silent, Token, check
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

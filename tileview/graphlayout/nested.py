@@ -11,8 +11,7 @@ import numpy.typing as npt
 from tileview.graphlayout.layers import Pin
 from tileview.graphlayout.region import Box, Line, RegionLayout, Spacing, Way, layout_region
 from tileview.graphlayout.strokes import Strokes, make_strokes
-from tileview.graphlayout.structure import Edge, NodeKind, RegionNodes, Structure
-from tileview.graphlayout.token import Part, Silent, Token, check
+from tileview.graphlayout.structure import Edge, NodeKind, Part, RegionNodes, Silent, Structure, Token, check
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

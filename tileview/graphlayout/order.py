@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tileview.graphlayout.proper import Proper
-from tileview.graphlayout.token import Silent, Token, check
+from tileview.graphlayout.structure import Silent, Token, check
 
 Ints = npt.NDArray[np.int64]
 

@@ -14,7 +14,7 @@ from tileview.graphlayout.coordinates import assign_x
 from tileview.graphlayout.layers import Pin, assign_layers, make_acyclic
 from tileview.graphlayout.order import reduce_crossings
 from tileview.graphlayout.proper import BEND_BUDGET, Proper, make_proper
-from tileview.graphlayout.token import Part, Silent, Token, check
+from tileview.graphlayout.structure import Part, Silent, Token, check
 
 Point = tuple[float, float]
 

@@ -8,17 +8,42 @@ verdict and the peaks; each section says how many there are. Allocations are mat
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 
-from tileview.analysis.loads import PeakPlace, total_peak_place
-from tileview.analysis.words import counted, layout_differences, layout_words, precision_words
-from tileview.model.sizes import Size, Unavailable, exact_text, kib_text
+import numpy as np
+import numpy.typing as npt
+
+from tileview.analysis.allocation_names import allocation_name
+from tileview.analysis.lifetimes import largest_bytes, live_spans
+from tileview.analysis.loads import (
+    LoadItem,
+    PeakPlace,
+    TileLoad,
+    allocation_value,
+    item_keys,
+    match_by,
+    tile_load,
+    total_peak_place,
+)
+from tileview.analysis.words import counted, layout_differences, layout_words, precision_words, step_place
+from tileview.model.recipe import Recipe
+from tileview.model.sizes import U64_MAX, Size, Unavailable, exact_text, kib_text, percent_text
 from tileview.model.tensor import Format
-from tileview.model.timeline import Timeline
-from tileview.present.compare_allocations import allocations_anywhere, allocations_at_peak
-from tileview.present.compare_states import MISSING, CompareEntry, CompareRow, CompareState, Section
-from tileview.present.places import step_place
+from tileview.model.timeline import Timeline, Verdict
 from tileview.present.plan_words import plan_differences, plan_words
-from tileview.present.tables import Node, Tone, outcome
+from tileview.present.tables import (
+    EMPTY_CELL,
+    Cell,
+    Column,
+    Field,
+    Node,
+    TableSpec,
+    Tone,
+    outcome,
+    signed_exact,
+    signed_kib,
+)
 
 
 def compare_nodes(states: Sequence[CompareState]) -> tuple[Node[CompareRow], ...]:
@@ -268,3 +293,243 @@ def _unmatched_values(states: Sequence[CompareState]) -> list[CompareRow]:
         )
         rows.append(CompareRow(Section.UNMATCHED, name, entries))
     return rows
+
+
+MOST_STATES = 4
+MISSING = "–"
+"""What a state shows where it has not what another has."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompareState:
+    """One state. ``recipe`` has its edits in force, None for a timeline; no ``timeline`` where it cannot be lowered."""
+
+    name: str
+    verdict: Verdict
+    timeline: Timeline | None
+    recipe: Recipe | None
+    source: str = ""
+    """The file, for the tip."""
+
+
+class Section(StrEnum):
+    SUMMARY = "Summary"
+    PLANS = "Plans"
+    HOMES = "Homes of inputs"
+    BOUNDARIES = "Boundaries"
+    ALLOCATIONS = "Allocations at the total peak"
+    ANYWHERE = "Allocations of the whole program, on their largest tile"
+    UNMATCHED = "Unmatched: not in all states"
+
+
+@dataclass(frozen=True, slots=True)
+class CompareEntry:
+    """One state's entry in a row. ``size`` is a figure in bytes, ``delta`` its difference from the first state's."""
+
+    text: str
+    size: Size | None = None
+    delta: int | None = None
+    tip: str = ""
+    tone: Tone = Tone.TEXT
+    base: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CompareRow:
+    """A row: one entry a state, None where it has nothing there. ``operation`` and ``roots`` are for selecting."""
+
+    section: Section
+    label: str
+    entries: tuple[CompareEntry | None, ...]
+    tip: str = ""
+    operation: int | None = None
+    roots: tuple[int | None, ...] = ()
+    is_head: bool = False
+
+
+def peak_loads(states: Sequence[CompareState]) -> list[TileLoad | None]:
+    """What each state's fullest tile holds at its own total peak; None where there is no step."""
+    loads: list[TileLoad | None] = []
+    for state in states:
+        place = None if state.timeline is None else total_peak_place(state.timeline)
+        if state.timeline is None or place is None:
+            loads.append(None)
+        else:
+            loads.append(tile_load(state.timeline, place.step, place.tile))
+    return loads
+
+
+def allocations_at_peak(states: Sequence[CompareState]) -> list[CompareRow]:
+    """Allocations whose bytes at the total peaks differ between the states, the largest difference first."""
+    loads = peak_loads(states)
+    items = [None if load is None else load.items for load in loads]
+    return _rows(Section.ALLOCATIONS, states, items, "not there at the peak")
+
+
+def allocations_anywhere(states: Sequence[CompareState]) -> list[CompareRow]:
+    """Allocations of the programs whose bytes on their largest tile differ, or that not all programs have."""
+    items = [None if state.timeline is None else _all_items(state.timeline) for state in states]
+    return _rows(Section.ANYWHERE, states, items, "no such allocation")
+
+
+def _all_items(timeline: Timeline) -> tuple[LoadItem, ...]:
+    """Every allocation that is ever live with what it takes on its largest tile; others hold no memory."""
+    items = []
+    for root in sorted(live_spans(timeline)):
+        last = allocation_value(timeline, root)
+        items.append(LoadItem(root, allocation_name(timeline, root), last.memory_class, largest_bytes(timeline, root)))
+    return tuple(items)
+
+
+@dataclass(slots=True)
+class _Match:
+    """An allocation followed through the states."""
+
+    name: str
+    keys: tuple[Hashable, ...]
+    sizes: list[Size | None]
+    roots: list[int | None]
+
+
+def _matched(states: Sequence[CompareState], items: Sequence[Sequence[LoadItem] | None]) -> list[_Match]:
+    """Each state's items beside those of the states before it; new ones at the end."""
+    matches: list[_Match] = []
+    for position, (state, own) in enumerate(zip(states, items, strict=True)):
+        if state.timeline is None or own is None:
+            for match in matches:
+                match.sizes.append(None)
+                match.roots.append(None)
+            continue
+        timeline = state.timeline
+        keys = [item_keys(timeline, item) for item in own]
+        found: list[_Match] = []
+        for left, right in match_by([match.keys for match in matches], keys):
+            if left is not None:
+                match = matches[left]
+                match.sizes.append(None if right is None else own[right].bytes)
+                match.roots.append(None if right is None else own[right].root)
+            elif right is not None:
+                item = own[right]
+                before: list[None] = [None] * position
+                found.append(_Match(item.name, keys[right], [*before, item.bytes], [*before, item.root]))
+        matches.extend(found)
+    return matches
+
+
+def _rows(
+    section: Section, states: Sequence[CompareState], items: Sequence[Sequence[LoadItem] | None], missing: str
+) -> list[CompareRow]:
+    if len(states) < 2:
+        return []
+    rows = []
+    for match in _matched(states, items):
+        present = [size for size, state in zip(match.sizes, states, strict=True) if state.timeline is not None]
+        if all(size == present[0] for size in present):
+            continue
+        entries = _entries(match.sizes, states, missing)
+        rows.append((_spread(present), CompareRow(section, match.name, entries, roots=tuple(match.roots))))
+    rows.sort(key=lambda pair: -pair[0])
+    return [row for _, row in rows]
+
+
+def _spread(sizes: Sequence[Size | None]) -> int:
+    """How far the sizes lie apart; what is unavailable in one state lies further apart than any numbers."""
+    if any(isinstance(size, Unavailable) for size in sizes):
+        return U64_MAX
+    numbers = [size if isinstance(size, int) else 0 for size in sizes]
+    return max(numbers) - min(numbers)
+
+
+def _entries(
+    sizes: Sequence[Size | None], states: Sequence[CompareState], missing: str
+) -> tuple[CompareEntry | None, ...]:
+    base = 0 if sizes[0] is None else sizes[0]
+    known = base if isinstance(base, int) else None
+    entries: list[CompareEntry | None] = []
+    for position, (size, state) in enumerate(zip(sizes, states, strict=True)):
+        if state.timeline is None:
+            entries.append(None)
+        elif isinstance(size, Unavailable):
+            entries.append(CompareEntry("unavailable", size, tone=Tone.UNAVAILABLE))
+        else:
+            number = 0 if size is None else size
+            both_missing = size is None and sizes[0] is None
+            delta = number - known if position and known is not None and not both_missing else None
+            text = MISSING if size is None else kib_text(number)
+            tip = missing if size is None else exact_text(number)
+            entries.append(CompareEntry(text, size, delta, tip, base=known))
+    return tuple(entries)
+
+
+_WORDY = frozenset({Section.PLANS, Section.HOMES})
+"""Sections whose entries are long words: those read from the left."""
+
+
+class CompareSpec(TableSpec[CompareRow]):
+    """What · one column a state; always four of those, so that pinning a state changes no column count."""
+
+    def __init__(self, names: Sequence[str] = ()) -> None:
+        self.is_compact = False
+        """Whether figures that differ stand on two lines: bytes and per cent, below them the difference."""
+        self.set_names(names)
+
+    def set_names(self, names: Sequence[str]) -> None:
+        """Take the states' names as titles."""
+        titles = [*names[:MOST_STATES], *[""] * (MOST_STATES - len(names))]
+        self.columns = (Column("What"), *(Column(title, True, title) for title in titles))
+
+    def is_right(self, row: CompareRow, column: int) -> bool:
+        return column > 0 and row.section not in _WORDY
+
+    def cell(self, row: CompareRow, column: int) -> Cell:
+        return self._cell(row, column, self.is_compact)
+
+    def _cell(self, row: CompareRow, column: int, is_compact: bool) -> Cell:
+        if column == 0:
+            return Cell(row.label, row.label, row.tip, bold=row.is_head)
+        entry = row.entries[column - 1] if column <= len(row.entries) else None
+        if entry is None:
+            return EMPTY_CELL
+        if entry.delta is None:
+            value = entry.text if entry.size is None and entry.text != MISSING else entry.size
+            return Cell(entry.text, value, entry.tip, entry.tone)
+        if entry.delta == 0:
+            return Cell(f"{entry.text}  (same)", entry.size, entry.tip, Tone.MUTED)
+        percent = percent_text(entry.delta, entry.base, signed=True) if entry.base else ""
+        difference = f"{signed_kib(entry.delta)}, {percent}" if percent else signed_kib(entry.delta)
+        exact = f"{signed_exact(entry.delta)}, {percent}" if percent else signed_exact(entry.delta)
+        tone = Tone.OVER if entry.delta > 0 else Tone.OK
+        text = f"{entry.text}  ({difference})"
+        if is_compact:
+            text = f"{entry.text}  {percent}".rstrip() + f"\n{signed_kib(entry.delta)}"
+        return Cell(text, entry.size, f"{entry.tip}  ({exact})", tone)
+
+    def fields(self, row: CompareRow) -> list[Field]:
+        cells = [self._cell(row, column, False) for column in range(len(self.columns))]
+        return [cells[0].text, *(cell.text if cell.value is None else cell.value for cell in cells[1:])]
+
+
+# -- curves ---------------------------------------------------------------------------------------------------------
+
+
+def sparkline(timeline: Timeline | None, width: int) -> npt.NDArray[np.int64]:
+    """(≤ width,): the largest total of any step that falls into each column; a peak of one step is never lost."""
+    if timeline is None or not timeline.steps or width <= 0:
+        return np.zeros(0, dtype=np.int64)
+    totals = timeline.tiles.worst()[:, 2]
+    if len(totals) <= width:
+        return totals.astype(np.int64)
+    starts = np.arange(width, dtype=np.int64) * len(totals) // width
+    return np.maximum.reduceat(totals, starts).astype(np.int64)
+
+
+def shared_top(states: Sequence[CompareState]) -> int:
+    """The top of the scale that all curves share: the largest total with its reserve, or budget, of any state."""
+    tops = [0]
+    for state in states:
+        timeline = state.timeline
+        if timeline is not None:
+            worst = timeline.tiles.worst()
+            highest = int(worst[:, 2].max()) if len(worst) else 0
+            tops.extend((highest + timeline.reserve_bytes, timeline.budget_bytes))
+    return max(tops)

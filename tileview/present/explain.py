@@ -11,9 +11,8 @@ from math import prod
 
 from tileview.analysis.lifetimes import Life
 from tileview.analysis.words import class_words, counted, precision_short, shape_text
-from tileview.core.geometry.partition import Split
 from tileview.core.geometry.resolve import LayoutError, LayoutErrorKind, resolve
-from tileview.core.geometry.resolved import Resolved
+from tileview.core.geometry.resolved import Resolved, Split
 from tileview.model.config import INTERLEAVED_ELEMENT_BYTES, STANDARD_ELEMENT_BYTES
 from tileview.model.sizes import Size, Unavailable, exact_text, kib_text, percent_text, size_text
 from tileview.model.tensor import Layout, MemoryClass, Shape

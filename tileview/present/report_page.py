@@ -14,8 +14,8 @@ from tileview.analysis.trials import Cancelled, never
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.sizes import exact_text
 from tileview.model.timeline import Problem, Timeline, Verdict, fits_words
-from tileview.present.notes import notes_with_problems, problem_text
 from tileview.present.plan_words import plan_words, words_against
+from tileview.present.problem_rows import notes_with_problems, problem_text
 
 _SEARCH_LIMIT: Final = 2_000
 """Re-plans that a report spends on looking for a fix; ``tileview fix`` searches further."""

@@ -20,7 +20,7 @@ from tileview.model.timeline_file import TimelineFile
 from tileview.session import edits
 from tileview.session.document import Document, edited_recipe
 from tileview.session.edits import Edit
-from tileview.session.estimate import EstimateCache, EstimateJob, EstimateResult
+from tileview.session.estimate_jobs import EstimateCache, EstimateJob, EstimateResult
 from tileview.session.history import History
 from tileview.session.selection import Selection
 from tileview.session.state import EditState
@@ -60,7 +60,10 @@ Listener = Callable[[Change], None]
 
 
 class Session:
-    """See the module. Not thread-safe: all calls come from one thread, results of jobs included."""
+    """What is open and selected, with its edits and estimates.
+
+    Not thread-safe: all calls come from one thread, results of jobs included.
+    """
 
     def __init__(self) -> None:
         self._document: Document | None = None

@@ -13,9 +13,7 @@ from enum import StrEnum
 from functools import lru_cache
 from math import prod
 
-from tileview.core.geometry.mapping import is_mapping
-from tileview.core.geometry.partition import Bounds, Split
-from tileview.core.geometry.resolved import Resolved
+from tileview.core.geometry.resolved import Bounds, Resolved, Split, is_mapping
 from tileview.errors import TileViewError
 from tileview.model.tensor import Axis, AxisBase, Layout, OrderKind, Padding, Shape
 

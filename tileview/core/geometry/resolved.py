@@ -1,12 +1,23 @@
-"""The answer of resolving a layout: figures at once, bounds and arrays per owner when they are asked for."""
+"""The answer of resolving a layout: figures at once, bounds and arrays per owner when they are asked for.
+
+The partition of one dimension: how a tiling divides it, in figures and spelt out.
+
+A dimension of tens of thousands of partitions is described by nine integers (:class:`Split`); its bounds become tuples
+(:class:`Bounds`) only for those who look at single partitions.
+
+Whether strides form a mapping: every combination of parts falls to equally many owners.
+"""
 
 from __future__ import annotations
 
-from math import prod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import lcm, prod
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from tileview.core.geometry.partition import Bounds, OwnerArray, Split
 from tileview.errors import TileViewError
 from tileview.model.tensor import Layout, Shape
 
@@ -118,3 +129,125 @@ class Resolved:
 
     def __repr__(self) -> str:
         return f"Resolved(shape={self.shape}, owners={self.owner_count}, maximum_elements={self.maximum_elements})"
+
+
+OwnerArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """One dimension's partitions: half-open ranges; ``stride`` and ``partitions`` say which owner holds which.
+
+    Owner t holds partition (t // stride) mod len(starts). A partition whose logical end equals its start holds no data.
+    """
+
+    starts: tuple[int, ...]
+    logical_ends: tuple[int, ...]
+    physical_ends: tuple[int, ...]
+    stride: int
+
+    @property
+    def partitions(self) -> int:
+        return len(self.starts)
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Physical width of each partition, padding included."""
+        return tuple(end - start for start, end in zip(self.starts, self.physical_ends, strict=True))
+
+
+class Split(NamedTuple):
+    """How one tiled dimension is divided, in figures; :meth:`bounds` spells the partitions out.
+
+    ``padded`` and ``logical`` are extents of one padding group, ``groups`` how many there are. A group has
+    ``partitions // groups`` partitions of whole blocks of ``block`` elements, the first ones a block longer; each width
+    is rounded up to ``shard_multiple``.
+    """
+
+    partitions: int
+    groups: int
+    block: int
+    padded: int
+    logical: int
+    shard_multiple: int
+    stride: int
+    narrow: int
+    """Physical width of a partition with the smaller number of blocks."""
+    wide: int
+    """Physical width of a partition with one block more; equal to ``narrow`` where no partition has."""
+
+    def bounds(self) -> Bounds:
+        """Start, logical end and physical end of every partition."""
+        per_group = self.partitions // self.groups
+        short, long = divmod(self.padded // self.block, per_group)
+        edges = [(index * short + min(index, long)) * self.block for index in range(per_group + 1)]
+        starts, ends = edges[:-1], edges[1:]
+        logical = ends
+        if self.padded != self.logical:
+            limit = self.logical
+            logical = [max(start, min(end, limit)) for start, end in zip(starts, ends, strict=True)]
+        physical = ends
+        if self.shard_multiple != 1:
+            physical = [start + (self.wide if index < long else self.narrow) for index, start in enumerate(starts)]
+        if self.groups > 1:
+            bases = [group * self.logical for group in range(self.groups)]
+            starts, logical, physical = (
+                [base + edge for base in bases for edge in group] for group in (starts, logical, physical)
+            )
+        return Bounds(tuple(starts), tuple(logical), tuple(physical), self.stride)
+
+    def widths(self) -> OwnerArray:
+        """(partitions,): physical width of each partition."""
+        per_group = self.partitions // self.groups
+        long = self.padded // self.block % per_group
+        one_group = np.full(per_group, self.narrow, dtype=np.int64)
+        one_group[:long] = self.wide
+        return np.tile(one_group, self.groups)
+
+
+_MOST_ENUMERATED = 1 << 24
+"""Owners that are walked one by one, at most, to judge strides that no rule covers."""
+
+
+def is_mapping(divided: Sequence[tuple[int, int]], owners: int, replicas: int) -> bool:
+    """Whether every combination of coordinates ⌊t / stride⌋ mod partitions occurs for exactly ``replicas`` owners t.
+
+    Three answers, cheapest first. Where, sorted by stride, each stride is a multiple of the span (stride · partitions)
+    before it and the owners are a multiple of the last span, coordinates are digits of a mixed-radix number:
+    independent, a mapping. Where the owners are no multiple of some axis's span, that axis alone is uneven (its last
+    coordinate occurs less often than its first): no mapping. Only what is left is counted, over one period of all axes;
+    a period of more than 2^24 owners is not, and taken for no mapping (a chip has 1472).
+
+    Parameters
+    ----------
+    divided : sequence of (stride, partitions)
+        The axes with more than one partition; strides ≥ 1.
+    owners, replicas : int
+        Owners in all, and how many shall hold each part; replicas · Π partitions = owners.
+    """
+    chain = sorted(divided)
+    span = 1
+    for stride, partitions in chain:
+        if stride % span:
+            break
+        span = stride * partitions
+    else:
+        if owners % span == 0:
+            return True
+    if any(owners % (stride * partitions) for stride, partitions in chain):
+        return False
+    return _counted_evenly(chain, owners, replicas)
+
+
+def _counted_evenly(chain: Sequence[tuple[int, int]], owners: int, replicas: int) -> bool:
+    """Count the combinations over one period, which divides ``owners`` because every span does."""
+    period = lcm(*(stride * partitions for stride, partitions in chain))
+    combinations = owners // replicas
+    if combinations > period or period > _MOST_ENUMERATED:
+        return False
+    owner = np.arange(period, dtype=np.int64)
+    combination = np.zeros(period, dtype=np.int64)
+    for stride, partitions in chain:
+        combination = combination * partitions + owner // stride % partitions
+    counts = np.bincount(combination, minlength=combinations)
+    return bool((counts * combinations == period).all())

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from tileview.core.lowering.pointwise import view_shape
 from tileview.core.lowering.sheet import AUTOMATIC, DIRECT, STAGED
 from tileview.core.lowering.valuetypes import ValueType
-from tileview.core.lowering.views import view_shape
 from tileview.core.memory.scratch import share_micro_panels
 from tileview.model.program import IDENTITY, AxisView, Copy, Mapping, Repeat, Step
 from tileview.model.tensor import Shape

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 
 from tileview.core.lowering.convert import CAST, conversion, initial_layout
 from tileview.core.lowering.homes import HomeLimits, home_type
-from tileview.core.lowering.ledger import Ledger, Region
-from tileview.core.lowering.names import ValueNames
+from tileview.core.lowering.ledger import Ledger, Region, ValueNames
 from tileview.core.lowering.plans import PlanForm
 from tileview.core.lowering.templates import Template
 from tileview.core.lowering.valuetypes import RefusedError, TypeTable, ValueType

@@ -8,14 +8,18 @@ from collections.abc import Callable, Mapping
 
 from tileview.core.lowering.attention import lower_attention
 from tileview.core.lowering.gemm import lower_gemm
-from tileview.core.lowering.inputs import canonical_layout
-from tileview.core.lowering.layernorm import lower_layernorm_parts
+from tileview.core.lowering.homes import canonical_layout
 from tileview.core.lowering.plan_numbers import check_numbers
-from tileview.core.lowering.pointwise import lower_pointwise, lower_scalar_attention
+from tileview.core.lowering.pointwise import (
+    lower_layernorm_parts,
+    lower_pointwise,
+    lower_scalar_attention,
+    lower_slice,
+    lower_view,
+)
 from tileview.core.lowering.sheet import Fragment, Sheet
 from tileview.core.lowering.templates import Template
 from tileview.core.lowering.valuetypes import RefusedError, TypeTable, ValueType
-from tileview.core.lowering.views import lower_slice, lower_view
 from tileview.model.config import PipelineConfig
 from tileview.model.graph import GemmKind, Operation, UnknownKind, kind_name
 from tileview.model.plan import (

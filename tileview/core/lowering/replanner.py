@@ -11,10 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tileview.core.lowering.compose import Composer
-from tileview.core.lowering.homes import HomeLimits
-from tileview.core.lowering.inputs import canonical_layout, flat_layout, input_format
-from tileview.core.lowering.ledger import Ledger, Region
-from tileview.core.lowering.names import ValueNames, name_of, value_names
+from tileview.core.lowering.homes import HomeLimits, canonical_layout, flat_layout, input_format
+from tileview.core.lowering.ledger import Ledger, Region, ValueNames, name_of, value_names
 from tileview.core.lowering.operations import Lowering
 from tileview.core.lowering.plans import PlanForm
 from tileview.core.lowering.repeat import RegionLowering, RegionUses

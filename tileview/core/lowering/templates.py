@@ -12,8 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tileview.core.lowering.ledger import Ledger, Region
-from tileview.core.lowering.names import ValueNames, name_of
+from tileview.core.lowering.ledger import Ledger, Region, ValueNames, name_of
 from tileview.core.lowering.sheet import Draft, numbered
 from tileview.core.lowering.valuetypes import ValueType
 from tileview.model.program import Copy, Kernel, Product, Step, Sum, Value

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from tileview.core.memory.infer import Inferred
-from tileview.core.memory.kept import Kept
-from tileview.core.memory.rows import Footprint, footprint
+from tileview.core.memory.measurement import Footprint, footprint
+from tileview.core.memory.usage import Kept
 from tileview.model.sizes import LARGEST_COUNTED_BYTES, Unavailable, exact_text
 from tileview.model.tensor import MemoryClass, Precision, PrecisionKind
 from tileview.model.timeline import ByteArray, Problem

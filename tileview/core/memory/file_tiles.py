@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tileview.core.memory.file_rows import known_part
-from tileview.core.memory.kept import Kept
-from tileview.core.memory.usage import PlacedTiles
+from tileview.core.memory.usage import Kept, PlacedTiles
 from tileview.model.sizes import LARGEST_COUNTED_BYTES
 from tileview.model.timeline import ByteArray
 from tileview.model.timeline_file import TILE_UNAVAILABLE, TimelineFile

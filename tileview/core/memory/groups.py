@@ -1,11 +1,21 @@
-"""Which values share one allocation, which allocations fill whole memory elements, and which have an access tail."""
+"""Which values share one allocation, which allocations fill whole memory elements, and which have an access tail.
+
+When each allocation is live.
+
+Inputs are live from the start, everything else from the step that first mentions it. At a step, live = live before ∪
+what the step reads or writes; after it, what has passed its last use is dropped. Program outputs and Parameter inputs
+live to the end; an input that nothing uses is dropped after step 0.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from bisect import bisect_left, insort
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import overload
 
-from tileview.model.program import FlatStep, Kernel, Product, Program, Repeat
+from tileview.model.graph import InputKind
+from tileview.model.program import FlatStep, Kernel, Product, Program, Repeat, Step
 
 TAIL_ELEMENTS = 8
 """A matrix product reads up to 8 elements of its multiply precision past its left operand."""
@@ -75,3 +85,100 @@ def _union_repeat(step: Repeat, union: Callable[[int, int], None]) -> None:
     for argument, members in zip(step.arguments[plain:], step.iterated, strict=True):
         if members:
             union(argument, members[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Lifetimes:
+    """``initial``: roots live before the first step. ``live[i]``: roots live at step i. Both ascending.
+
+    ``spans``: root → half-open range of steps; allocations that are never live are left out.
+    """
+
+    initial: tuple[int, ...]
+    live: Sequence[tuple[int, ...]]
+    spans: dict[int, tuple[int, int]]
+    parameters: frozenset[int]
+
+    @property
+    def made_at(self) -> dict[int, int]:
+        """Root → the step that makes it; inputs are made by none."""
+        given = frozenset(self.initial)
+        return {root: first for root, (first, _) in self.spans.items() if root not in given}
+
+
+class LiveSets(Sequence[tuple[int, ...]]):
+    """The live roots of each step, ascending, put together when one is looked at: for those who look at few."""
+
+    def __init__(self, spans: Mapping[int, tuple[int, int]], steps: int) -> None:
+        self._spans = spans
+        self._steps = steps
+
+    def __len__(self) -> int:
+        return self._steps
+
+    @overload
+    def __getitem__(self, step: int) -> tuple[int, ...]: ...
+
+    @overload
+    def __getitem__(self, step: slice) -> tuple[tuple[int, ...], ...]: ...
+
+    def __getitem__(self, step: int | slice) -> tuple[int, ...] | tuple[tuple[int, ...], ...]:
+        if isinstance(step, slice):
+            return tuple(self[index] for index in range(*step.indices(self._steps)))
+        place = range(self._steps)[step]
+        return tuple(sorted(root for root, (first, last) in self._spans.items() if first <= place < last))
+
+
+def mentions(step: Step) -> Iterable[int]:
+    """The values a step reads or writes; a Repeat also every member of its sequences and its body's yields."""
+    if isinstance(step, Repeat):
+        members = [value for sequence in step.iterated for value in sequence]
+        return (*step.inputs, *step.results, *members, *step.yields)
+    return (*step.inputs, *step.results)
+
+
+def find_lifetimes(
+    program: Program, flat: Sequence[FlatStep], roots: Sequence[int], *, every_set: bool = True
+) -> Lifetimes:
+    """The lifetimes of a program's allocations, named by their roots.
+
+    ``every_set`` False leaves the live sets to be put together one by one when they are looked at.
+    """
+    end = len(flat)
+    first: dict[int, int] = {}
+    last: dict[int, int] = {}
+    parameters = frozenset(roots[i.value] for i in program.inputs if i.kind is InputKind.PARAMETER)
+    initial = tuple(sorted({roots[entry.value] for entry in program.inputs}))
+    for root in initial:
+        first[root] = 0
+        last[root] = 0
+    for index, entry in enumerate(flat):
+        for value in mentions(entry.step):
+            root = roots[value]
+            if root not in first:
+                first[root] = index
+            last[root] = index
+    for root in parameters | {roots[output] for output in program.outputs}:
+        last[root] = end
+    spans = {root: (start, min(last[root] + 1, end)) for root, start in first.items()}
+    live = _live_sets(spans, end) if every_set else LiveSets(spans, end)
+    return Lifetimes(initial, live, spans, parameters)
+
+
+def _live_sets(spans: Mapping[int, tuple[int, int]], end: int) -> tuple[tuple[int, ...], ...]:
+    """The live roots of every step, one after the other from the set before."""
+    born: list[list[int]] = [[] for _ in range(end + 1)]
+    gone: list[list[int]] = [[] for _ in range(end + 1)]
+    for root, (start, stop) in spans.items():
+        if start < stop:
+            born[start].append(root)
+            gone[stop].append(root)
+    current: list[int] = []
+    live: list[tuple[int, ...]] = []
+    for index in range(end):
+        for root in gone[index]:
+            del current[bisect_left(current, root)]
+        for root in born[index]:
+            insort(current, root)
+        live.append(tuple(current))
+    return tuple(live)

@@ -7,13 +7,14 @@ its live allocations, a fraction of a millisecond.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from tileview.core.memory.kept import Kept
 from tileview.model.timeline import ByteArray
 
 _CHUNK_NUMBERS = 1 << 16
@@ -274,3 +275,31 @@ def live_stretches(live: Sequence[tuple[int, ...]]) -> list[tuple[int, int, int]
         previous = roots
     spans.extend((root, first, len(live)) for root, first in since.items())
     return spans
+
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+
+class Kept(Generic[K, V]):
+    """The results asked for last, at most ``limit`` of them; may be used from several threads.
+
+    An object that caches its own methods with ``functools.lru_cache`` is part of a ring: a document's arrays would stay
+    in memory until the garbage collector comes by.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._found: OrderedDict[K, V] = OrderedDict()
+
+    def get(self, key: K, make: Callable[[K], V]) -> V:
+        """What ``make`` gives for a key, made when it is not there."""
+        try:
+            value = self._found[key]
+            self._found.move_to_end(key)
+        except KeyError:  # not there, or put out by another thread between the two lines
+            value = self._found[key] = make(key)
+            if len(self._found) > self._limit:
+                with suppress(KeyError):
+                    self._found.popitem(last=False)
+        return value

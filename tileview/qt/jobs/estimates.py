@@ -9,7 +9,7 @@ from tileview.qt.jobs.session_signals import Bridge
 from tileview.qt.jobs.why import Study
 from tileview.qt.window.status import Work
 from tileview.session.document import Document
-from tileview.session.estimate import EstimateJob, EstimateResult
+from tileview.session.estimate_jobs import EstimateJob, EstimateResult
 from tileview.session.session import Pin
 from tileview.session.state import EditState
 

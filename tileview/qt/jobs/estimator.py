@@ -15,7 +15,7 @@ from tileview.core.lowering.replanner import Replanner
 from tileview.core.memory.file_tiles import FileNumbers
 from tileview.errors import TileViewError
 from tileview.session.document import Document
-from tileview.session.estimate import EstimateJob, EstimateResult
+from tileview.session.estimate_jobs import EstimateJob, EstimateResult
 
 SCANNED_AT_ONCE = 100
 """Steps of a file that are read between two looks at what is wanted."""

@@ -16,7 +16,7 @@ from tileview.model.recipe import Overrides, Recipe
 from tileview.model.sizes import size_text
 from tileview.qt.jobs.worker import Reporter
 from tileview.session.document import Document
-from tileview.session.estimate import EstimateJob
+from tileview.session.estimate_jobs import EstimateJob
 from tileview.session.state import EditState
 
 

@@ -14,7 +14,7 @@ from tileview.model.timeline_file import TimelineFile
 from tileview.present.report_page import ReportSubject, make_page
 from tileview.qt.jobs.worker import Reporter
 from tileview.session.document import Document, edited_recipe
-from tileview.session.estimate import EstimateJob
+from tileview.session.estimate_jobs import EstimateJob
 from tileview.session.state import EditState
 
 

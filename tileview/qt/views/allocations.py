@@ -11,10 +11,12 @@ from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLineEdit, QPushButton, QV
 
 from tileview.analysis.linkage import Counterparts
 from tileview.model.timeline import Timeline
-from tileview.present.allocation_rows import EMPTY_TABLE, AllocationFigures, AllocationTable
-from tileview.present.allocation_table import (
+from tileview.present.allocation_rows import (
+    EMPTY_TABLE,
     AllocationColumn,
+    AllocationFigures,
     AllocationSpec,
+    AllocationTable,
     flat_nodes,
     footer,
     grouped_nodes,

@@ -17,7 +17,7 @@ from tileview.present.alternative_rows import (
     alternative_rows,
     progress_words,
 )
-from tileview.present.details import find_operation
+from tileview.present.detail_sections import find_operation
 from tileview.qt.jobs.session_signals import Bridge
 from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import TablePart

@@ -9,9 +9,7 @@ from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from tileview.analysis.linkage import brief, link_timelines, link_values, statement
-from tileview.present.compare_rows import compare_nodes
-from tileview.present.compare_states import MOST_STATES, CompareRow, CompareState
-from tileview.present.compare_table import CompareSpec, shared_top
+from tileview.present.compare_rows import MOST_STATES, CompareRow, CompareSpec, CompareState, compare_nodes, shared_top
 from tileview.present.difference_maps import difference_maps
 from tileview.qt.base.text import safe_tip
 from tileview.qt.jobs.session_signals import Bridge

@@ -9,8 +9,7 @@ from PySide6.QtGui import QAction, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from tileview.model.sizes import kib_text
-from tileview.present.compare_states import CompareState
-from tileview.present.compare_table import sparkline
+from tileview.present.compare_rows import CompareState, sparkline
 from tileview.present.difference_maps import DifferenceMap
 from tileview.present.tables import outcome
 from tileview.qt.base.painting import painting

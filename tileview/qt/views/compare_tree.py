@@ -5,8 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, Qt
 from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from tileview.present.compare_states import MOST_STATES
-from tileview.present.compare_table import CompareSpec
+from tileview.present.compare_rows import MOST_STATES, CompareSpec
 from tileview.qt.widgets.node_model import NodeModel
 from tileview.qt.widgets.node_view import NodeView
 

@@ -15,7 +15,7 @@ from tileview.analysis.linkage import Counterparts
 from tileview.analysis.words import kind_words
 from tileview.model.program import DIRECT_OWNERS
 from tileview.model.timeline import Timeline, fullest_tile
-from tileview.present.details import (
+from tileview.present.detail_sections import (
     Paragraphs,
     allocation_details,
     find_operation,

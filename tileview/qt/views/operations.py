@@ -20,8 +20,16 @@ from tileview.analysis.holdings import (
 from tileview.core.estimate import Estimate
 from tileview.model.graph import Graph
 from tileview.model.timeline import Timeline, fullest_tile
-from tileview.present.operation_rows import OperationRow, RecipeOperations, StepOperations, step_spans
-from tileview.present.operation_table import OperationColumn, OperationSpec, counted_words, footer
+from tileview.present.operation_rows import (
+    OperationColumn,
+    OperationRow,
+    OperationSpec,
+    RecipeOperations,
+    StepOperations,
+    counted_words,
+    footer,
+    step_spans,
+)
 from tileview.present.tables import Node
 from tileview.qt.base.text import plain_tip
 from tileview.qt.jobs.session_signals import Bridge

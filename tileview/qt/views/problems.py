@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from tileview.analysis.homes import home_groups, homes_of_offer
+from tileview.analysis.home_offers import home_groups, homes_of_offer
 from tileview.analysis.repair import GroupRepair, RepairGroup, repair_groups
 from tileview.analysis.words import counted
 from tileview.model.timeline import Timeline

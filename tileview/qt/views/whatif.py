@@ -12,8 +12,8 @@ from tileview.model.config import PLANNED_BYTES
 from tileview.model.recipe import Overrides
 from tileview.model.sizes import exact_text, kib_text
 from tileview.model.timeline import Timeline
+from tileview.present.override_limits import NEVER_EXPORTED, limits, not_modelled, sentences
 from tileview.present.tables import outcome
-from tileview.present.whatif import NEVER_EXPORTED, limits, not_modelled, sentences
 from tileview.qt.jobs.session_signals import Bridge
 from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import Line, TextPart

@@ -5,11 +5,11 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QSizePolicy, QStatusBar, QWidget
 
+from tileview.analysis.words import step_place
 from tileview.core.geometry.chip import chip_position
 from tileview.model.config import CHIP_TILES
 from tileview.model.graph import kind_name
 from tileview.model.timeline import Origin
-from tileview.present.places import step_place
 from tileview.qt.base.text import plain_tip
 from tileview.qt.jobs.session_signals import Bridge
 from tileview.session.session import Session

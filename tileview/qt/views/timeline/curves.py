@@ -7,8 +7,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QFontMetricsF, QPainter, QPainterPath, QPen
 
 from tileview.model.timeline import ByteArray
-from tileview.present.curves import column_steps
-from tileview.present.stacks import Series
+from tileview.present.curves import Series, column_steps
 from tileview.present.ticks import Tick, byte_ticks
 from tileview.qt.base.theme import Theme
 from tileview.qt.plot.labels import draw_label

@@ -10,8 +10,7 @@ from PySide6.QtGui import QBrush, QColor, QPen
 from tileview.model.sizes import Unavailable
 from tileview.model.timeline import ByteArray
 from tileview.present.colours import category
-from tileview.present.curves import BoolArray, Curves, PeakMark, RepeatSpan
-from tileview.present.stacks import Series
+from tileview.present.curves import BoolArray, Curves, PeakMark, RepeatSpan, Series
 from tileview.qt.base.theme import Theme
 
 _BROKEN = {"total": (1.5, (7, 3)), "standard": (1.1, (2, 2)), "interleaved": (1.1, (7, 2, 1, 2))}

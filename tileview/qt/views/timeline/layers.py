@@ -7,8 +7,7 @@ import time
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from tileview.model.timeline import Timeline
-from tileview.present.curves import Curves
-from tileview.present.stacks import Series, StackSource
+from tileview.present.curves import Curves, Series, StackSource
 
 _FIRST_SECONDS = 0.05
 """How long a stack may keep the window waiting when it is asked for."""

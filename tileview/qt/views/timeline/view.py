@@ -17,11 +17,11 @@ from tileview.present.curves import (
     BoolArray,
     CurveMode,
     Curves,
+    Series,
     peak_marks,
     repeat_spans,
     tile_at,
 )
-from tileview.present.stacks import Series
 from tileview.qt.jobs.session_signals import Bridge
 from tileview.qt.jobs.throttle import Pace
 from tileview.qt.plot.legend import Legend

@@ -15,8 +15,7 @@ from tileview.analysis.fix import repaired_homes
 from tileview.analysis.repair import GroupRepair, Repair, RepairGroup, repairs
 from tileview.analysis.words import counted, layout_words, order_words
 from tileview.core.geometry.resolve import resolve
-from tileview.core.lowering.homes import HomeLimits, home_type
-from tileview.core.lowering.inputs import canonical_layout, flat_layout
+from tileview.core.lowering.homes import HomeLimits, canonical_layout, flat_layout, home_type
 from tileview.core.lowering.valuetypes import RefusedError, TypeTable
 from tileview.model.graph import Graph, Operation, RepeatKind
 from tileview.model.plan import Requirement
