@@ -14,6 +14,7 @@ from tests.helpers.dumps import Json, compact, sample, small_timeline, with_numb
 from tileview.errors import LoadError
 from tileview.formats import open_file
 from tileview.formats.tilearrays import TileArrays, decode_numbers
+from tileview.formats import files
 from tileview.formats.timeline import load_timeline, timeline_from_bytes
 from tileview.model.sizes import UNAVAILABLE
 from tileview.model.tensor import MemoryClass, Precision, PrecisionKind
@@ -455,7 +456,8 @@ def test_from_a_path(tmp_path: Path) -> None:
     assert file.tiles.tile_bytes(0) is None
 
 
-def test_pickling_after_the_file_was_replaced(tmp_path: Path) -> None:
+def test_pickling_after_the_file_was_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "HELD_BYTES", 0)
     path = tmp_path / "x.json"
     path.write_bytes(sample("pair-8tiles.v3.timeline.json"))
     file = load_timeline(path)

@@ -19,7 +19,7 @@ from tileview.formats import debugmodel
 from tileview.formats.check import FieldError, Fields, described, join, key_number, shorten
 from tileview.formats.debugtext import DebugValue
 from tileview.formats.duplicates import repeated_keys
-from tileview.formats.files import OpenFile, Progress, no_progress, parse_json, read_all
+from tileview.formats.files import OpenFile, Progress, content_fingerprint, no_progress, parse_json, read_all
 from tileview.formats.graphcheck import graph_problems, recipe_problems
 from tileview.formats.planjson import PlanReader
 from tileview.formats.sniff import Kind, check_version, sniff
@@ -62,6 +62,11 @@ class SearchState:
         """The file's JSON, parsed anew at each call (keeping it would cost several times the file's size)."""
         document: dict[str, Any] = orjson.loads(self.raw)
         return document
+
+    @property
+    def fingerprint(self) -> str:
+        """What tells the file's content from any other; equal for equal bytes. Takes 0.5 ms a megabyte."""
+        return content_fingerprint(self.raw)
 
     def operator_candidates(self) -> tuple[DebugValue, ...]:
         """The configuration's ``operator_candidates``, parsed now: slow, and nothing else needs them."""

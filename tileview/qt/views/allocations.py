@@ -21,7 +21,7 @@ from tileview.present.allocation_table import (
 )
 from tileview.present.counterparts import Counterparts, linked_timeline
 from tileview.qt.jobs.session_signals import Bridge
-from tileview.qt.jobs.throttle import Pace
+from tileview.qt.jobs.pacing import Throttle
 from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import TablePart
 from tileview.qt.views.base import View
@@ -44,7 +44,7 @@ class AllocationsView(View):
         self._figures: AllocationFigures | None = None
         self._table: AllocationTable = EMPTY_TABLE
         self._stale = False
-        self._pace = Pace(self._follow, self)
+        self._pace = Throttle(self._follow, self)
         self.headline = ElidedLabel(cut=Qt.TextElideMode.ElideRight)
         self.filter_box = QLineEdit()
         self.filter_box.setPlaceholderText("Filter")

@@ -23,7 +23,7 @@ from tileview.present.curves import (
 from tileview.present.lifetimes import Lifetime, filtered, ordered
 from tileview.present.stacks import Series
 from tileview.qt.jobs.session_signals import Bridge
-from tileview.qt.jobs.throttle import Pace
+from tileview.qt.jobs.pacing import Throttle
 from tileview.qt.plot.picture import Part
 from tileview.qt.views.base import View, action_of
 from tileview.qt.views.tiles.controls import LineLabel
@@ -61,7 +61,7 @@ class TimelineView(View):
         self.axis = StepAxis(self)
         self.moves = TimelineMoves(self)
         self._build()
-        self._pace = Pace(self._show_lifetimes, self)
+        self._pace = Throttle(self._show_lifetimes, self)
         self.axis.changed.connect(self._sync_axis)
         self.on_estimate()
 
