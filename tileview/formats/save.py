@@ -182,8 +182,8 @@ def write_atomic(path: str | os.PathLike[str], data: bytes, watch: Callable[[str
 
     The data goes into a new file in the same folder, is synced to the disk, read back and compared; then the file is
     renamed over the target and the folder synced. A symbolic link stays a link, its target is replaced. An existing
-    file's permissions are kept, and its group and owner where that may be (:func:`replacement_notes` says before where it
-    may not). What writes that were killed have left in the folder is removed.
+    file's permissions are kept, and its group and owner where that may be (:func:`replacement_notes` says before where
+    it may not). What writes that were killed have left in the folder is removed.
 
     Parameters
     ----------

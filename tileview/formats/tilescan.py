@@ -125,7 +125,9 @@ def scan(source: Source, progress: Progress, share: float) -> Scan:
     if state.base + len(state.buffer) != source.size or not source.unchanged():
         raise changed_error(source.path)
     rest = b"".join(state.pieces)
-    return Scan(rest, tuple(state.spans), state.mark, tuple(state.sums), tuple(state.rest_starts), tuple(state.file_starts))
+    return Scan(
+        rest, tuple(state.spans), state.mark, tuple(state.sums), tuple(state.rest_starts), tuple(state.file_starts)
+    )
 
 
 class _Scanner:

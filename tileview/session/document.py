@@ -13,6 +13,7 @@ from tileview.model.timeline import Problem, Timeline
 from tileview.model.timeline_file import FILE_CHANGED, TimelineFile
 from tileview.session.state import EditState
 
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """One opened file. ``source`` is immutable; every edit lives in an :class:`EditState` beside it."""
@@ -60,7 +61,7 @@ class Document:
         self._made[0] = replace(timeline, problems=(*timeline.problems, *new))
 
     def mark_changed(self) -> bool:
-        """Take in that a timeline's file is no longer what was opened: its numbers per tile are unavailable from now on.
+        """Take in that a timeline's file is no longer what was opened: its numbers per tile are unavailable.
 
         False where that is known already, or where all of them are in memory.
         """

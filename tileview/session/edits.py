@@ -190,7 +190,10 @@ def between(title: str, before: EditState, after: EditState) -> Together:
         (
             *(swap_plan(before, key, after.swaps.get(key)) for key in _changed(before.swaps, after.swaps)),
             *(set_home(before, key, after.homes.get(key)) for key in _changed(before.homes, after.homes)),
-            *(set_boundary(before, key, after.boundaries.get(key)) for key in _changed(before.boundaries, after.boundaries)),
+            *(
+                set_boundary(before, key, after.boundaries.get(key))
+                for key in _changed(before.boundaries, after.boundaries)
+            ),
             *(set_layout(before, key, after.layouts.get(key)) for key in _changed(before.layouts, after.layouts)),
             set_overrides(before, after.overrides),
         ),

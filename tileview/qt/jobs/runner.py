@@ -222,9 +222,7 @@ class Runner(QObject):
                 return self._attempt(job, job.work)
             except (OSError, EOFError, ValueError) as error:
                 self._drop_process()
-                if job.is_cancelled or self._closing:
-                    break
-                if job.attempts >= ATTEMPTS:
+                if job.attempts >= ATTEMPTS and not job.is_cancelled:
                     return "lost", (f"The worker process ended unexpectedly, {ATTEMPTS} times.", repr(error))
                 self._told.emit(job, "restarted", None)
             except Exception as error:  # a payload that cannot be pickled, an answer that cannot be read

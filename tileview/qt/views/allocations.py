@@ -20,8 +20,8 @@ from tileview.present.allocation_table import (
     headline,
 )
 from tileview.present.counterparts import Counterparts, linked_timeline
-from tileview.qt.jobs.session_signals import Bridge
 from tileview.qt.jobs.pacing import Throttle
+from tileview.qt.jobs.session_signals import Bridge
 from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import TablePart
 from tileview.qt.views.base import View

@@ -25,8 +25,8 @@ from tileview.present.operation_rows import OperationRow, RecipeOperations, Step
 from tileview.present.operation_table import OperationColumn, OperationSpec, counted_words, footer
 from tileview.present.tables import Node
 from tileview.qt.base.text import plain_tip
-from tileview.qt.jobs.session_signals import Bridge
 from tileview.qt.jobs.pacing import Throttle
+from tileview.qt.jobs.session_signals import Bridge
 from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import TablePart
 from tileview.qt.views.base import View

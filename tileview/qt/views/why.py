@@ -100,7 +100,9 @@ class WhyView(View):
             self._job = Job(partial(_diagnose, estimate), place=self.name)
         else:
             known = dict(session.results)
-            self._job = Job("diagnose", (recipe, session.state.overrides, self._baseline_recipe(), known), place=self.name)
+            self._job = Job(
+                "diagnose", (recipe, session.state.overrides, self._baseline_recipe(), known), place=self.name
+            )
         self._runner.submit(self._job)
 
     def _baseline_recipe(self) -> Recipe | None:

@@ -8,16 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
-from PySide6.QtWidgets import QInputDialog, QLineEdit
+from PySide6.QtWidgets import QDialog, QInputDialog, QLineEdit
 
 from tileview.qt.base.command import Command
-from tileview.qt.files.fix import FixDialog
-from tileview.qt.files.folder import FolderDialog
 from tileview.qt.jobs.evaluation import Evaluation
 from tileview.qt.views.base import View
 from tileview.qt.widgets.dialogs import about
 from tileview.qt.window.faults import versions
-from tileview.qt.window.help import KeySheet, Reference, action_sections, view_sections
 from tileview.qt.window.navigation import go_to, places_named
 from tileview.qt.window.palette import CommandPalette, Entry, GoTo, entry_of
 
@@ -34,14 +31,21 @@ class Tools(QObject):
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
         self._window = window
-        self._folder: FolderDialog | None = None
-        self._fix: FixDialog | None = None
-        self.evaluation = Evaluation(window.bridge, window.settings, window.status.work, self)
+        self._folder: QDialog | None = None
+        self._fix: QDialog | None = None
+        self.evaluation = Evaluation(window.bridge, window.settings, self)
         self.evaluation.fault.connect(window.bridge.fault)
 
     def commands(self) -> tuple[Command, ...]:
         there = self._is_open
-        own = (
+        evaluation = self.evaluation
+        return (
+            Command("evaluate_alternatives", "&Evaluate all alternatives", "Plan", self._evaluate, ("Ctrl+R",),
+                    "Work out peak and verdict of every alternative in the background", evaluation.can_run,
+                    icon="run"),
+            Command("evaluate_by_itself", "Evaluate &automatically", "Plan", lambda _: evaluation.toggle(), (),
+                    "Begin in the background as soon as an estimate is there",
+                    checked=lambda: self._window.settings.evaluate_by_itself),
             Command("go_to", "&Go to operation, step or tile…", "Go", lambda _: self.ask_where(), ("Ctrl+G",),
                     "Go to an operation, a step or a tile by number or name", there, separator_before=True,
                     icon="search"),
@@ -66,7 +70,9 @@ class Tools(QObject):
             Command("about", "A&bout TileView", "Help", lambda _: about(self._window, versions()).open(), (),
                     "Versions", separator_before=True, icon="note"),
         )  # fmt: skip
-        return (*self.evaluation.commands(), *own)
+
+    def _evaluate(self, argument: object) -> None:
+        self.evaluation.evaluate(argument if isinstance(argument, int | tuple) else None)
 
     def file_commands(self) -> tuple[Command, ...]:
         return (
@@ -138,11 +144,15 @@ class Tools(QObject):
         CommandPalette(entries, window).start()
 
     def show_keys(self) -> None:
+        from tileview.qt.window.help import KeySheet, action_sections, view_sections
+
         window = self._window
         more = [action for view in window.docks.views.values() for action in view.view_actions()]
         KeySheet([*action_sections(window.commands, more), *view_sections()], window).open()
 
     def show_reference(self, page: object = None) -> None:
+        from tileview.qt.window.help import Reference
+
         dialog = Reference(self._window)
         if isinstance(page, str):
             dialog.show_page(page)
@@ -150,6 +160,8 @@ class Tools(QObject):
 
     def show_folder(self, source: Path | Sequence[Path]) -> None:
         """List the dumps of a folder, or those named, with their verdicts."""
+        from tileview.qt.files.folder import FolderDialog
+
         if self._folder is not None:
             self._folder.destroyed.disconnect(self._on_folder_gone)
             self._folder.close()
@@ -181,6 +193,8 @@ class Tools(QObject):
 
     def find_fix(self) -> None:
         """Open the fix dialog and start its search."""
+        from tileview.qt.files.fix import FixDialog
+
         dialog = FixDialog(self._window.bridge, self._window)
         self._fix = dialog
         dialog.destroyed.connect(self._on_fix_gone)

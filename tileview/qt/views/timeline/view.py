@@ -22,8 +22,8 @@ from tileview.present.curves import (
 )
 from tileview.present.lifetimes import Lifetime, filtered, ordered
 from tileview.present.stacks import Series
-from tileview.qt.jobs.session_signals import Bridge
 from tileview.qt.jobs.pacing import Throttle
+from tileview.qt.jobs.session_signals import Bridge
 from tileview.qt.plot.picture import Part
 from tileview.qt.views.base import View, action_of
 from tileview.qt.views.tiles.controls import LineLabel
