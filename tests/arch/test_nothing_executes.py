@@ -119,7 +119,7 @@ TRAPS = ("importlib", "multiprocessing", "numpy", "orjson", "pickle", "queue", "
 STARTED = """
 import multiprocessing, sys
 from tileview.cli import main
-from tileview.qt.jobs.child import ChildProcess
+from tileview.qt.jobs.process import ChildProcess
 
 if __name__ == "__main__":
     sys.argv = ["tileview", "--version"]

@@ -81,7 +81,7 @@ class Probe(QObject):
                 found["usable_cpu"] = time.thread_time()
                 self.last, self.last_cpu = time.perf_counter(), time.thread_time()
             return
-        if window.estimates.study.is_running or not self.settled():
+        if window.estimates.steps_reader.is_running or not self.settled():
             return
         found["studied"] = time.time() - started
         found["gap"], found["turn"] = self.gap, self.turn

@@ -23,7 +23,7 @@ from tileview.present.colours import relative_luminance
 from tileview.present.graph_figures import StepState
 from tileview.present.graph_style import ColourMode
 from tileview.qt.base.theme import load_theme
-from tileview.qt.files.view_picture import picture_of
+from tileview.qt.files.export_view import picture_of
 from tileview.qt.jobs.session_signals import Bridge
 from tileview.qt.plot.picture import svg_bytes
 from tileview.qt.views.graph import layouts as graph_layouts

@@ -206,7 +206,7 @@ class Files(QObject):
         elif request.purpose == "beside":
             self._stand_beside(document)
         elif request.purpose == "reload":
-            self._take_reloaded(document)
+            self._take_reloaded(document, is_wanted=request.extra is None)
         elif request.purpose == "recover" and isinstance(request.extra, Kept):
             self._take_recovered(document, request.extra)
         else:
@@ -266,7 +266,7 @@ class Files(QObject):
     def _on_replaced(self, path: Path) -> None:
         document = self._signals.session.document
         if document is not None and document.path.absolute() == path:
-            self.reload()
+            self.loader.load(LoadRequest(document.path, "reload", "replaced"))
 
     @Slot(object)
     def _on_written(self, target: Path) -> None:
@@ -286,7 +286,7 @@ class Files(QObject):
             session.renew()
             self._estimates.ask()
 
-    def _take_reloaded(self, document: Document) -> None:
+    def _take_reloaded(self, document: Document, is_wanted: bool = False) -> None:
         session = self._signals.session
         before = session.document
         if before is None or before.path != document.path:
@@ -294,7 +294,8 @@ class Files(QObject):
         if self._is_asking:
             self._newer = document
             return
-        if document.source.fingerprint == before.source.fingerprint and not self._numbers_are_gone(before):
+        is_same = document.source.fingerprint == before.source.fingerprint and not self._numbers_are_gone(before)
+        if is_same and not is_wanted:
             self.watch.seen()
             self._signals.notice.emit("")
             self._signals.message.emit(f"{document.name} was read again from disk: its content is the same.")

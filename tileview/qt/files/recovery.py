@@ -70,6 +70,11 @@ class Kept:
         return tuple(label for label, _ in self.steps)
 
     @property
+    def state(self) -> EditState:
+        """All of the edits together."""
+        return self.steps[-1][1]
+
+    @property
     def same_file(self) -> bool:
         """Whether what stands under the path is, by size and time, what the edits were made on."""
         return self.stamp == _size_and_time(self.document) != ()

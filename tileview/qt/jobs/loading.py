@@ -128,7 +128,7 @@ class StepsReader(QObject):
         self._runner.part.connect(self._on_part)
         self._runner.ended.connect(self._on_ended)
         signals.document_changed.connect(self.stop)
-        signals.estimate_changed.connect(self._on_estimate)
+        signals.estimate_changed.connect(self.begin_soon)
 
     @property
     def is_running(self) -> bool:
@@ -140,7 +140,7 @@ class StepsReader(QObject):
         return self._runner.pid
 
     @Slot()
-    def _on_estimate(self) -> None:
+    def begin_soon(self) -> None:
         """Begin once the document is on the screen."""
         document = self._signals.session.document
         if document is None or document is self._document or not isinstance(document.source, TimelineFile):
