@@ -39,8 +39,9 @@ WINDOW = """
 import json, os, sys, time
 started, path, steps = float(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 from pathlib import Path
-from tileview.qt import app, early
-early.begin(Path(path))
+from tileview.qt import app
+from tileview.qt.jobs import process
+process.begin(Path(path))
 from PySide6.QtCore import QObject, QTimer, Slot, qInstallMessageHandler
 qInstallMessageHandler(lambda *_: None)
 from tileview.qt import program

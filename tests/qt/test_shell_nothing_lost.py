@@ -30,7 +30,8 @@ WINDOW = """
 import os, resource, signal, sys
 from pathlib import Path
 from PySide6.QtCore import QTimer
-from tileview.qt import program, saving
+from tileview.qt import program
+from tileview.qt.files import saving
 from tileview.qt.app import run
 
 saving.confirm = lambda *words: True
@@ -108,6 +109,12 @@ def test_edits_of_a_window_that_was_killed_come_back(pair, make_driver):
     assert dict(driver.session.state.swaps) == {0: 2, 1: 1}
     assert driver.session.verdict.fits
     assert driver.window.isWindowModified()
+    assert [edit.label for edit in driver.session.history.done] == [
+        "Swap operation 0 to alternative 2",
+        "Swap operation 1 to alternative 1",
+    ]
+    driver.session.undo()
+    assert dict(driver.session.state.swaps) == {0: 2}
     driver.session.undo()
     assert driver.session.history.is_clean
     driver.qtbot.waitUntil(lambda: not list(recovery_folder().glob("*.json")))

@@ -17,7 +17,8 @@ RUN = """
 import sys
 from pathlib import Path
 from PySide6.QtCore import QTimer
-from tileview.qt import early, program
+from tileview.qt import program
+from tileview.qt.jobs import process as early
 from tileview.qt.app import run
 
 early.LARGE_BYTES = {large}

@@ -301,7 +301,8 @@ CLOSE = """
 import sys, threading
 from pathlib import Path
 from PySide6.QtCore import QTimer
-from tileview.qt import early, evaluation, program
+from tileview.qt import program
+from tileview.qt.jobs import evaluation, process as early
 from tileview.qt.app import run
 
 early.LARGE_BYTES = 1000

@@ -22,7 +22,6 @@ from tileview.model.recipe import Overrides, Recipe
 from tileview.model.sizes import size_text
 from tileview.model.timeline import Problem
 from tileview.model.timeline_file import TimelineFile
-from tileview.present.report_page import ReportSubject, make_page
 from tileview.qt.jobs.process import Reporter
 from tileview.session.document import Document, edited_recipe
 from tileview.session.estimate import EstimateJob
@@ -142,6 +141,8 @@ class ReportOrder:
 
 def report(order: ReportOrder, reporter: Reporter) -> bytes:
     """The page of a state, as ``tileview report`` writes it, with the edits in force."""
+    from tileview.present.report_page import ReportSubject, make_page  # no other task needs what draws pages
+
     source = order.source
     if isinstance(source, bytes):
         document = Document(order.path, search_state_from_bytes(source, str(order.path)))
