@@ -14,8 +14,8 @@ from tests.qt.conftest import SAMPLES
 from tileview.formats import open_file
 from tileview.qt.files import export_recipe, export_view
 from tileview.qt.files.export_view import Wish
-from tileview.qt.jobs import runner
 from tileview.qt.jobs.loading import LoadRequest
+from tileview.qt.jobs.process import ChildProcess
 from tileview.qt.widgets.dialogs import ErrorDialog
 from tileview.qt.window.faults import FaultHandler, log_path
 from tileview.session.document import Document
@@ -170,9 +170,6 @@ print("told", flush=True)
     assert done.stdout.splitlines() == ["told", "lives"], done.stderr
 
 
-"""How a task ends whose job has raised something."""
-
-
 def shown_errors(driver) -> list[ErrorDialog]:
     return [one for one in driver.window.findChildren(ErrorDialog) if one.isVisible()]
 
@@ -186,25 +183,11 @@ def told_and_logged(driver) -> str:
     return dialog.text()
 
 
-class Broken:
-    """A worker process in which every task fails."""
-
-    pid = -1
-
-    def send(self, message):
-        self.token = message[0]
-
-    def receive(self):
-        return self.token, "error", ("failed", ("Boom: a fault on purpose", "Traceback: Boom"))
-
-    def stop(self, _token):
-        pass
-
-    def kill(self):
-        pass
-
-    def close(self):
-        pass
+def break_workers(patch):
+    """Every task of a worker process fails."""
+    failed = ("failed", ("Boom: a fault on purpose", "Traceback: Boom"))
+    patch.setattr(ChildProcess, "send", lambda self, message: setattr(self, "token", message[0]))
+    patch.setattr(ChildProcess, "receive", lambda self: (self.token, "error", failed))
 
 
 def boom(*_arguments):
@@ -220,10 +203,9 @@ def fail_fix(driver, _monkeypatch, _path):
 
 
 def fail_diagnosis(driver, _monkeypatch, _path):
-    driver.session.renew()
     why = driver.window.docks.views["why"]
     why.on_estimate()
-    driver.qtbot.waitUntil(lambda: "Boom" in why.text())
+    driver.qtbot.waitUntil(lambda: "Boom" in why.text(), timeout=20_000)
 
 
 def fail_study(driver, _monkeypatch, _path):
@@ -275,7 +257,7 @@ def test_a_fault_of_what_works_in_the_background_is_told_and_logged(driver, pair
     faults = FaultHandler()
     try:
         with monkeypatch.context() as patch:
-            patch.setattr(runner, "ChildProcess", Broken)
+            break_workers(patch)
             fail(driver, patch, tmp_path / "out")
             driver.qtbot.waitUntil(lambda: bool(shown_errors(driver)), timeout=30_000)
         assert "Boom" in told_and_logged(driver)
