@@ -39,8 +39,9 @@ WINDOW = """
 import json, os, sys, time
 started, path, steps = float(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 from pathlib import Path
-from tileview.qt import app, early
-early.begin(Path(path))
+from tileview.qt import app
+from tileview.qt.jobs import process
+process.begin(Path(path))
 from PySide6.QtCore import QObject, QTimer, Slot, qInstallMessageHandler
 qInstallMessageHandler(lambda *_: None)
 from tileview.qt import program
@@ -81,7 +82,7 @@ class Probe(QObject):
                 found["usable_cpu"] = time.thread_time()
                 self.last, self.last_cpu = time.perf_counter(), time.thread_time()
             return
-        if window.estimates.study.is_running or not self.settled():
+        if window.estimates.steps_reader.is_running or not self.settled():
             return
         found["studied"] = time.time() - started
         found["gap"], found["turn"] = self.gap, self.turn

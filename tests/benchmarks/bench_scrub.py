@@ -20,7 +20,7 @@ from PySide6.QtWidgets import QApplication
 from tests.helpers.fake_session import session_of
 from tests.helpers.fake_timeline import big_timeline
 from tileview.qt.base.theme import load_theme
-from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.views.base import View
 from tileview.qt.views.tiles.view import TilesView
 from tileview.qt.views.timeline.view import TimelineView
@@ -55,7 +55,7 @@ def bench_tiles(application: QApplication, theme: str) -> None:
         timeline.tiles.usage(step)
     for width, height, by_load in ((600, 380, False), (1600, 1000, False), (600, 380, True)):
         session = session_of(timeline)
-        bridge = Bridge(session, load_theme(theme))
+        bridge = SessionSignals(session, load_theme(theme))
         view = TilesView(bridge)
         show(view, width, height, application)
         view.set_sorted(by_load)
@@ -72,7 +72,7 @@ def bench_timeline(application: QApplication, theme: str) -> None:
     for step in range(4000):
         timeline.tiles.usage(step)
     session = session_of(timeline)
-    bridge = Bridge(session, load_theme(theme))
+    bridge = SessionSignals(session, load_theme(theme))
     began = time.perf_counter()
     view = TimelineView(bridge)
     show(view, 1400, 600, application)

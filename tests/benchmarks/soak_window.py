@@ -129,7 +129,7 @@ class Soak:
         self.until(lambda: session.is_current)
         if number % 50 == 0:
             self.reload()
-            self.until(lambda: not self.window.estimates.study.is_running and self.window.bridge.turns.is_done)
+            self.until(lambda: not self.window.estimates.steps_reader.is_running and self.window.bridge.turns.is_done)
 
     def reload(self) -> None:
         """Replace the file by rename; the window notices by itself."""

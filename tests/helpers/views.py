@@ -9,7 +9,7 @@ from PySide6.QtTest import QAbstractItemModelTester, QTest
 
 from tests.helpers.opened import estimate, opened
 from tileview.qt.base.theme import load_theme
-from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.views.base import View
 from tileview.session.session import Session
 
@@ -19,7 +19,7 @@ class Stage:
     """A session, its bridge and one view; ``requests`` are the commands that the view asked for."""
 
     session: Session
-    bridge: Bridge
+    bridge: SessionSignals
     view: View
     requests: list[tuple[str, object]] = field(default_factory=list)
     testers: list[QObject] = field(default_factory=list)
@@ -47,7 +47,7 @@ def stage(
 ) -> Stage:
     """Show a view on a sample (None: nothing open), its model under Qt's tester unless that would take too long."""
     session = Session()
-    bridge = Bridge(session, load_theme("light"))
+    bridge = SessionSignals(session, load_theme("light"))
     view = kind(bridge)
     made = Stage(session, bridge, view)
     bridge.requested.connect(lambda command, argument: made.requests.append((command, argument)))

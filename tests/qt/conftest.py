@@ -146,12 +146,12 @@ def driver(make_driver) -> Driver:
 def show_view(qtbot):
     """Shows single views on a session, and shuts them down at the end."""
     from tileview.qt.base.theme import load_theme
-    from tileview.qt.jobs.session_signals import Bridge
+    from tileview.qt.jobs.session_signals import SessionSignals
 
     made = []
 
     def show(kind, session, theme: str = "light", size: tuple[int, int] = (900, 560)):
-        bridge = Bridge(session, load_theme(theme))
+        bridge = SessionSignals(session, load_theme(theme))
         view = kind(bridge)
         qtbot.addWidget(view)
         view.resize(*size)

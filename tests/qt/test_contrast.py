@@ -21,7 +21,7 @@ from tileview.present.curves import CurveMode, curves, stack
 from tileview.present.graph_figures import StepState
 from tileview.qt.base.style import apply_theme
 from tileview.qt.base.theme import GROUND_TOKENS, TEXT_TOKENS, Theme, load_theme
-from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.plane import Plane
 from tileview.qt.views.graph.view import GraphView
 from tileview.qt.views.tiles.view import TilesView
@@ -132,7 +132,7 @@ def test_names_of_layers_can_be_read_on_every_category(qapp, name: str) -> None:
 
 @themes
 def test_texts_on_the_states_of_a_step_can_be_read(qtbot, name: str) -> None:
-    bridge = Bridge(opened("vit3-64tiles.recipe.json"), load_theme(name))
+    bridge = SessionSignals(opened("vit3-64tiles.recipe.json"), load_theme(name))
     view = GraphView(bridge)
     qtbot.addWidget(view)
     view.show()
@@ -300,7 +300,7 @@ def test_lifetime_bars_of_each_kind_differ_in_grey(plot, name: str) -> None:
 @themes
 def test_marks_on_boxes_of_the_graph_are_seen_in_grey(qtbot, name: str) -> None:
     session = opened("vit3-64tiles.recipe.json")
-    bridge = Bridge(session, load_theme(name))
+    bridge = SessionSignals(session, load_theme(name))
     view = GraphView(bridge)
     qtbot.addWidget(view)
     view.resize(900, 700)

@@ -77,13 +77,13 @@ def test_it_can_be_stopped_and_then_nothing_is_written(driver, over, tmp_path):
     driver.window.bridge.message.connect(said.append)
     exporter = driver.window.report_exporter
     exporter.export_report(tmp_path / "page.html")
-    assert driver.window.status.work.running() == ("report",)
+    assert driver.window.bridge.work.running() == ("report",)
     exporter.export_report(tmp_path / "other.html")
     assert said[-1] == "Another report is still being made."
     driver.window.status.work.stop.click()
     driver.qtbot.waitUntil(lambda: not exporter.is_running, timeout=30_000)
     assert said[-1] == "Stopped: no report was written."
-    assert driver.window.status.work.running() == ()
+    assert driver.window.bridge.work.running() == ()
     assert list(tmp_path.glob("*.html")) == []
 
 

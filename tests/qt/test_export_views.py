@@ -19,9 +19,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from tileview.qt.base.theme import load_theme
 from tileview.qt.files import saving
-from tileview.qt.files.export_dialog import ExportDialog, Kind, Wish
-from tileview.qt.files.export_view import SETTLE_MS
-from tileview.qt.files.view_picture import picture_of, suggested_stem
+from tileview.qt.files.export_view import SETTLE_MS, ExportDialog, Kind, Wish, picture_of, suggested_stem
 from tileview.qt.plot.picture import MOST_PIXELS, MOST_SIDE, Picture, Recording, png_image, scale_within, svg_bytes
 from tileview.qt.plot.picture_parts import Line, TextPart
 from tileview.qt.views.graph.scene import GraphScene
@@ -212,14 +210,14 @@ def test_the_whole_graph_is_drawn_beside_the_window_and_can_be_stopped(opened, m
     said = []
     opened.window.bridge.message.connect(said.append)
     assert exporter.write(Wish(view, Kind.PNG, whole=True), tmp_path / "never.png")
-    assert opened.window.status.work.running() == ("view",)
+    assert opened.window.bridge.work.running() == ("view",)
     assert not exporter.write(Wish(view, Kind.PNG), tmp_path / "second.png")
     assert "still being written" in said[-1]
     opened.window.status.work.stop.click()
     hold.set()
     opened.qtbot.waitUntil(lambda: said[-1].startswith("Stopped"))
     assert list(tmp_path.glob("*.png")) == []
-    assert opened.window.status.work.running() == ()
+    assert opened.window.bridge.work.running() == ()
 
 
 def test_the_part_of_the_graph_in_view_ends_at_its_frame(opened, tmp_path):
@@ -356,7 +354,7 @@ def test_the_open_file_is_never_replaced_and_others_only_when_confirmed(opened, 
 def test_what_cannot_be_written_is_said_in_words(opened, tmp_path, kind):
     view = opened.window.docks.show_view("tiles")
     target = tmp_path / "missing" / f"tiles{kind.value}"
-    assert opened.window.view_exporter.write(Wish(view, kind), target)
+    assert opened.window.view_exporter.write_view(Wish(view, kind), target)
     opened.qtbot.waitUntil(lambda: opened.window.findChild(ErrorDialog) is not None)
     dialog = opened.window.findChild(ErrorDialog)
     assert "the folder does not exist" in dialog.text()
@@ -366,7 +364,7 @@ def test_what_cannot_be_written_is_said_in_words(opened, tmp_path, kind):
 
 def test_nothing_open_is_nothing_to_export(driver, tmp_path):
     view = driver.window.docks.views["graph"]
-    assert not driver.window.view_exporter.write(Wish(view, Kind.PNG), tmp_path / "graph.png")
+    assert not driver.window.view_exporter.write_view(Wish(view, Kind.PNG), tmp_path / "graph.png")
     dialog = driver.window.findChild(ErrorDialog)
     assert "Nothing is open" in dialog.text()
     assert not driver.window.commands.action("export_view").isEnabled()

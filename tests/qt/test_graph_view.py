@@ -23,8 +23,8 @@ from tileview.present.colours import relative_luminance
 from tileview.present.graph_figures import StepState
 from tileview.present.graph_style import ColourMode
 from tileview.qt.base.theme import load_theme
-from tileview.qt.files.view_picture import picture_of
-from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.files.export_view import picture_of
+from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.picture import svg_bytes
 from tileview.qt.views.graph import layouts as graph_layouts
 from tileview.qt.views.graph.shapes import Detail, bar_area
@@ -43,7 +43,7 @@ class Pane:
     def __init__(self, qtbot, theme: str = "light", size: tuple[int, int] = (700, 600)) -> None:
         self.qtbot = qtbot
         self.session = Session()
-        self.bridge = Bridge(self.session, load_theme(theme))
+        self.bridge = SessionSignals(self.session, load_theme(theme))
         self.messages: list[str] = []
         self.bridge.message.connect(self.messages.append)
         self.view = GraphView(self.bridge)

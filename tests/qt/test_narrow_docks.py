@@ -12,7 +12,7 @@ from tests.helpers.views import stage
 from tileview.present.operation_rows import OperationColumn
 from tileview.present.step_rows import StepColumn
 from tileview.qt.base.theme import load_theme
-from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.views.graph.steps_list import StepsList
 from tileview.qt.views.operations import OperationsView
 
@@ -45,7 +45,7 @@ def test_a_wide_dock_gives_the_plan_what_is_left(qtbot) -> None:
 @pytest.fixture
 def steps(qtbot):
     session = opened("vit3-64tiles.v3.timeline.json")
-    bridge = Bridge(session, load_theme("light"))
+    bridge = SessionSignals(session, load_theme("light"))
     made = StepsList(bridge)
     qtbot.addWidget(made)
     made.resize(400, 240)

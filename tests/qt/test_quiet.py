@@ -6,21 +6,20 @@ import time
 
 import pytest
 
-from tileview.qt.jobs import idle_queue as quiet
-from tileview.qt.jobs.idle_queue import Quiet
-from tileview.qt.jobs.staggered import Turns
+from tileview.qt.jobs import pacing
+from tileview.qt.jobs.pacing import IdleQueue, StaggeredCalls
 
 
 @pytest.fixture
 def turns(qapp):
-    one = Turns()
+    one = StaggeredCalls()
     yield one
     one.close()
 
 
 @pytest.fixture
 def rest(turns):
-    one = Quiet(turns)
+    one = IdleQueue(turns)
     yield one
     one.close()
 
@@ -83,14 +82,14 @@ def test_a_computation_is_waited_for_but_not_for_ever(rest, qtbot, monkeypatch) 
     engaged[0] = True
     rest.add(calls.one, is_first=True)
     qtbot.waitUntil(lambda: calls.made == ["one", "one"])
-    monkeypatch.setattr(quiet, "ENGAGED_SECONDS", 0.05)
+    monkeypatch.setattr(pacing, "ENGAGED_SECONDS", 0.05)
     rest.add(calls.two)
     qtbot.waitUntil(lambda: calls.made == ["one", "one", "two"])
 
 
 def test_a_window_that_is_never_at_rest_does_not_hold_it_up(rest, qtbot, monkeypatch) -> None:
-    monkeypatch.setattr(quiet, "CALM_SECONDS", -1.0)
-    monkeypatch.setattr(quiet, "PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(pacing, "CALM_SECONDS", -1.0)
+    monkeypatch.setattr(pacing, "PATIENCE_SECONDS", 0.05)
     calls = Calls()
     started = time.monotonic()
     rest.add(calls.one, is_first=True)

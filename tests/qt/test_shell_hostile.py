@@ -25,7 +25,9 @@ from tests.helpers.hostile import (
 )
 from tileview.qt import program
 from tileview.qt.base.text import plain_tip, visible
-from tileview.qt.files.folder import MANY_FILES, FolderDialog
+from tileview.qt.files.fix import FixDialog
+from tileview.qt.files.folder import FolderDialog
+from tileview.qt.files.opening import MANY_FILES
 from tileview.qt.views.verdict import CopyableLine
 from tileview.qt.widgets.dialogs import ErrorDialog, ask_about_edits, confirm
 from tileview.qt.widgets.elided import ElidedLabel
@@ -48,7 +50,9 @@ def open_any(driver, path) -> str:
         dialog.close()
         driver.qtbot.waitUntil(lambda: window.findChild(ErrorDialog) is None)
         return text
-    driver.qtbot.waitUntil(lambda: driver.session.is_current and not window.estimates.study.is_running, timeout=30_000)
+    driver.qtbot.waitUntil(
+        lambda: driver.session.is_current and not window.estimates.steps_reader.is_running, timeout=30_000
+    )
     return ""
 
 
@@ -283,7 +287,7 @@ def test_markup_is_shown_as_it_is_in_lists_and_dialogs(shaped, tmp_path):
     window.tools.find_fix()
     QApplication.processEvents()
     assert_no_markup()
-    window.tools._fix.reject()
+    window.findChild(FixDialog).reject()
     window.tools.show_folder(folder)
     tree = window.findChild(FolderDialog).tree
     shaped.qtbot.waitUntil(lambda: all(tree.topLevelItem(row).text(3) != "waiting" for row in range(3)), timeout=30_000)

@@ -14,12 +14,10 @@ from PySide6.QtTest import QTest
 from tileview.analysis.alternatives import evaluate_all
 from tileview.formats import open_file
 from tileview.qt.files.fix import FixDialog
-from tileview.qt.jobs import prefetch as early
-from tileview.qt.jobs import processes
-from tileview.qt.jobs.estimator import Estimator
-from tileview.qt.jobs.evaluation import shares
-from tileview.qt.jobs.processes import Task, Worker
-from tileview.qt.jobs.worker_evaluate import share
+from tileview.qt.jobs import process as early
+from tileview.qt.jobs import runner as runners
+from tileview.qt.jobs.evaluation import share, shares
+from tileview.qt.jobs.runner import ATTEMPTS, RESTARTED, Job, Runner, failure_of
 from tileview.qt.widgets.dialogs import ErrorDialog
 from tileview.session.document import Document
 from tileview.session.estimate_jobs import EstimateJob
@@ -27,14 +25,12 @@ from tileview.session.state import EditState
 
 
 class Slow:
-    """A stand-in for a job that takes a while and notes that it ran."""
+    """Work that takes a while and notes that it ran, and where."""
 
     def __init__(self, log, number, seconds=0.05, fail=False) -> None:
         self.log, self.number, self.seconds, self.fail = log, number, seconds, fail
-        self.revision = number
-        self.document = None
 
-    def run(self, _replanner):
+    def __call__(self, _reporter):
         self.log.append((self.number, threading.current_thread() is threading.main_thread()))
         time.sleep(self.seconds)
         if self.fail:
@@ -42,55 +38,104 @@ class Slow:
         return self.number
 
 
+class Ends:
+    """Collects how the jobs of a runner ended."""
+
+    def __init__(self, runner) -> None:
+        self.outcomes = {}
+        self.payloads = {}
+        runner.ended.connect(self.take)
+
+    def take(self, job, outcome, payload) -> None:
+        assert job not in self.outcomes
+        self.outcomes[job] = outcome
+        self.payloads[job] = payload
+
+
 @pytest.fixture
-def estimator(qapp):
-    one = Estimator()
+def said() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def runner(qapp, said):
+    one = Runner(say=said.append)
     yield one
     one.close()
 
 
-def test_the_newest_request_wins_and_none_runs_in_the_windows_thread(estimator, qtbot):
-    log, results = [], []
-    estimator.finished.connect(lambda result, _ms: results.append(result))
-    for number in range(10):
-        estimator.request(Slow(log, number))
-    qtbot.waitUntil(lambda: 9 in results)
+def test_the_newest_of_a_place_wins_and_none_runs_in_the_windows_thread(runner, qtbot):
+    log, ends = [], Ends(runner)
+    jobs = [Job(Slow(log, number), place="estimate", is_first=True) for number in range(10)]
+    for job in jobs:
+        runner.submit(job)
+    assert runner.is_busy
+    qtbot.waitUntil(lambda: len(ends.outcomes) == 10)
+    assert not runner.is_busy
     assert len(log) <= 2
-    assert results[-1] == 9
+    assert ends.outcomes[jobs[-1]] == "done"
+    assert ends.payloads[jobs[-1]] == 9
+    assert set(list(ends.outcomes.values())[1:-1]) <= {"cancelled", "done"}
     assert not any(in_main for _, in_main in log)
 
 
-def test_requests_aside_are_all_computed(estimator, qtbot):
-    log, tags = [], []
-    estimator.finished_aside.connect(lambda _result, tag: tags.append(tag))
+def test_what_is_first_goes_before_what_waits_and_all_is_done(runner, qtbot):
+    log, ends = [], Ends(runner)
     for number in range(4):
-        estimator.request_aside(Slow(log, number, 0.01), f"tag {number}")
-    estimator.request(Slow(log, 99, 0.01))
-    qtbot.waitUntil(lambda: len(tags) == 4)
-    assert tags == ["tag 0", "tag 1", "tag 2", "tag 3"]
+        runner.submit(Job(Slow(log, number, 0.02)))
+    runner.submit(Job(Slow(log, 99, 0.01), is_first=True))
+    qtbot.waitUntil(lambda: len(ends.outcomes) == 5)
+    assert set(ends.outcomes.values()) == {"done"}
+    order = [number for number, _ in log]
+    assert order.index(99) <= 1
+    assert [number for number in order if number != 99] == [0, 1, 2, 3]
 
 
-def test_a_failing_estimate_is_reported_and_the_next_one_runs(estimator, qtbot):
-    failures, results = [], []
-    estimator.failed.connect(failures.append)
-    estimator.finished.connect(lambda result, _ms: results.append(result))
-    estimator.request(Slow([], 1, fail=True))
-    qtbot.waitUntil(lambda: bool(failures))
-    assert "RuntimeError: no" in failures[0].summary
-    assert "Traceback" in failures[0].details
-    estimator.request(Slow([], 2))
-    qtbot.waitUntil(lambda: results == [2])
+def test_a_call_that_fails_is_told_and_the_next_one_runs(runner, qtbot):
+    ends = Ends(runner)
+    bad, good = Job(Slow([], 1, fail=True)), Job(Slow([], 2))
+    runner.submit(bad)
+    runner.submit(good)
+    qtbot.waitUntil(lambda: good in ends.outcomes)
+    assert ends.outcomes[bad] == "failed"
+    summary, details = ends.payloads[bad]
+    assert summary == "RuntimeError: no"
+    assert "Traceback" in details
+    assert ends.payloads[good] == 2
 
 
-def test_closing_while_an_estimate_runs_brings_no_signal(qapp, qtbot):
-    results = []
-    estimator = Estimator()
-    estimator.finished.connect(lambda result, _ms: results.append(result))
-    estimator.request(Slow([], 1, 0.2))
+def test_a_call_talks_and_stops_where_it_is_asked_to(runner, qtbot):
+    ends, heard = Ends(runner), []
+    going = threading.Event()
+
+    def work(reporter):
+        reporter.progress(1, 2, "half")
+        reporter.part("a part")
+        going.set()
+        while True:
+            reporter.check()
+            time.sleep(0.005)
+
+    runner.progress.connect(lambda _job, payload: heard.append(payload))
+    runner.part.connect(lambda _job, payload: heard.append(payload))
+    job = Job(work)
+    runner.submit(job)
+    qtbot.waitUntil(going.is_set)
+    runner.cancel(job)
+    qtbot.waitUntil(lambda: job in ends.outcomes)
+    assert ends.outcomes[job] == "cancelled"
+    assert heard == [(1, 2, "half"), "a part"]
+
+
+def test_closing_while_a_call_runs_brings_no_signal(qapp, qtbot):
+    runner = Runner()
+    ends, started = Ends(runner), []
+    runner.started.connect(started.append)
+    runner.submit(Job(Slow([], 1, 0.2)))
+    qtbot.waitUntil(lambda: bool(started))
+    runner.close()
     qtbot.wait(50)
-    estimator.close()
-    qtbot.wait(100)
-    assert results == []
+    assert ends.outcomes == {}
 
 
 def test_held_undo_and_redo_end_at_the_right_estimate(driver, pair):
@@ -109,30 +154,10 @@ def test_held_undo_and_redo_end_at_the_right_estimate(driver, pair):
 # -- processes --------------------------------------------------------------------------------------------------------
 
 
-class Ends:
-    """Collects how tasks of a worker ended."""
-
-    def __init__(self, worker) -> None:
-        self.outcomes = {}
-        self.payloads = {}
-        worker.ended.connect(self.take)
-
-    def take(self, task, outcome, payload) -> None:
-        self.outcomes[task] = outcome
-        self.payloads[task] = payload
-
-
-@pytest.fixture
-def worker(qapp):
-    one = Worker()
-    yield one
-    one.close()
-
-
-def test_a_worker_reads_a_file_into_the_same_document(worker, qtbot, pair):
-    ends = Ends(worker)
-    task = Task("load", str(pair))
-    worker.submit(task)
+def test_a_worker_reads_a_file_into_the_same_document(runner, qtbot, pair):
+    ends = Ends(runner)
+    task = Job("load", str(pair))
+    runner.submit(task)
     qtbot.waitUntil(lambda: task in ends.outcomes, timeout=20_000)
     assert ends.outcomes[task] == "done"
     here = open_file(pair)
@@ -141,49 +166,49 @@ def test_a_worker_reads_a_file_into_the_same_document(worker, qtbot, pair):
     assert there.recipe == here.recipe
 
 
-def test_a_worker_refuses_a_bad_file_in_one_sentence(worker, qtbot, samples):
-    ends = Ends(worker)
-    task = Task("load", str(samples / "broken" / "not-json.json"))
-    worker.submit(task)
+def test_a_worker_refuses_a_bad_file_in_one_sentence(runner, qtbot, samples):
+    ends = Ends(runner)
+    task = Job("load", str(samples / "broken" / "not-json.json"))
+    runner.submit(task)
     qtbot.waitUntil(lambda: task in ends.outcomes, timeout=20_000)
     assert ends.outcomes[task] == "refused"
     assert "not-json.json" in ends.payloads[task]
 
 
-def test_an_unknown_kind_of_task_is_a_fault_with_details(worker, qtbot):
-    ends = Ends(worker)
-    task = Task("nonsense", None)
-    worker.submit(task)
+def test_an_unknown_kind_of_task_is_a_fault_with_details(runner, qtbot):
+    ends = Ends(runner)
+    task = Job("nonsense", None)
+    runner.submit(task)
     qtbot.waitUntil(lambda: task in ends.outcomes, timeout=20_000)
     assert ends.outcomes[task] == "failed"
     assert "Traceback" in ends.payloads[task][1]
 
 
-def test_a_killed_worker_is_started_again_and_its_task_done(worker, qtbot, vit3):
-    ends = Ends(worker)
+def test_a_killed_worker_is_started_again_and_its_task_done(runner, qtbot, vit3):
+    ends = Ends(runner)
     recipe = open_file(vit3).recipe
-    task = Task("evaluate", ("key", share(recipe, (4, 12)), EditState().overrides))
+    task = Job("evaluate", ("key", share(recipe, (4, 12)), EditState().overrides))
     parts = []
-    worker.part.connect(lambda _task, found: parts.append(found))
-    worker.submit(task)
+    runner.part.connect(lambda _task, found: parts.append(found))
+    runner.submit(task)
     qtbot.waitUntil(lambda: bool(parts), timeout=30_000)
-    victim = worker.pid
+    victim = runner.pid
     os.kill(victim, signal.SIGKILL)
     qtbot.waitUntil(lambda: task in ends.outcomes, timeout=60_000)
     assert ends.outcomes[task] == "done"
     assert task.attempts == 2
-    assert worker.pid != victim
+    assert runner.pid != victim
 
 
-def test_a_worker_that_dies_every_time_is_reported(worker, qtbot, vit3):
-    ends = Ends(worker)
+def test_a_worker_that_dies_every_time_is_reported(runner, qtbot, vit3, said):
+    ends = Ends(runner)
     recipe = open_file(vit3).recipe
-    task = Task("evaluate", ("key", recipe, EditState().overrides))
+    task = Job("evaluate", ("key", recipe, EditState().overrides))
     killed = set()
-    worker.submit(task)
+    runner.submit(task)
 
     def kill() -> bool:
-        pid = worker.pid
+        pid = runner.pid
         if pid is not None and pid not in killed:
             killed.add(pid)
             os.kill(pid, signal.SIGKILL)
@@ -191,34 +216,35 @@ def test_a_worker_that_dies_every_time_is_reported(worker, qtbot, vit3):
 
     qtbot.waitUntil(kill, timeout=30_000)
     assert ends.outcomes[task] == "lost"
-    assert len(killed) >= 1
+    assert said == [RESTARTED] * (ATTEMPTS - 1)
+    assert failure_of("lost", ends.payloads[task]) == (f"The worker process ended unexpectedly, {ATTEMPTS} times.", "")
 
 
-def test_a_task_is_cancelled_while_it_runs_and_the_process_serves_on(worker, qtbot, vit3, pair):
-    ends = Ends(worker)
+def test_a_task_is_cancelled_while_it_runs_and_the_process_serves_on(runner, qtbot, vit3, pair):
+    ends = Ends(runner)
     recipe = open_file(vit3).recipe
     parts = []
-    worker.part.connect(lambda _task, found: parts.append(found))
-    task = Task("evaluate", ("key", recipe, EditState().overrides))
-    worker.submit(task)
+    runner.part.connect(lambda _task, found: parts.append(found))
+    task = Job("evaluate", ("key", recipe, EditState().overrides))
+    runner.submit(task)
     qtbot.waitUntil(lambda: bool(parts), timeout=30_000)
-    pid = worker.pid
-    worker.cancel(task)
+    pid = runner.pid
+    runner.cancel(task)
     qtbot.waitUntil(lambda: task in ends.outcomes, timeout=20_000)
     assert ends.outcomes[task] == "cancelled"
-    after = Task("load", str(pair))
-    worker.submit(after)
+    after = Job("load", str(pair))
+    runner.submit(after)
     qtbot.waitUntil(lambda: after in ends.outcomes, timeout=20_000)
     assert ends.outcomes[after] == "done"
-    assert worker.pid == pid
+    assert runner.pid == pid
 
 
-def test_a_waiting_task_is_cancelled_before_it_begins(worker, qtbot, pair):
-    ends = Ends(worker)
-    first, second = Task("load", str(pair)), Task("load", str(pair))
-    worker.submit(first)
-    worker.submit(second)
-    worker.cancel(second)
+def test_a_waiting_task_is_cancelled_before_it_begins(runner, qtbot, pair):
+    ends = Ends(runner)
+    first, second = Job("load", str(pair)), Job("load", str(pair))
+    runner.submit(first)
+    runner.submit(second)
+    runner.cancel(second)
     qtbot.waitUntil(lambda: second in ends.outcomes, timeout=20_000)
     assert ends.outcomes[second] == "cancelled"
     assert second.attempts == 0
@@ -226,12 +252,12 @@ def test_a_waiting_task_is_cancelled_before_it_begins(worker, qtbot, pair):
 
 @pytest.mark.parametrize("delay", [0.0, 0.02, 0.1, 0.3])
 def test_a_worker_can_be_closed_at_any_moment(qapp, vit3, delay):
-    worker = Worker()
+    runner = Runner()
     recipe = open_file(vit3).recipe
-    worker.submit(Task("evaluate", ("key", recipe, EditState().overrides)))
+    runner.submit(Job("evaluate", ("key", recipe, EditState().overrides)))
     time.sleep(delay)
-    worker.close()
-    assert worker.pid is None
+    runner.close()
+    assert runner.pid is None
 
 
 # -- loading ----------------------------------------------------------------------------------------------------------
@@ -243,9 +269,8 @@ def test_a_large_file_is_read_in_a_process_and_opens_as_ever(driver, vit3, monke
     driver.window.files.loader.progress.connect(lambda _request, done, total: shown.append((done, total)))
     driver.open(vit3)
     assert driver.session.verdict.fits
-    assert shown[0] == (0, 0)
     assert shown[-1][1] == 1000
-    assert driver.window.status.work.running() == ()
+    assert driver.window.bridge.work.running() == ()
 
 
 def test_a_large_timeline_keeps_its_tile_numbers_across_the_process(driver, samples, monkeypatch):
@@ -263,11 +288,11 @@ def test_loading_is_stopped_and_the_open_file_stays(driver, pair, vit3, monkeypa
     cancelled = []
     driver.window.files.loader.cancelled.connect(cancelled.append)
     driver.window.files.open(vit3)
-    driver.qtbot.waitUntil(lambda: "load" in driver.window.status.work.running())
+    driver.qtbot.waitUntil(lambda: "load" in driver.window.bridge.work.running())
     assert driver.window.status.work.stop.isVisible()
     driver.window.status.work.stop.click()
     driver.qtbot.waitUntil(lambda: bool(cancelled), timeout=20_000)
-    driver.qtbot.waitUntil(lambda: driver.window.status.work.running() == ())
+    driver.qtbot.waitUntil(lambda: driver.window.bridge.work.running() == ())
     assert driver.session.document.path == pair
 
 
@@ -275,8 +300,8 @@ def test_a_process_that_dies_while_it_loads_is_tried_again(driver, vit3, monkeyp
     monkeypatch.setattr(early, "LARGE_BYTES", 1000)
     loader = driver.window.files.loader
     driver.window.files.open(vit3)
-    driver.qtbot.waitUntil(lambda: loader._worker is not None and loader._worker.pid is not None)
-    os.kill(loader._worker.pid, signal.SIGKILL)
+    driver.qtbot.waitUntil(lambda: loader.pid is not None)
+    os.kill(loader.pid, signal.SIGKILL)
     driver.qtbot.waitUntil(lambda: driver.session.document is not None, timeout=30_000)
     driver.settle()
 
@@ -291,13 +316,13 @@ def test_the_window_can_be_closed_in_mid_load(make_driver, vit3, monkeypatch, de
     assert driver.window.closed
 
 
-def test_files_asked_for_at_once_are_opened_in_order(driver, pair, vit3):
+def test_of_files_asked_for_at_once_the_last_one_is_opened(driver, pair, vit3):
     opened = []
     driver.window.files.loader.loaded.connect(lambda _request, document: opened.append(document.path))
     driver.window.files.open(pair)
     driver.window.files.open(vit3)
-    driver.qtbot.waitUntil(lambda: len(opened) == 2, timeout=20_000)
-    assert opened == [pair, vit3]
+    driver.qtbot.waitUntil(lambda: vit3 in opened, timeout=20_000)
+    assert opened in ([vit3], [pair, vit3])
     driver.settle()
     assert driver.session.document.path == vit3
 
@@ -443,19 +468,19 @@ def test_a_document_can_be_read_while_another_is_estimated(driver, pair, over):
 
 
 def test_a_process_without_work_goes_and_comes_back(qapp, qtbot, pair, monkeypatch):
-    monkeypatch.setattr(processes, "IDLE_SECONDS", 0.2)
-    worker = Worker()
+    monkeypatch.setattr(runners, "IDLE_SECONDS", 0.2)
+    runner = Runner()
     try:
-        ends = Ends(worker)
-        first, second = Task("load", str(pair)), Task("load", str(pair))
-        worker.submit(first)
+        ends = Ends(runner)
+        first, second = Job("load", str(pair)), Job("load", str(pair))
+        runner.submit(first)
         qtbot.waitUntil(lambda: first in ends.outcomes, timeout=20_000)
-        qtbot.waitUntil(lambda: worker.pid is None, timeout=10_000)
-        worker.submit(second)
+        qtbot.waitUntil(lambda: runner.pid is None, timeout=10_000)
+        runner.submit(second)
         qtbot.waitUntil(lambda: second in ends.outcomes, timeout=20_000)
         assert ends.outcomes[second] == "done"
     finally:
-        worker.close()
+        runner.close()
 
 
 def test_a_file_asked_for_later_takes_the_place_of_one_that_is_still_read(driver, pair, vit3, monkeypatch):

@@ -13,9 +13,10 @@ from tileview.core.memory.file_tiles import FileNumbers
 from tileview.core.memory.from_file import timeline_from_file
 from tileview.formats.timeline import load_timeline
 from tileview.model.timeline import steps_read
-from tileview.qt.jobs import estimator as jobs
-from tileview.qt.jobs import prefetch as early
-from tileview.qt.jobs import staggered as turns
+from tileview.qt.jobs import estimates as jobs
+from tileview.qt.jobs import pacing as turns
+from tileview.qt.jobs import process as early
+from tileview.qt.jobs import runner
 
 
 @pytest.fixture
@@ -35,7 +36,9 @@ def large(monkeypatch):
 def settle(driver) -> None:
     window = driver.window
     driver.qtbot.waitUntil(
-        lambda: driver.session.is_current and not window.estimates.study.is_running and window.bridge.turns.is_done,
+        lambda: (
+            driver.session.is_current and not window.estimates.steps_reader.is_running and window.bridge.turns.is_done
+        ),
         timeout=60_000,
     )
 
@@ -61,7 +64,7 @@ def test_a_large_timeline_is_shown_first_and_read_then(driver, made, large):
     np.testing.assert_array_equal(timeline.tiles.worst(), here.tiles.worst())
     np.testing.assert_array_equal(timeline.tiles.tile_curve(5), here.tiles.tile_curve(5))
     assert driver.session.problems == ()
-    assert driver.window.status.work.running() == ()
+    assert driver.window.bridge.work.running() == ()
 
 
 def test_every_view_shows_a_large_timeline_in_the_end(driver, made, large):
@@ -76,7 +79,7 @@ def test_every_view_shows_a_large_timeline_in_the_end(driver, made, large):
 
 
 def test_a_step_that_is_not_read_yet_is_looked_up_by_itself(driver, made, large):
-    driver.window.bridge.estimate_changed.disconnect(driver.window.estimates.study._on_estimate)
+    driver.window.bridge.estimate_changed.disconnect(driver.window.estimates.steps_reader.begin_soon)
     driver.open(made)
     timeline = driver.session.timeline
     assert steps_read(timeline) == 0
@@ -125,19 +128,19 @@ def test_edits_stay_in_force_when_the_file_has_been_read(driver, made, large):
 
 def test_another_document_ends_the_reading(driver, made, pair, large):
     driver.open(made)
-    driver.qtbot.waitUntil(lambda: driver.window.estimates.study.is_running, timeout=20_000)
+    driver.qtbot.waitUntil(lambda: driver.window.estimates.steps_reader.is_running, timeout=20_000)
     driver.open(pair)
-    assert not driver.window.estimates.study.is_running
+    assert not driver.window.estimates.steps_reader.is_running
     settle(driver)
     assert driver.session.document.path == pair
 
 
 def test_a_killed_reader_is_started_again(driver, made, large):
     driver.open(made)
-    study = driver.window.estimates.study
-    driver.qtbot.waitUntil(lambda: study._worker.pid is not None or not study.is_running, timeout=20_000)
-    if study._worker.pid is not None:
-        os.kill(study._worker.pid, signal.SIGKILL)
+    study = driver.window.estimates.steps_reader
+    driver.qtbot.waitUntil(lambda: study.pid is not None or not study.is_running, timeout=20_000)
+    if study.pid is not None:
+        os.kill(study.pid, signal.SIGKILL)
     settle(driver)
     assert steps_read(driver.session.timeline) == 1500
     assert driver.session.problems == ()
@@ -201,7 +204,7 @@ def test_a_view_that_comes_to_the_front_before_its_turn_takes_it(driver, vit3, m
 
 
 def test_views_that_are_seen_take_their_turns_before_those_that_are_not(qtbot):
-    waiting, order = turns.Turns(), []
+    waiting, order = turns.StaggeredCalls(), []
     waiting.add(lambda: order.append("behind"), is_for_later=True)
     waiting.add(lambda: order.append("one"))
     waiting.add(lambda: order.append("other"))
@@ -209,15 +212,15 @@ def test_views_that_are_seen_take_their_turns_before_those_that_are_not(qtbot):
     assert order == ["one", "other", "behind"]
 
 
-def test_reading_begins_before_the_window_stands(make_driver, made, large):
+def test_reading_begins_before_the_window_stands(make_driver, made, large, monkeypatch):
     early.begin(made)
-    pid = early._begun[str(made)].pid
+    assert list(early.begun()) == [str(made)]
     driver = make_driver()
-    driver.window.files.open(made)
-    assert driver.window.files.loader._worker.pid == pid
-    driver.qtbot.waitUntil(lambda: driver.session.document is not None, timeout=20_000)
-    driver.settle()
-    assert not early._begun
+    with monkeypatch.context() as patch:
+        patch.setattr(runner, "ChildProcess", None)  # no other process reads it
+        driver.window.files.open(made)
+        driver.qtbot.waitUntil(lambda: driver.session.document is not None, timeout=20_000)
+    assert not early.begun()
     settle(driver)
 
 
@@ -225,14 +228,14 @@ def test_what_was_begun_for_nothing_is_ended(qapp, made, large, tmp_path):
     early.begin(made)
     early.begin(tmp_path / "missing.json")
     early.begin(tmp_path)
-    assert len(early._begun) == 1
+    assert len(early.begun()) == 1
     early.drop()
-    assert not early._begun
+    assert not early.begun()
 
 
 def test_a_begun_reader_that_died_is_replaced(make_driver, made, large):
     early.begin(made)
-    os.kill(early._begun[str(made)].pid, signal.SIGKILL)
+    os.kill(early.begun()[str(made)], signal.SIGKILL)
     driver = make_driver()
     driver.open(made)
     settle(driver)

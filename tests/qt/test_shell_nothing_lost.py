@@ -30,7 +30,8 @@ WINDOW = """
 import os, resource, signal, sys
 from pathlib import Path
 from PySide6.QtCore import QTimer
-from tileview.qt import program, saving
+from tileview.qt import program
+from tileview.qt.files import saving
 from tileview.qt.app import run
 
 saving.confirm = lambda *words: True
@@ -108,6 +109,12 @@ def test_edits_of_a_window_that_was_killed_come_back(pair, make_driver):
     assert dict(driver.session.state.swaps) == {0: 2, 1: 1}
     assert driver.session.verdict.fits
     assert driver.window.isWindowModified()
+    assert [edit.label for edit in driver.session.history.done] == [
+        "Swap operation 0 to alternative 2",
+        "Swap operation 1 to alternative 1",
+    ]
+    driver.session.undo()
+    assert dict(driver.session.state.swaps) == {0: 2}
     driver.session.undo()
     assert driver.session.history.is_clean
     driver.qtbot.waitUntil(lambda: not list(recovery_folder().glob("*.json")))
@@ -128,7 +135,7 @@ window.exporter.export_recipe(Path(sys.argv[2]))
     assert done.returncode == -signal.SIGKILL, done.stderr
     assert target.read_bytes() == b"what stood there before"
     (kept,) = recovery_folder().glob("*.json")
-    assert json.loads(kept.read_text())["edits"]["swaps"] == {"0": 2, "1": 1}
+    assert json.loads(kept.read_text())["steps"][-1]["edits"]["swaps"] == {"0": 2, "1": 1}
 
 
 def test_an_export_killed_after_its_rename_is_whole(pair, tmp_path):
@@ -314,28 +321,6 @@ def test_a_file_that_something_else_has_written_is_not_replaced_unsaid(pair, dri
     assert pair.read_text() == json.dumps(content)
 
 
-def test_a_recovery_file_of_another_version_is_left_for_that_version(driver):
-    path = recovery_folder() / "x.json"
-    path.write_bytes(b'{"version":99}')
-    assert not driver.window.files.offer_recovery()
-    assert path.exists()
-
-
-def test_a_recovery_file_that_cannot_be_read_just_now_is_kept(driver, monkeypatch):
-    path = recovery_folder() / "x.json"
-    path.write_bytes(b"{}")
-    read = Path.read_text
-
-    def refuse(self, *more, **named):
-        if self == path:
-            raise OSError(5, "Input/output error")
-        return read(self, *more, **named)
-
-    monkeypatch.setattr(Path, "read_text", refuse)
-    assert not driver.window.files.offer_recovery()
-    assert path.exists()
-
-
 def test_a_home_that_takes_nothing_still_gets_a_window_a_log_and_a_recovery_file(pair, tmp_path, monkeypatch):
     """A state folder below a file can be neither made nor written; the folder for temporary files serves."""
     (tmp_path / "file").write_text("")
@@ -347,14 +332,14 @@ def test_a_home_that_takes_nothing_still_gets_a_window_a_log_and_a_recovery_file
     (folder,) = (tmp_path / "temporary").glob("tileview-*")
     assert folder.stat().st_mode & 0o077 == 0
     (kept,) = (folder / "recovery").glob("*.json")
-    assert json.loads(kept.read_text())["edits"]["swaps"] == {"0": 2, "1": 1}
+    assert json.loads(kept.read_text())["steps"][-1]["edits"]["swaps"] == {"0": 2, "1": 1}
 
 
 def test_no_place_for_a_recovery_file_is_said_once_and_the_window_works(pair, make_driver, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     (tmp_path / "tileview").mkdir(mode=0o755)
     monkeypatch.setenv("TILEVIEW_STATE_DIR", str(tmp_path / "file" / "state"))
-    monkeypatch.setattr("tileview.qt.base.settings._temporary_folder", lambda: os.mkdir(tmp_path / "file" / "x"))
+    monkeypatch.setattr("tileview.qt.base.settings.temporary_folder", lambda: os.mkdir(tmp_path / "file" / "x"))
     driver = make_driver()
     said = []
     driver.window.bridge.message.connect(said.append)
@@ -379,15 +364,15 @@ def test_no_place_for_a_recovery_file_is_said_once_and_the_window_works(pair, ma
 def test_a_temporary_folder_that_others_can_look_into_is_not_used(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     folder = tmp_path / f"tileview-{os.getuid()}"
-    assert settings._temporary_folder() == folder
+    assert settings.temporary_folder() == folder
     folder.chmod(0o755)
     with pytest.raises(PermissionError):
-        settings._temporary_folder()
+        settings.temporary_folder()
     folder.rmdir()
     (tmp_path / "elsewhere").mkdir(mode=0o700)
     folder.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(OSError, match=r"denied|exists"):
-        settings._temporary_folder()
+        settings.temporary_folder()
 
 
 @pytest.mark.parametrize("gone", [False, True])
@@ -405,13 +390,14 @@ def test_edits_of_a_crash_find_their_plans_in_a_file_that_changed_since(pair, ma
     driver.settle()
     dialog = driver.window.findChild(ErrorDialog)
     if gone:
-        assert "Operation 0 has no alternative 2 any more." in dialog.text()
+        assert "Operation 0 has lost the alternative that was swapped in (2)." in dialog.text()
+        assert "are kept" in dialog.text()
         dialog.close()
         assert dict(driver.session.state.swaps) == {}
     else:
         assert dialog is None
         assert driver.session.recipe.plans[0] == wanted
-    assert not kept.exists()
+    assert kept.exists() is gone
 
 
 def test_edits_of_a_crash_stay_in_their_file_until_they_are_in_another(pair, make_driver, monkeypatch):

@@ -17,7 +17,8 @@ RUN = """
 import sys
 from pathlib import Path
 from PySide6.QtCore import QTimer
-from tileview.qt import early, program
+from tileview.qt import program
+from tileview.qt.jobs import process as early
 from tileview.qt.app import run
 
 early.LARGE_BYTES = {large}
@@ -208,6 +209,6 @@ def test_edits_survive_when_the_process_is_ended_from_outside(pair, number, code
     process.send_signal(number)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == code, errors
-    kept = left_behind()
+    kept = left_behind().kept
     assert [dict(one.state.swaps) for one in kept] == [{0: 2}]
     assert kept[0].document == pair

@@ -11,11 +11,16 @@ from pathlib import Path
 import pytest
 
 from tests.qt.conftest import SAMPLES
+from tileview.formats import open_file
+from tileview.qt.files import export_recipe, export_view
+from tileview.qt.files.export_view import Wish
 from tileview.qt.jobs.loading import LoadRequest
-from tileview.qt.jobs.processes import Task
+from tileview.qt.jobs.process import ChildProcess
 from tileview.qt.widgets.dialogs import ErrorDialog
 from tileview.qt.window.faults import FaultHandler, log_path
+from tileview.session.document import Document
 
+TIMELINE = SAMPLES / "pair-8tiles.v3.timeline.json"
 ROOT = str(Path(__file__).resolve().parents[2])
 
 FAULTS = """
@@ -165,65 +170,70 @@ print("told", flush=True)
     assert done.stdout.splitlines() == ["told", "lives"], done.stderr
 
 
-FAILED = ("failed", ("Boom: a fault on purpose", "Traceback: Boom"))
-"""How a task ends whose job has raised something."""
+def shown_errors(driver) -> list[ErrorDialog]:
+    return [one for one in driver.window.findChildren(ErrorDialog) if one.isVisible()]
 
 
 def told_and_logged(driver) -> str:
     """The text of the one dialog about a fault; its details are in the log too."""
-    (dialog,) = (one for one in driver.window.findChildren(ErrorDialog) if one.isVisible())
-    assert "Traceback: Boom" in dialog.text()
-    assert "Traceback: Boom" in log_path().read_text(encoding="utf-8")
+    (dialog,) = shown_errors(driver)
+    assert "Traceback" in dialog.text()
+    assert "Boom" in log_path().read_text(encoding="utf-8")
     dialog.close()
     return dialog.text()
 
 
-def fail_evaluation(driver):
-    evaluation = driver.window.tools.evaluation
-    evaluation.evaluate()
-    evaluation._on_ended(next(iter(evaluation._running)), *FAILED)
+def break_workers(patch):
+    """Every task of a worker process fails."""
+    failed = ("failed", ("Boom: a fault on purpose", "Traceback: Boom"))
+    patch.setattr(ChildProcess, "send", lambda self, message: setattr(self, "token", message[0]))
+    patch.setattr(ChildProcess, "receive", lambda self: (self.token, "error", failed))
 
 
-def fail_fix(driver):
+def boom(*_arguments):
+    raise RuntimeError("Boom")
+
+
+def fail_evaluation(driver, _monkeypatch, _path):
+    driver.window.tools.evaluation.evaluate()
+
+
+def fail_fix(driver, _monkeypatch, _path):
     driver.window.tools.find_fix()
-    dialog = driver.window.tools._fix
-    dialog._on_ended(dialog._task, *FAILED)
 
 
-def fail_diagnosis(driver):
+def fail_diagnosis(driver, _monkeypatch, _path):
     why = driver.window.docks.views["why"]
-    why._task = Task("diagnose", None)
-    why._on_ended(why._task, *FAILED)
-    assert "Boom" in why._text.toPlainText()
+    why.on_estimate()
+    driver.qtbot.waitUntil(lambda: "Boom" in why.text(), timeout=20_000)
 
 
-def fail_study(driver):
-    study = driver.window.estimates.study
-    study._task = Task("study", None)
-    study._on_ended(study._task, *FAILED)
+def fail_study(driver, _monkeypatch, _path):
+    driver.window.files.show_document(Document(TIMELINE, open_file(TIMELINE)))
 
 
-def fail_layout(driver):
+def fail_layout(driver, _monkeypatch, _path):
     graph = driver.window.docks.views["graph"]
     graph._on_layout_failed(0, "Traceback: Boom\nBoom: a fault on purpose\n")
 
 
-def fail_loading(driver):
+def fail_loading(driver, _monkeypatch, _path):
     loader = driver.window.files.loader
     loader.failed.emit(LoadRequest(Path("x.json"), "open"), "x.json could not be read: Boom", "Traceback: Boom")
 
 
-def fail_export(driver):
-    driver.window.exporter._on_not_written("Boom: a fault on purpose", "Traceback: Boom")
+def fail_export(driver, monkeypatch, path):
+    monkeypatch.setattr(export_recipe, "dump_timeline", boom)
+    driver.window.exporter.export_timeline(path)
 
 
-def fail_picture(driver):
-    driver.window.view_exporter._on_failed("Boom: a fault on purpose", "Traceback: Boom")
+def fail_picture(driver, monkeypatch, path):
+    monkeypatch.setattr(export_view, "png_image", boom)
+    driver.window.view_exporter.write_view(Wish(driver.window.verdict), path)
 
 
-def fail_report(driver):
-    driver.window.report_exporter._task = Task("report", None)
-    driver.window.report_exporter._on_ended(driver.window.report_exporter._task, *FAILED)
+def fail_report(driver, _monkeypatch, path):
+    driver.window.report_exporter.export_report(path)
 
 
 @pytest.mark.parametrize(
@@ -240,18 +250,22 @@ def fail_report(driver):
         fail_report,
     ],
 )
-def test_a_fault_of_what_works_in_the_background_is_told_and_logged(driver, pair, fail):
+def test_a_fault_of_what_works_in_the_background_is_told_and_logged(driver, pair, fail, monkeypatch, tmp_path):
     driver.open(pair)
+    why = driver.window.docks.views["why"]
+    driver.qtbot.waitUntil(lambda: why.diagnosis is not None, timeout=30_000)
     faults = FaultHandler()
     try:
-        fail(driver)
+        with monkeypatch.context() as patch:
+            break_workers(patch)
+            fail(driver, patch, tmp_path / "out")
+            driver.qtbot.waitUntil(lambda: bool(shown_errors(driver)), timeout=30_000)
         assert "Boom" in told_and_logged(driver)
+        driver.window.files.show_document(Document(pair, open_file(pair)))
         driver.session.swap(0, 1)
         driver.settle()
     finally:
         faults.close()
-        if driver.window.tools._fix is not None:
-            driver.window.tools._fix.reject()
         driver.session.mark_clean()
 
 
@@ -269,7 +283,8 @@ CLOSE = """
 import sys, threading
 from pathlib import Path
 from PySide6.QtCore import QTimer
-from tileview.qt import early, evaluation, program
+from tileview.qt import program
+from tileview.qt.jobs import evaluation, process as early
 from tileview.qt.app import run
 
 early.LARGE_BYTES = 1000

@@ -17,7 +17,7 @@ from tileview.core.geometry.chip import grid
 from tileview.present.colours import LEVELS, Ramp, ramp_table
 from tileview.present.rasters import Metric, Scale, ScaleMode, load_order
 from tileview.qt.base.theme import load_theme
-from tileview.qt.files.view_picture import picture_of
+from tileview.qt.files.export_view import picture_of
 from tileview.qt.plot.picture import svg_bytes
 from tileview.qt.views.tiles.view import TilesView
 from tileview.session.session import Session

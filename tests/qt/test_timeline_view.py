@@ -17,7 +17,7 @@ from tests.helpers.opened import opened
 from tileview.analysis.lifetimes import LifetimeOrder
 from tileview.present.curves import CurveMode
 from tileview.qt.base.theme import load_theme
-from tileview.qt.files.view_picture import picture_of
+from tileview.qt.files.export_view import picture_of
 from tileview.qt.plot.picture import svg_bytes
 from tileview.qt.views.timeline.axis import StepAxis
 from tileview.qt.views.timeline.controls import LifetimeFilter

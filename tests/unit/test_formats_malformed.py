@@ -23,7 +23,7 @@ from tests.helpers.dumps import (
     without,
 )
 from tileview.errors import LoadError
-from tileview.formats import open_file
+from tileview.formats import files, open_file
 from tileview.formats.files import OpenFile
 from tileview.formats.search_state import SearchState, search_state_from_bytes
 from tileview.formats.sniff import Kind, sniff
@@ -511,7 +511,8 @@ def test_a_file_that_shrinks_while_it_is_read(module: str, tmp_path: Path, monke
         open_file(path)
 
 
-def test_a_timeline_that_shrinks_after_it_was_opened(tmp_path: Path) -> None:
+def test_a_timeline_that_shrinks_after_it_was_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "HELD_BYTES", 0)
     path = tmp_path / "dump.json"
     path.write_bytes(sample("pair-8tiles.v3.timeline.json"))
     file = load_timeline(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import json
 import os
 import signal
@@ -18,7 +19,7 @@ import pytest
 
 from tests.helpers.dumps import Json, compact, sample, small_recipe
 from tileview.errors import SaveError
-from tileview.formats.save import Changes, render, write_atomic
+from tileview.formats.save import Changes, render, replacement_notes, write_atomic
 from tileview.formats.search_state import SearchState, search_state_from_bytes
 from tileview.model.tensor import F32, Format, Order, OrderKind, Precision, PrecisionKind
 
@@ -336,19 +337,51 @@ def test_a_kill_at_any_stage_leaves_old_or_new(tmp_path: Path, stage: str) -> No
 
 
 def test_what_a_killed_write_left_is_removed_by_a_later_one(tmp_path: Path) -> None:
-    """Not what another write may still be at work on, and nothing else that only looks like it."""
+    """However young, where its process is gone; not what another write may still be at work on."""
+    done = subprocess.Popen([sys.executable, "-c", ""])
+    done.wait()
     names = {
-        f".tileview-77-{'0a' * 6}.part": 3700,
-        f".tileview-78-{'0b' * 6}.part": 3500,
+        f".tileview-{done.pid}-{'0a' * 6}.part": 1,
+        f".tileview-{os.getpid()}-{'0c' * 6}.part": 3700,
+        f".tileview-{os.getpid()}-{'0b' * 6}.part": 3500,
         ".tileview-77-notes.part": 90_000,
         f"tileview-77-{'0a' * 6}.part": 90_000,
     }
     for name, age in names.items():
         (tmp_path / name).write_bytes(b"half")
         os.utime(tmp_path / name, (time.time() - age,) * 2)
-    write_atomic(tmp_path / "target.json", b"whole")
-    left = {path.name for path in tmp_path.iterdir()}
-    assert left == {"target.json", *list(names)[1:]}
+    held = tmp_path / f".tileview-{done.pid}-{'0d' * 6}.part"  # as where a process of another machine writes it
+    with held.open("wb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        write_atomic(tmp_path / "target.json", b"whole")
+        left = {path.name for path in tmp_path.iterdir()}
+    assert left == {"target.json", held.name, *list(names)[2:]}
+
+
+def test_the_group_of_what_is_replaced_is_kept(tmp_path: Path) -> None:
+    groups = [group for group in os.getgroups() if group != os.getegid()]
+    if os.geteuid() == 0:
+        groups = [os.getegid() + 1]
+    if not groups:
+        pytest.skip("this user has one group only")
+    path = tmp_path / "x.json"
+    path.write_bytes(b"old")
+    path.chmod(0o640)
+    os.chown(path, -1, groups[0])
+    assert replacement_notes(path) == ()
+    write_atomic(path, b"new")
+    assert path.stat().st_gid == groups[0]
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_a_hard_link_that_will_break_is_said_before(tmp_path: Path) -> None:
+    path, other = tmp_path / "x.json", tmp_path / "y.json"
+    path.write_bytes(b"old")
+    assert replacement_notes(path) == ()
+    os.link(path, other)
+    (note,) = replacement_notes(path)
+    assert "2 names (hard links)" in note
+    assert replacement_notes(tmp_path / "none.json") == ()
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGXFSZ"), reason="needs file size limits")

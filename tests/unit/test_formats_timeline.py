@@ -12,7 +12,7 @@ import pytest
 
 from tests.helpers.dumps import Json, compact, sample, small_timeline, with_number, with_value, without
 from tileview.errors import LoadError
-from tileview.formats import open_file
+from tileview.formats import files, open_file
 from tileview.formats.tilearrays import TileArrays, decode_numbers
 from tileview.formats.timeline import load_timeline, timeline_from_bytes
 from tileview.model.sizes import UNAVAILABLE
@@ -455,7 +455,8 @@ def test_from_a_path(tmp_path: Path) -> None:
     assert file.tiles.tile_bytes(0) is None
 
 
-def test_pickling_after_the_file_was_replaced(tmp_path: Path) -> None:
+def test_pickling_after_the_file_was_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "HELD_BYTES", 0)
     path = tmp_path / "x.json"
     path.write_bytes(sample("pair-8tiles.v3.timeline.json"))
     file = load_timeline(path)

@@ -199,13 +199,21 @@ def test_the_rejected_timeline_is_explained_and_one_edit_repairs_it():
     assert session.verdict.cause is Cause.INVALID_LAYOUT
 
 
-def test_edits_given_with_a_document_are_one_step_of_undo(over):
+def test_edits_given_with_a_document_keep_their_names_and_steps(over):
     session = Session()
-    session.open(over, EditState(swaps={4: 0, 21: 0}))
+    first, second = EditState(swaps={4: 0}), EditState(swaps={4: 0, 21: 0})
+    session.open(over, [("One", first), ("Nothing", first), ("Two", second), ("Back", first), ("Again", second)])
     settle(session)
     assert session.verdict.fits
+    assert [edit.label for edit in session.history.done] == ["One", "Two", "Back", "Again"]
+    assert session.history.steps() == (("One", first), ("Two", second), ("Back", first), ("Again", second))
+    assert not session.history.is_clean
     session.undo()
+    assert session.state == first
+    for _ in range(3):
+        session.undo()
     assert session.state == EditState()
+    assert session.history.is_clean
     assert not session.undo()
 
 

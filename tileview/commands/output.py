@@ -113,14 +113,19 @@ def write_crash_log(error: BaseException) -> str:
             *traceback.format_exception(error),
         ]
     )
-    name = f"fault-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
-    for folder in (log_folder, lambda: Path(tempfile.gettempdir())):
-        try:
-            place = folder()
-            place.mkdir(parents=True, exist_ok=True)
-            path = place / name
-            path.write_text(text, encoding="utf-8", errors="backslashreplace")
-        except (OSError, RuntimeError):
+    name = f"fault-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}-"
+    try:
+        folder = log_folder()
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        places: list[str | None] = [str(folder), None]
+    except (OSError, RuntimeError):
+        places = [None]
+    for place in places:
+        try:  # a new file that only its owner reads, under a name that nobody could have guessed and put a link at
+            handle, path = tempfile.mkstemp(".log", name, place)
+            with open(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
+                file.write(text)
+        except OSError:
             continue
-        return str(path)
+        return path
     return "no file, because none could be written"

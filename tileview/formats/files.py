@@ -10,19 +10,33 @@ process that looks at it, a read merely comes back short.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, Final
 
+import numpy as np
+import numpy.typing as npt
 import orjson
 
 from tileview.errors import LoadError
+from tileview.model.sizes import U64_MAX
 
 Progress = Callable[[float, str], None]
 """Called with the fraction done (0 … 1) and what is being done; may raise to cancel, the exception passes through."""
 
+BLOCK_BYTES: Final = 1 << 20
+"""What content is compared by."""
+HELD_BYTES: Final = 16 << 20
+"""Files up to this size are held in memory as they were opened."""
+COARSE_NS: Final = 2_500_000_000
+"""No file system's clock is coarser (FAT counts in two seconds): times this old when a file is opened tell any later
+write."""
+_REST_FACTOR: Final = 0x9E3779B97F4A7C15
 _CHUNK: Final = 1 << 23
 _HEAD_BYTES: Final = 4096
 RAW_HINT: Final = "TileView opens the compiler's own search states and memory timelines: plain JSON in UTF-8."
@@ -52,54 +66,97 @@ def no_progress(fraction: float, text: str) -> None:
 class OpenFile:
     """A regular file held open: reads at any position, from any thread, without an exception when it has shrunk.
 
-    The handle keeps the file that was opened, also after another one has been renamed over its path. Pickling reopens
-    the path, and gives a closed file where another one stands there by then.
+    The handle keeps the file that was opened, also after another one has been renamed over its path. Once
+    :meth:`seal` was called, every read checks that the content is still that: by device, inode, size and times, and by
+    digests of the blocks it lies in where the times cannot tell (they were young when the file was opened, so that a
+    later write may have left the same; or the inode was touched without a new time of writing). A small file is held
+    in memory from then on. Pickling reopens the path, and gives a file without content where another one stands there.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fspath(path)
         self._lock = threading.Lock()
+        self._held = b""
+        self._sums: tuple[int, ...] = ()
+        self._trusted: tuple[int, ...] | None = None
+        self._compared_at: tuple[int, ...] = ()
+        self._compared: set[int] = set()
+        self._is_changed = False
+        opened = time.time_ns()
         self._handle: int | None = _open(self.path)
         status = os.fstat(self._handle)
         self.size = status.st_size
-        self.stamp = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+        self._stamp = _stamp(status)
+        if opened - max(status.st_mtime_ns, status.st_ctime_ns) > COARSE_NS:
+            self._trusted = self._stamp
 
     def read(self, offset: int, length: int) -> bytes:
-        """``length`` bytes from ``offset``, fewer where the file ends (or has been closed)."""
+        """``length`` bytes from ``offset``, fewer where the file ends; none where it was closed or has changed."""
         with self._lock:
-            if self._handle is None or length <= 0:
+            if self._held:
+                return self._held[max(0, offset) : max(0, offset) + max(0, length)]
+            if self._handle is None or length <= 0 or self._is_changed:
                 return b""
             try:
-                return self._read(self._handle, offset, length)
+                data = _pread(self._handle, offset, length)
+                if self._sums and not self._is_same(offset, len(data)):
+                    self._is_changed = True
+                    return b""
             except OSError:
                 return b""
+            return data
 
-    def _read(self, handle: int, offset: int, length: int) -> bytes:
-        parts = []
-        while length > 0:
-            if hasattr(os, "pread"):
-                part = os.pread(handle, min(length, 1 << 30), offset)
-            else:
-                os.lseek(handle, offset, os.SEEK_SET)
-                part = os.read(handle, min(length, 1 << 30))
-            if not part:
-                break
-            parts.append(part)
-            offset += len(part)
-            length -= len(part)
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+    def _is_same(self, offset: int, length: int) -> bool:
+        assert self._handle is not None
+        now = _stamp(os.fstat(self._handle))
+        if now[:4] != self._stamp[:4]:
+            return False
+        if now == self._trusted:
+            return True
+        if now != self._compared_at:
+            self._compared_at, self._compared = now, set()
+        for block in range(offset // BLOCK_BYTES, (offset + max(length, 1) - 1) // BLOCK_BYTES + 1):
+            if block in self._compared:
+                continue
+            content = _pread(self._handle, block * BLOCK_BYTES, BLOCK_BYTES)
+            if block >= len(self._sums) or block_sum(content) != self._sums[block]:
+                return False
+            if time.time_ns() - max(now[3:]) > COARSE_NS:
+                self._compared.add(block)
+        return True
+
+    def seal(self, sums: Sequence[int]) -> None:
+        """From now on reads give what was opened, or nothing.
+
+        ``sums`` are :func:`block_sum` of every :data:`BLOCK_BYTES` of the content, as they were read.
+        """
+        held = _pread(self._handle, 0, self.size) if self._handle is not None and self.size <= HELD_BYTES else b""
+        with self._lock:
+            self._sums = tuple(sums)
+            if held and tuple(block_sum(held[at : at + BLOCK_BYTES]) for at in range(0, len(held), BLOCK_BYTES)) == (
+                self._sums
+            ):
+                self._held = held
+
+    def has_changed(self) -> bool:
+        """Whether what was opened can no longer be read: other content was found in it, or another file at its path."""
+        with self._lock:
+            if not self._is_changed and not self._held and self._handle is not None:
+                self._is_changed = _stamp(os.fstat(self._handle))[:4] != self._stamp[:4]
+            return self._is_changed
 
     def unchanged(self) -> bool:
-        """Whether the file that is held open is still as it was when it was opened."""
+        """Whether size and time of writing of the file that is held open are still as when it was opened."""
         with self._lock:
             if self._handle is None:
-                return False
+                return bool(self._held)
             status = os.fstat(self._handle)
-        return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns) == self.stamp
+        return _stamp(status)[:4] == self._stamp[:4]
 
     def close(self) -> None:
         """Let go of the file."""
         with self._lock:
+            self._held = b""
             if self._handle is not None:
                 os.close(self._handle)
                 self._handle = None
@@ -117,18 +174,70 @@ class OpenFile:
             self._handle = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"path": self.path, "size": self.size, "stamp": self.stamp}
+        return {name: value for name, value in self.__dict__.items() if name not in ("_lock", "_handle")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.path, self.size, self.stamp = state["path"], state["size"], state["stamp"]
+        self.__dict__.update(state)
         self._lock = threading.Lock()
         self._handle = None
+        if self._held:
+            return
         try:
             self._handle = _open(self.path)
         except LoadError:
+            self._is_changed = True
             return
         if not self.unchanged():
+            self._is_changed = True
             self.close()
+
+
+def _stamp(status: os.stat_result) -> tuple[int, ...]:
+    """Device, inode, size, time of writing, time of the last change of the inode."""
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+def block_sum(block: bytes | memoryview) -> int:
+    """A sum over a block of at most :data:`BLOCK_BYTES` that other content gives by chance only once in 2^64 times.
+
+    Every word of eight bytes counts with an odd factor of its own; fifteen times as quick as a cryptographic hash,
+    which nobody needs here: whoever writes the file could as well have written it before it was opened.
+    """
+    words = np.frombuffer(block, "<u8", len(block) // 8)
+    rest = int.from_bytes(bytes(block[len(block) // 8 * 8 :]), "little")
+    return (int(np.dot(words, _factors()[: len(words)])) + rest * _REST_FACTOR + len(block)) & U64_MAX
+
+
+@cache
+def _factors() -> npt.NDArray[np.uint64]:
+    return np.frombuffer(hashlib.shake_128(b"factors").digest(BLOCK_BYTES), "<u8") | np.uint64(1)
+
+
+def fingerprint(sums: Sequence[int]) -> str:
+    """The sums of a file's blocks in one short text."""
+    return hashlib.blake2b(b"".join(one.to_bytes(8, "little") for one in sums), digest_size=16).hexdigest()
+
+
+def content_fingerprint(raw: bytes) -> str:
+    """:func:`fingerprint` of a whole content."""
+    view = memoryview(raw)
+    return fingerprint([block_sum(view[at : at + BLOCK_BYTES]) for at in range(0, len(view), BLOCK_BYTES)])
+
+
+def _pread(handle: int, offset: int, length: int) -> bytes:
+    parts = []
+    while length > 0:
+        if hasattr(os, "pread"):
+            part = os.pread(handle, min(length, 1 << 30), offset)
+        else:
+            os.lseek(handle, offset, os.SEEK_SET)
+            part = os.read(handle, min(length, 1 << 30))
+        if not part:
+            break
+        parts.append(part)
+        offset += len(part)
+        length -= len(part)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 def _open(path: str) -> int:

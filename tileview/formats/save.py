@@ -168,9 +168,9 @@ _REASONS: Final = {
 }
 
 
-_TEMPORARY: Final = re.compile(r"\.tileview-[0-9]+-[0-9a-f]{12}\.part")
+_TEMPORARY: Final = re.compile(r"\.tileview-([0-9]+)-[0-9a-f]{12}\.part")
 _LEFTOVER_SECONDS: Final = 3600
-"""No write takes this long: a temporary file this old belongs to none that still goes on."""
+"""No write takes this long: where locks tell nothing, a temporary file this old belongs to none that still goes on."""
 
 
 def _nothing(stage: str) -> None:
@@ -182,7 +182,8 @@ def write_atomic(path: str | os.PathLike[str], data: bytes, watch: Callable[[str
 
     The data goes into a new file in the same folder, is synced to the disk, read back and compared; then the file is
     renamed over the target and the folder synced. A symbolic link stays a link, its target is replaced. An existing
-    file's permissions are kept. What a write that was killed has left in the folder is removed an hour later or more.
+    file's permissions are kept, and its group and owner where that may be (:func:`replacement_notes` says before where
+    it may not). What writes that were killed have left in the folder is removed.
 
     Parameters
     ----------
@@ -203,15 +204,20 @@ def write_atomic(path: str | os.PathLike[str], data: bytes, watch: Callable[[str
     folder = os.path.dirname(target)
     temporary = os.path.join(folder, f".tileview-{os.getpid()}-{secrets.token_hex(6)}.part")
     try:
-        mode = _mode_of(target, name)
+        status = _replaced(target, name)
         handle = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
         try:
-            _fill(handle, data, mode, watch)
+            _lock(handle)
+            _fill(handle, data, status, watch)
+            if os.name != "posix":
+                os.close(handle)
+                handle = -1
+            _compare(temporary, data, name)
+            watch("compared")
+            os.replace(temporary, target)
         finally:
-            os.close(handle)
-        _compare(temporary, data, name)
-        watch("compared")
-        os.replace(temporary, target)
+            if handle >= 0:
+                os.close(handle)
         watch("renamed")
     except OSError as error:
         raise SaveError(_sentence(name, error)) from None
@@ -222,21 +228,74 @@ def write_atomic(path: str | os.PathLike[str], data: bytes, watch: Callable[[str
     _clear_leftovers(folder)
 
 
+def replacement_notes(path: str | os.PathLike[str]) -> tuple[str, ...]:
+    """What :func:`write_atomic` over an existing file changes besides its content, in sentences; mostly nothing."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return ()
+    notes = []
+    if status.st_nlink > 1:
+        notes.append(f"It has {status.st_nlink} names (hard links): the others keep what stands there now.")
+    if os.name == "posix" and os.geteuid() != 0:
+        if status.st_uid != os.geteuid():
+            notes.append("It belongs to another user: the new file will be yours.")
+        if status.st_gid not in (os.getegid(), *os.getgroups()):
+            notes.append("Its group is none of yours: the new file gets your group, and the group loses its rights.")
+    return tuple(notes)
+
+
+def _lock(handle: int) -> None:
+    """Show, until the file is closed, that its process lives; where there are no locks, its age has to tell."""
+    with suppress(OSError, ImportError):
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _is_left(path: str, pid: int) -> bool:
+    """Whether a temporary file belongs to no write that still goes on."""
+    if time.time() - os.lstat(path).st_mtime > _LEFTOVER_SECONDS:
+        return True
+    try:
+        import fcntl
+
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        pass
+    except (OSError, ImportError, OverflowError):
+        return False
+    else:
+        return False
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
+    return True
+
+
 def _clear_leftovers(folder: str) -> None:
-    """Remove what writes that were killed have left in a folder: their temporary files, an hour old and more."""
-    now = time.time()
+    """Remove what writes that were killed have left in a folder: the temporary files of processes that are gone.
+
+    A process of another machine cannot be looked up; the lock on its file tells, on a shared disk too.
+    """
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
-            if (
-                _TEMPORARY.fullmatch(entry.name)
-                and now - entry.stat(follow_symlinks=False).st_mtime > _LEFTOVER_SECONDS
-            ):
+            found = _TEMPORARY.fullmatch(entry.name)
+            if found is not None:
                 with suppress(OSError):
-                    os.unlink(entry.path)
+                    if _is_left(entry.path, int(found[1])):
+                        os.unlink(entry.path)
 
 
-def _mode_of(target: str, name: str) -> int | None:
-    """The permissions of an existing target; one that is no file, or is write-protected, is refused.
+def _replaced(target: str, name: str) -> os.stat_result | None:
+    """What is known of an existing target; one that is no file, or is write-protected, is refused.
 
     The rename would ask for neither: it needs the folder's permission only.
     """
@@ -250,19 +309,34 @@ def _mode_of(target: str, name: str) -> int | None:
         raise SaveError(f"{name} could not be written: it is not a file. Choose another name.")
     if not os.access(target, os.W_OK):
         raise SaveError(f"{name} could not be written: it is write-protected. Choose another name.")
-    return stat.S_IMODE(status.st_mode)
+    return status
 
 
-def _fill(handle: int, data: bytes, mode: int | None, watch: Callable[[str], None]) -> None:
+def _fill(handle: int, data: bytes, like: os.stat_result | None, watch: Callable[[str], None]) -> None:
     watch("created")
-    if mode is not None and hasattr(os, "fchmod"):
-        os.fchmod(handle, mode)
+    if like is not None and hasattr(os, "fchmod"):
+        _give(handle, like)
     view = memoryview(data)
     while view:
         view = view[os.write(handle, view) :]
     watch("written")
     os.fsync(handle)
     watch("synced")
+
+
+def _give(handle: int, like: os.stat_result) -> None:
+    """Give a new file the group, owner and permissions of another, as far as this user may.
+
+    A group that is not the old one must not get the old one's rights: it gets those that everybody has.
+    """
+    mode = stat.S_IMODE(like.st_mode)
+    with suppress(OSError):
+        os.fchown(handle, -1, like.st_gid)
+    with suppress(OSError):
+        os.fchown(handle, like.st_uid, -1)
+    if os.fstat(handle).st_gid != like.st_gid:
+        mode = mode & ~0o2070 | (mode & 0o007) << 3 & mode
+    os.fchmod(handle, mode)
 
 
 def _compare(temporary: str, data: bytes, name: str) -> None:

@@ -19,7 +19,7 @@ from tileview.formats import debugmodel
 from tileview.formats.check import FieldError, Fields, described, join, key_number, shorten
 from tileview.formats.debugvalues import DebugValue
 from tileview.formats.duplicates import repeated_keys
-from tileview.formats.files import OpenFile, Progress, no_progress, parse_json, read_all
+from tileview.formats.files import OpenFile, Progress, content_fingerprint, no_progress, parse_json, read_all
 from tileview.formats.graphcheck import graph_problems, recipe_problems
 from tileview.formats.planjson import PlanReader
 from tileview.formats.sniff import Kind, check_version, sniff
@@ -51,6 +51,8 @@ class SearchState:
     version: int
     recipe: Recipe = field(repr=False)
     problems: tuple[Problem, ...]
+    fingerprint: str = ""
+    """What tells the file's content from any other; equal for equal bytes."""
 
     @property
     def context(self) -> tuple[str, str, str]:
@@ -105,7 +107,7 @@ def search_state_from_bytes(raw: bytes, path: str = "", progress: Progress = no_
         raise error.at(path) from None
     problems = [*graph_problems(recipe.graph), *recipe_problems(recipe), *_order_problems(document)]
     progress(1.0, "read")
-    return SearchState(path, raw, version, recipe, tuple(problems))
+    return SearchState(path, raw, version, recipe, tuple(problems), content_fingerprint(raw))
 
 
 # -- the parts ------------------------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from tileview.formats.files import Progress, no_progress
 from tileview.formats.tilescan import Scan, Source
 from tileview.model.sizes import LARGEST_COUNTED_BYTES, U64_MAX
 from tileview.model.timeline import ByteArray, Problem
+from tileview.model.timeline_file import FILE_CHANGED
 
 _DIGITS: Final = b"0123456789"
 _CACHED: Final = 128
@@ -117,7 +118,6 @@ class TileArrays:
         self._inline: dict[tuple[str, int], npt.NDArray[np.uint64] | None] = {}
         self._wrong: dict[tuple[str, int], str] = {}
         self._faulty: set[tuple[str, int]] = set()
-        self._is_short = False
         self._cache: OrderedDict[tuple[str, int], ByteArray] = OrderedDict()
         self._lock = threading.Lock()
         self._missing = 0
@@ -165,6 +165,9 @@ class TileArrays:
     def tile_bytes(self, value: int) -> ByteArray | None:
         return self._get("tile_bytes", value)
 
+    def has_changed(self) -> bool:
+        return self._source is not None and self._source.has_changed()
+
     def close(self) -> None:
         if self._source is not None:
             self._source.close()
@@ -190,14 +193,13 @@ class TileArrays:
         return list(self.faults())
 
     def faults(self) -> tuple[Problem, ...]:
-        """The arrays that turned out malformed when they were decoded; first whether the file has lost its end."""
+        """The arrays that turned out malformed when they were decoded; first whether the file has changed."""
         text = "not a list of whole numbers (up to 2^48, or 2^64 − 1), one entry a tile"
         order = {key: rank for rank, key in enumerate((*VALUE_KEYS, *STEP_KEYS))}
         faulty = sorted(self._faulty, key=lambda entry: (order[entry[0]], entry[1]))
         found = [self._problem(key, index, text) for key, index in faulty]
-        if self._is_short:
-            text = "the file was changed after it was opened: numbers per tile that are not there are derived"
-            found.insert(0, Problem("error", "timeline", text, "Open it again."))
+        if self.has_changed():
+            found.insert(0, FILE_CHANGED)
         return tuple(found)
 
     def _problem(self, key: str, index: int, text: str) -> Problem:
@@ -206,6 +208,8 @@ class TileArrays:
         return Problem("error", f"timeline.values[{index}].{key}", text, "The array is not used.", value=index)
 
     def _get(self, key: str, index: int) -> ByteArray | None:
+        if self.has_changed():
+            return None  # what is in the cache is right, but beside numbers that are gone it would mislead
         with self._lock:
             found = self._cache.get((key, index))
             if found is not None:
@@ -231,7 +235,6 @@ class TileArrays:
                 return None
             text = self._source.read(start, end - start)
             if len(text) < end - start:
-                self._is_short = True
                 return None
             if columns == 2 and text == self._zero_text:
                 numbers = np.zeros(2 * self._tile_count, np.uint64)

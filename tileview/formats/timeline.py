@@ -25,7 +25,7 @@ from tileview.errors import LoadError
 from tileview.formats import debugmodel, debugtext
 from tileview.formats.check import FieldError, Fields, described, shorten, tile_count
 from tileview.formats.duplicates import repeated_keys
-from tileview.formats.files import OpenFile, Progress, changed_error, no_progress, parse_json
+from tileview.formats.files import OpenFile, Progress, changed_error, fingerprint, no_progress, parse_json
 from tileview.formats.names import CLASSES
 from tileview.formats.sniff import Kind, check_version, sniff
 from tileview.formats.tilearrays import STEP_KEYS, VALUE_KEYS, TileArrays, decode_numbers, numbers_of_list
@@ -84,6 +84,7 @@ def _load(source: Source, progress: Progress) -> TimelineFile:
         raise error.at(path) from None
     if not source.unchanged():
         raise changed_error(path)
+    source.seal(cut.sums)
     progress(1.0, "read")
     return result
 
@@ -132,6 +133,7 @@ class _Reader:
             arrays,
             tuple((name, str(self.document[name])) for name in _OPTIONS if isinstance(self.document.get(name), str)),
             tuple(self.problems),
+            fingerprint(self.cut.sums),
         )
 
     def say(self, severity: str, place: str, text: str, value: int | None = None, step: int | None = None) -> None:

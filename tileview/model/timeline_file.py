@@ -18,6 +18,13 @@ from tileview.model.timeline import ByteArray, ClassBytes, Peak, Problem
 TILE_UNAVAILABLE = -1
 """Stands in the arrays of :class:`FileTiles` where the file writes 2^64 − 1: it is a mark, never to be added."""
 
+FILE_CHANGED = Problem(
+    "error",
+    "timeline",
+    "the file has changed since it was opened: its numbers per tile are unavailable until it is read again",
+    "Read it again (Reload).",
+)
+
 
 @dataclass(frozen=True, slots=True)
 class FileValue:
@@ -103,6 +110,10 @@ class FileTiles(Protocol):
         """The arrays that have been looked at and are malformed (not those whose wrong length showed at once)."""
         ...
 
+    def has_changed(self) -> bool:
+        """Whether the file is no longer the one that was opened: every later question is answered with None."""
+        ...
+
     def close(self) -> None:
         """Let go of the file; every later question is answered with None."""
         ...
@@ -140,6 +151,8 @@ class TimelineFile:
     tiles: FileTiles
     options: tuple[tuple[str, str], ...] = ()
     problems: tuple[Problem, ...] = field(default=())
+    fingerprint: str = ""
+    """What tells the file's content from any other; equal for equal bytes."""
 
     @property
     def peak_includes_exchange_rows(self) -> bool:

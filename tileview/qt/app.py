@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tileview.collecting import collected_seldom
 from tileview.errors import TileViewError
-from tileview.qt.jobs import prefetch as early
+from tileview.qt.jobs import process
 from tileview.qt.startup import trouble
 
 
@@ -41,13 +41,13 @@ def run(paths: Sequence[Path | str], compare: bool = False) -> int:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's algebra would start a thread a core, for nothing
     named = [Path(path) for path in paths]
     if named:
-        early.begin(named[0])
+        process.begin(named[0])
     try:
         from tileview.qt.program import run_windows
 
         return run_windows(named, compare)
     finally:
-        early.drop()
+        process.drop()
 
 
 def screenshot(

@@ -11,8 +11,8 @@ from PySide6.QtCore import QObject, QSocketNotifier, QTimer, Slot
 from PySide6.QtWidgets import QApplication
 
 from tileview.qt.base.icons import clear_cache
-from tileview.qt.files.folder import MANY_FILES
-from tileview.qt.jobs import prefetch as early
+from tileview.qt.files.opening import MANY_FILES
+from tileview.qt.jobs import process
 from tileview.qt.window.faults import FaultHandler
 from tileview.qt.window.main_window import MainWindow
 
@@ -117,7 +117,7 @@ def run_windows(paths: list[Path], compare: bool) -> int:
     windows = Windows()
     together = compare or len(paths) >= MANY_FILES
     if len(paths) >= MANY_FILES:
-        early.drop()  # they are listed: nobody asks for the first of them
+        process.drop()  # they are listed: nobody asks for the first of them
     window = windows.open(paths if together else paths[:1])
     if not together:
         for path in paths[1:]:

@@ -13,7 +13,7 @@ from tileview.formats.search_state import SearchState
 from tileview.model.graph import Graph
 from tileview.model.recipe import Recipe
 from tileview.model.timeline import Problem, Timeline
-from tileview.model.timeline_file import TimelineFile
+from tileview.model.timeline_file import FILE_CHANGED, TimelineFile
 from tileview.session.state import EditState
 
 
@@ -71,7 +71,23 @@ class Document:
     def add_problems(self, found: tuple[Problem, ...]) -> None:
         """Take in what a thorough check of the file has found: its timeline, made anew, lists it."""
         timeline = self.file_timeline()
-        self._made[0] = replace(timeline, problems=(*timeline.problems, *found))
+        new = tuple(problem for problem in found if problem not in timeline.problems)
+        self._made[0] = replace(timeline, problems=(*timeline.problems, *new))
+
+    def mark_changed(self) -> bool:
+        """Take in that a timeline's file is no longer what was opened: its numbers per tile are unavailable.
+
+        False where that is known already, or where all of them are in memory.
+        """
+        source = self.source
+        if not isinstance(source, TimelineFile) or not source.tiles.has_changed():
+            return False
+        timeline = self.file_timeline()
+        if FILE_CHANGED in timeline.problems:
+            return False
+        roots = frozenset(timeline.aliases)
+        self._made[0] = replace(timeline, unavailable_roots=roots, problems=(FILE_CHANGED, *timeline.problems))
+        return True
 
     @property
     def problems(self) -> tuple[Problem, ...]:

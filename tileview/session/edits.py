@@ -6,6 +6,7 @@ state. The factory functions (:func:`swap_plan` …) read the old value from the
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -180,3 +181,24 @@ def set_layouts(state: EditState, title: str, layouts: dict[int, Layout]) -> Tog
 
 def set_overrides(state: EditState, overrides: Overrides) -> SetOverrides:
     return SetOverrides(overrides, state.overrides)
+
+
+def between(title: str, before: EditState, after: EditState) -> Together:
+    """One edit that leads from a state to another."""
+    return Together(
+        title,
+        (
+            *(swap_plan(before, key, after.swaps.get(key)) for key in _changed(before.swaps, after.swaps)),
+            *(set_home(before, key, after.homes.get(key)) for key in _changed(before.homes, after.homes)),
+            *(
+                set_boundary(before, key, after.boundaries.get(key))
+                for key in _changed(before.boundaries, after.boundaries)
+            ),
+            *(set_layout(before, key, after.layouts.get(key)) for key in _changed(before.layouts, after.layouts)),
+            set_overrides(before, after.overrides),
+        ),
+    )
+
+
+def _changed(before: Mapping[int, object], after: Mapping[int, object]) -> list[int]:
+    return [key for key in {**before, **after} if before.get(key) != after.get(key)]

@@ -5,6 +5,9 @@ from __future__ import annotations
 from tileview.session.edits import Edit
 from tileview.session.state import EditState
 
+Step = tuple[str, EditState]
+"""The label of an edit, and the state it leads to."""
+
 
 class History:
     """The edits done and undone, and the state they lead to.
@@ -40,6 +43,14 @@ class History:
     def done(self) -> tuple[Edit, ...]:
         """The edits in force, oldest first."""
         return tuple(self._done)
+
+    def steps(self) -> tuple[Step, ...]:
+        """The edits in force by label and the state each led to, oldest first."""
+        found, state = [], self._state
+        for edit in reversed(self._done):
+            found.append((edit.label, state))
+            state = edit.inverse().apply(state)
+        return tuple(reversed(found))
 
     def do(self, edit: Edit) -> bool:
         """Apply an edit; False (and no new entry) where it changes nothing."""

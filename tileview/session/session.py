@@ -7,7 +7,7 @@ computes an estimate itself: :meth:`Session.job` says what has to be computed, w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -21,7 +21,7 @@ from tileview.session import edits
 from tileview.session.document import Document, edited_recipe
 from tileview.session.edits import Edit
 from tileview.session.estimate_jobs import EstimateCache, EstimateJob, EstimateResult
-from tileview.session.history import History
+from tileview.session.history import History, Step
 from tileview.session.selection import Selection
 from tileview.session.state import EditState
 
@@ -98,14 +98,13 @@ class Session:
 
     # -- document -------------------------------------------------------------------------------------------------
 
-    def open(self, document: Document | None, state: EditState | None = None) -> None:
-        """Make a document the open one (None closes it), with edits already on it where ``state`` is given."""
+    def open(self, document: Document | None, steps: Iterable[Step] = ()) -> None:
+        """Make a document the open one (None closes it), with edits already on it, each a step of undo."""
         self._document = document
         self._linked = None
         self._history = History()
-        if state is not None and state != EditState():
-            self._history = History(EditState())
-            self._history.do(edits.Together("Edits kept", _edits_to(state)))
+        for label, state in steps:
+            self._history.do(edits.between(label, self._history.state, state))
         self._revision += 1
         self._estimate = None
         self._cache.clear()
@@ -374,17 +373,6 @@ class Session:
         if root is not None and timeline is not None and self.graph is not None:
             operation = timeline.maker(root)
         self.select(replace(self._selection, allocation=root, operation=operation))
-
-
-def _edits_to(state: EditState) -> tuple[Edit, ...]:
-    empty = EditState()
-    return (
-        *(edits.swap_plan(empty, operation, index) for operation, index in state.swaps.items()),
-        *(edits.set_home(empty, value, home) for value, home in state.homes.items()),
-        *(edits.set_boundary(empty, value, is_open) for value, is_open in state.boundaries.items()),
-        *(edits.set_layout(empty, value, layout) for value, layout in state.layouts.items()),
-        edits.set_overrides(empty, state.overrides),
-    )
 
 
 def linked_timeline(session: Session) -> Timeline | None:

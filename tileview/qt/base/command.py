@@ -1,22 +1,7 @@
 """Commands: every action of the window by name, with its text, keys and the condition under which it can run.
 
-Menus, the command palette, the key sheet and :attr:`Bridge.requested` all read the same list, so a command is written
-down once. Views ask for a command with ``bridge.requested.emit(name, argument)``; the names are those given to
-:class:`Command`, among them
-
-=========================  =====================================================================================
-``open``                   a file dialog, or the path given as argument
-``compare_with``           the same, for a file to stand beside the open one
-``export_recipe``          write the recipe with the edits in force
-``find_fix``               search the fewest swaps that make the program fit
-``evaluate_alternatives``  evaluate in the background: an operation, a tuple of operations, or all (None)
-``compare_alternative``    pin the state with (operation, alternative) swapped in, for comparison
-``stop``                   end background work
-``show_view``              bring the view with the name given as argument to the front
-``pin``                    keep the state in force for comparison
-``go_to``                  ask for an operation, a step or a tile
-``undo``, ``redo``         take an edit back, do it again
-=========================  =====================================================================================
+Menus, the command palette, the key sheet and what views ask for by name all read the same list, so a command is written
+down once, in the room that does what it says.
 """
 
 from __future__ import annotations
@@ -43,7 +28,7 @@ def always() -> bool:
 class Command:
     """One thing that the window can do.
 
-    ``slot`` takes the argument of :attr:`Bridge.requested`, None where the command comes from a menu or a key. ``keys``
+    ``slot`` takes the argument that a view gave, None where the command comes from a menu or a key. ``keys``
     are portable key sequences, the first one is shown in the menu. ``tip`` is the sentence in the status bar, the
     palette and the key sheet. ``in_menu`` False keeps a command out of the menu bar (submenus place theirs by hand).
     ``repeats`` lets a held key repeat it. ``checked`` says whether a command that switches something is on; None for

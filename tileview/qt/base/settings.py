@@ -6,6 +6,7 @@ import errno
 import os
 import stat
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QSettings, QStandardPaths
@@ -28,18 +29,34 @@ def state_folder() -> Path:
     """
     named = os.environ.get(FOLDER_VARIABLE)
     location = QStandardPaths.StandardLocation.AppDataLocation
-    folder = Path(named) if named else Path(QStandardPaths.writableLocation(location))
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if os.access(folder, os.W_OK | os.X_OK):
-            return folder
+        return private_folder(Path(named) if named else Path(QStandardPaths.writableLocation(location)))
     except OSError:
-        pass
-    return _temporary_folder()
+        return temporary_folder()
 
 
-def _temporary_folder() -> Path:
-    """The same at each start, so that what a crash left is found; refused where somebody else could look in."""
+def private_folder(folder: Path) -> Path:
+    """A folder that only its owner looks into, made where it does not exist. Raises OSError where it takes nothing."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
+    with suppress(OSError):
+        if folder.stat().st_mode & 0o077:
+            folder.chmod(0o700)
+    return folder
+
+
+def private_file(path: Path) -> Path:
+    """A file that only its owner reads, made empty where it does not exist. Raises OSError where it cannot be."""
+    with open(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600), "rb") as file:
+        if os.name == "posix" and os.fstat(file.fileno()).st_mode & 0o077:
+            os.fchmod(file.fileno(), 0o600)
+    return path
+
+
+def temporary_folder() -> Path:
+    """The folder where a home takes nothing: the same at each start, so that what a crash left is found; refused where
+    somebody else could look in, or has put it there."""
     user = os.getuid() if hasattr(os, "getuid") else ""
     folder = Path(tempfile.gettempdir(), f"tileview-{user}")
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -63,6 +80,8 @@ class Settings:
                 store = QSettings(str(Path(named) / "settings.ini"), QSettings.Format.IniFormat)
             else:
                 store = QSettings(QSettings.Format.IniFormat, QSettings.Scope.UserScope, "TileView", "TileView")
+            with suppress(OSError):  # Qt keeps the permissions of a file that is there
+                private_file(private_folder(Path(store.fileName()).parent) / Path(store.fileName()).name)
         self._store = store
 
     # -- look -----------------------------------------------------------------------------------------------------

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QWidget
 
 from tileview.errors import TileViewError
 from tileview.formats.save import Changes, render, write_atomic
 from tileview.formats.search_state import SearchState
 from tileview.formats.timeline_writer import dump_timeline
 from tileview.model.sizes import Size, Unavailable, exact_text
-from tileview.model.timeline import Timeline
 from tileview.model.timeline_file import TimelineFile
 from tileview.qt.base.command import Command
-from tileview.qt.base.settings import Settings
-from tileview.qt.files.saving import ask_target, may_replace, may_replace_opened
-from tileview.qt.jobs.estimator import Background
-from tileview.qt.jobs.session_signals import Bridge
-from tileview.qt.widgets.dialogs import ErrorDialog, show_error
+from tileview.qt.files.saving import FileWriter, may_replace, may_replace_opened
+from tileview.qt.jobs.process import Reporter
 from tileview.session.session import Session
 
 RECIPES = "Recipes (*.json);;All files (*)"
@@ -72,20 +65,11 @@ def _markdown(text: str) -> str:
     return "".join(f"\\{char}" if char in "\\`*_{}[]<>#|~&" else char for char in line)
 
 
-class Exporter(QObject):
-    """The export commands of one window."""
+class Exporter(FileWriter):
+    """The commands of one window that write its recipe, its timeline, its summary."""
 
-    written = Signal(object)
+    recipe_written = Signal(object)
     """A recipe now stands under this path."""
-
-    def __init__(self, bridge: Bridge, settings: Settings, window: QWidget) -> None:
-        super().__init__(window)
-        self._bridge = bridge
-        self._settings = settings
-        self._window = window
-        self._writing = Background(self)
-        self._writing.done.connect(self._on_written)
-        self._writing.failed.connect(self._on_not_written)
 
     def commands(self) -> tuple[Command, ...]:
         return (
@@ -103,17 +87,15 @@ class Exporter(QObject):
         )  # fmt: skip
 
     def _has_recipe(self) -> bool:
-        document = self._bridge.session.document
+        document = self.signals.session.document
         return document is not None and document.is_recipe
 
     def _has_timeline(self) -> bool:
-        session = self._bridge.session
+        session = self.signals.session
         return session.is_current and session.timeline is not None
 
     def _has_verdict(self) -> bool:
-        return self._bridge.session.verdict is not None
-
-    # -- the recipe -----------------------------------------------------------------------------------------------
+        return self.signals.session.verdict is not None
 
     def export_recipe(self, argument: object = None) -> bool:
         """Ask for a file (or take the path given) and write the recipe; False where nothing was written.
@@ -121,16 +103,16 @@ class Exporter(QObject):
         While a question stands, the file may be read again because it changed on disk: what is written is what is open
         when all has been answered.
         """
-        session = self._bridge.session
+        session = self.signals.session
         document = session.document
         if document is None or not isinstance(document.source, SearchState):
             return False
         target = (
             Path(str(argument))
             if argument is not None
-            else self._ask("Export recipe", document.path.with_name(suggested_name(document.path)), RECIPES)
+            else self.ask("Export recipe", document.path.with_name(suggested_name(document.path)), RECIPES)
         )
-        if target is None or not may_replace_opened(self._window, document.path, target, document.source.raw):
+        if target is None or not may_replace_opened(self.window, document.path, target, document.source.raw):
             return False
         document, recipe = session.document, session.recipe
         if document is None or recipe is None or not isinstance(document.source, SearchState):
@@ -141,65 +123,39 @@ class Exporter(QObject):
             changes = Changes(plans=state.swaps, inputs=state.homes, open_boundaries=boundaries)
             write_atomic(target, render(document.source, changes))
         except (TileViewError, OSError) as error:
-            ErrorDialog("Not exported", str(error), "", self._window).open()
+            self.failed(str(error))
             return False
-        self._settings.folder = str(target.parent)
         session.mark_clean()
-        self.written.emit(target)
-        text = f"Exported to {target}."
+        self.recipe_written.emit(target)
+        note = ""
         if session.state.overrides.budget_bytes is not None or session.state.overrides.reserve_bytes is not None:
-            text += " What-if budget and reserve are no part of a recipe and are not in the file."
-        self._bridge.message.emit(text)
+            note = " What-if budget and reserve are no part of a recipe and are not in the file."
+        self.written(target, note)
         return True
-
-    def _ask(self, title: str, suggested: Path, kinds: str) -> Path | None:
-        """Ask where to write; a name without any ending gets the one suggested."""
-        found = ask_target(self._window, self._settings, title, suggested, kinds)
-        if found is None:
-            return None
-        return found[0] if found[0].suffix else found[0].with_name(f"{found[0].name}{suggested.suffix}")
-
-    # -- the timeline ---------------------------------------------------------------------------------------------
 
     def export_timeline(self, argument: object = None) -> None:
         """Ask for a file (or take the path given) and write the estimate in force in the compiler's own schema.
 
         Written on a thread: with the numbers of every tile it can be tens of megabytes.
         """
-        session = self._bridge.session
+        session = self.signals.session
         document, timeline = session.document, session.timeline
-        if document is None or timeline is None or self._writing.is_running:
+        if document is None or timeline is None or self.writing.is_busy:
             return
         if argument is not None:
             target: Path | None = Path(str(argument))
         else:
             name = f"{document.path.stem.removesuffix('.recipe')}.timeline.json"
-            target = self._ask("Export timeline", document.path.with_name(name), "Timelines (*.json);;All files (*)")
-        if target is None or not may_replace(self._window, document.path, target):
+            target = self.ask("Export timeline", document.path.with_name(name), "Timelines (*.json);;All files (*)")
+        if target is None or not may_replace(self.window, document.path, target):
             return
         options = document.source.options if isinstance(document.source, TimelineFile) else ()
-        self._writing.start(partial(_write_timeline, target, timeline, options))
 
-    @Slot(object)
-    def _on_written(self, target: Path) -> None:
-        self._settings.folder = str(target.parent)
-        self._bridge.message.emit(f"Exported to {target}.")
+        def make(_reporter: Reporter) -> tuple[bytes, str]:
+            return dump_timeline(timeline, options), ""
 
-    @Slot(str, str)
-    def _on_not_written(self, summary: str, details: str) -> None:
-        show_error("Not exported", summary, details, self._window)
-
-    def close(self) -> None:
-        """Wait for a file that is being written: it would be left half done otherwise."""
-        self._writing.close()
-
-    # -- the summary ----------------------------------------------------------------------------------------------
+        self.write(target, make)
 
     def copy_summary(self, _argument: object = None) -> None:
-        QGuiApplication.clipboard().setText(summary_markdown(self._bridge.session))
-        self._bridge.message.emit("Summary copied as Markdown.")
-
-
-def _write_timeline(target: Path, timeline: Timeline, options: Sequence[tuple[str, str]]) -> Path:
-    write_atomic(target, dump_timeline(timeline, options))
-    return target
+        QGuiApplication.clipboard().setText(summary_markdown(self.signals.session))
+        self.signals.message.emit("Summary copied as Markdown.")

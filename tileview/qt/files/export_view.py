@@ -1,34 +1,186 @@
-"""Views that leave the window: as a picture, a drawing or a table."""
+"""Views that leave the window: as a picture, a drawing or a table; what is asked before, and what is drawn."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QTimer, Slot
-from PySide6.QtGui import QGuiApplication, QImage
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import Qt, QTimer, Slot
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QCheckBox, QComboBox, QDialog, QDialogButtonBox, QFormLayout, QLabel, QVBoxLayout, QWidget
 
 from tileview.errors import SaveError, TileViewError
-from tileview.formats.save import write_atomic
 from tileview.qt.base.command import Command
 from tileview.qt.base.settings import Settings
-from tileview.qt.files.export_dialog import FIRST_SCALE, KIND_FILTERS, ExportDialog, Kind, Wish
-from tileview.qt.files.saving import ask_target, may_replace
-from tileview.qt.files.view_picture import picture_of, suggested_stem
-from tileview.qt.jobs.estimator import Background
-from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.files.saving import FileWriter, ask_target, may_replace
+from tileview.qt.jobs.process import Reporter
+from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.picture import Picture, Recording, png_bytes, png_image, svg_bytes
+from tileview.qt.plot.picture_parts import Line, TextPart
 from tileview.qt.views.base import View
-from tileview.qt.widgets.dialogs import show_error
-from tileview.qt.window.docks import DockArea
-from tileview.qt.window.status import Work
+from tileview.qt.widgets.dialogs import plain_label
 
-WORK = "view"
 SETTLE_MS = 50
 """How long a view that was just brought to the front has to take its size and to fill itself."""
+_ODD = re.compile(r"[^\w.\-]+")
+SCALES = (1, 2, 3, 4)
+FIRST_SCALE = 2
+
+
+class Kind(StrEnum):
+    """What a view can be written as; the value is the ending of the file's name."""
+
+    PNG = ".png"
+    SVG = ".svg"
+    CSV = ".csv"
+
+
+KIND_NAMES = {
+    Kind.PNG: "Picture of pixels (PNG)",
+    Kind.SVG: "Drawing for any size (SVG)",
+    Kind.CSV: "Table (CSV)",
+}
+KIND_FILTERS = {Kind.PNG: "Pictures (*.png)", Kind.SVG: "Drawings (*.svg)", Kind.CSV: "Tables (*.csv)"}
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What was chosen. ``scale``: pixels for one on a screen without scaling; ``whole``: beyond what is in view."""
+
+    view: View
+    kind: Kind = Kind.PNG
+    scale: float = FIRST_SCALE
+    whole: bool = False
+
+
+class ExportDialog(QDialog):
+    """Asks for a :class:`Wish`; the name of the file is asked for afterwards."""
+
+    def __init__(self, views: Mapping[str, View], chosen: str, kind: Kind, scale: int, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("export")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle("Export view")
+        self._views = views
+        self.view_box = QComboBox(self)
+        self.kind_box = QComboBox(self)
+        self.scale_box = QComboBox(self)
+        self.whole_box = QCheckBox(self)
+        for name, view in views.items():
+            self.view_box.addItem(view.title, name)
+        for factor in SCALES:
+            self.scale_box.addItem(f"{factor} ×", factor)
+        self.note = plain_label("", self)
+        self.note.setMinimumHeight(self.fontMetrics().lineSpacing() * 3)
+        self.note.setAlignment(Qt.AlignmentFlag.AlignTop)
+        form = QFormLayout()
+        for text, box in (("&View", self.view_box), ("&As", self.kind_box), ("&Scale", self.scale_box)):
+            label = QLabel(text, self)
+            label.setBuddy(box)
+            box.setAccessibleName(text.replace("&", ""))
+            form.addRow(label, box)
+        form.addRow("", self.whole_box)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
+        self.go = buttons.addButton("&Choose a file…", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.go.setDefault(True)
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        column = QVBoxLayout(self)
+        column.addLayout(form)
+        column.addWidget(self.note)
+        column.addStretch(1)
+        column.addWidget(buttons)
+        self.resize(self.fontMetrics().averageCharWidth() * 64, self.sizeHint().height())
+        self.view_box.setCurrentIndex(max(self.view_box.findData(chosen), 0))
+        self._fill_kinds(kind)
+        self.scale_box.setCurrentIndex(max(self.scale_box.findData(scale), 0))
+        self._refresh()
+        self.view_box.currentIndexChanged.connect(self._on_view)
+        for box in (self.kind_box, self.scale_box):
+            box.currentIndexChanged.connect(self._refresh)
+        self.whole_box.toggled.connect(self._refresh)
+
+    def wish(self) -> Wish:
+        """What is chosen now."""
+        scale = float(self.scale_box.currentData())
+        return Wish(self._view(), self._kind(), scale, self.whole_box.isEnabled() and self.whole_box.isChecked())
+
+    def _view(self) -> View:
+        return self._views[str(self.view_box.currentData())]
+
+    def _kind(self) -> Kind:
+        return Kind(str(self.kind_box.currentData()))
+
+    @Slot()
+    def _on_view(self) -> None:
+        self._fill_kinds(self._kind())
+        self._refresh()
+
+    def _fill_kinds(self, wanted: Kind) -> None:
+        """Offer what the view can be written as."""
+        self.kind_box.blockSignals(True)
+        self.kind_box.clear()
+        for kind in Kind:
+            if kind is not Kind.CSV or self._view().has_table():
+                self.kind_box.addItem(KIND_NAMES[kind], kind.value)
+        self.kind_box.setCurrentIndex(max(self.kind_box.findData(wanted.value), 0))
+        self.kind_box.blockSignals(False)
+
+    @Slot()
+    def _refresh(self) -> None:
+        view, kind = self._view(), self._kind()
+        self.scale_box.setEnabled(kind is Kind.PNG)
+        self.whole_box.setText(f"The &whole {view.whole_name}, not only the part in view" if view.whole_name else "")
+        self.whole_box.setVisible(bool(view.whole_name))
+        self.whole_box.setEnabled(bool(view.whole_name) and kind is not Kind.CSV)
+        self.note.setText(self._words(view, kind))
+
+    def _words(self, view: View, kind: Kind) -> str:
+        if kind is Kind.CSV:
+            filtered = view.table_filter()
+            rows = f"The rows that the filter “{filtered}” leaves" if filtered else "All rows"
+            return f"{rows}, also those that are scrolled out of sight; byte counts as plain numbers."
+        if self.whole_box.isEnabled() and self.whole_box.isChecked():
+            return f"All of the {view.whole_name} at full detail."
+        more = " The CSV file holds all rows." if view.has_table() else ""
+        return f"What is in sight: the same zoom, the same rows.{more}"
+
+
+def picture_of(view: View, whole: bool = False) -> Picture:
+    """A view as a picture, under its title, the name of the file, and its sentence.
+
+    Raises
+    ------
+    SaveError
+        Where the view has nothing to draw.
+    """
+    view.catch_up()
+    parts = [part for part in view.picture_parts(whole) if part.width() > 0 and part.height() > 0]
+    if not parts:
+        raise SaveError(f"The view {view.title} has nothing to show.")
+    session, theme = view.session, view.bridge.theme
+    document = session.document
+    title = view.title if document is None else f"{view.title} · {document.name}"
+    count = len(session.history.done)
+    if count and document is not None:
+        title += f" with {count} edit{'s' if count != 1 else ''}"
+    words = view.picture_words().strip()
+    lines = [Line(title, is_bold=True), *(Line(line, "muted") for line in words.splitlines() if line)]
+    width = max(part.width() for part in parts)
+    caption = TextPart(lines, width, view.font(), theme)
+    return Picture(title, words or view.accessibleDescription(), [caption, *parts], theme.color("surface"))
+
+
+def suggested_stem(view: View) -> str:
+    """``so400m-over.timeline``: the open file and the view, with nothing that a file system could refuse."""
+    document = view.session.document
+    stem = "tileview" if document is None else document.path.name.removesuffix(".json").removesuffix(".recipe")
+    stem = _ODD.sub("_", stem.removesuffix(".timeline"))[:80]
+    return f"{stem or 'tileview'}.{view.name}"
 
 
 def kind_of(path: Path, otherwise: Kind) -> tuple[Path, Kind]:
@@ -39,24 +191,35 @@ def kind_of(path: Path, otherwise: Kind) -> tuple[Path, Kind]:
         return path.with_name(path.name + otherwise.value), otherwise
 
 
-class ViewExporter(QObject):
-    """The commands that write a view. What takes long happens on a thread."""
+class ViewExporter(FileWriter):
+    """The commands that write a view. What takes long happens on a thread.
+
+    Parameters
+    ----------
+    views : mapping
+        Every view that can be written, by name; the first is offered where none has the focus.
+    current : callable
+        The view that has the focus, or had it last.
+    show : callable
+        Brings the view of a name to the front.
+    """
+
+    work_key = "view"
 
     def __init__(
-        self, bridge: Bridge, settings: Settings, docks: DockArea, verdict: View, work: Work, window: QWidget
+        self,
+        signals: SessionSignals,
+        settings: Settings,
+        window: QWidget,
+        views: Mapping[str, View],
+        current: Callable[[], View | None],
+        show: Callable[[str], object],
     ) -> None:
-        super().__init__(window)
-        self._bridge = bridge
-        self._settings = settings
-        self._docks = docks
-        self._views: dict[str, View] = {verdict.name: verdict, **docks.views}
-        self._work = work
-        self._window = window
-        self._stopped = threading.Event()
+        super().__init__(signals, settings, window)
+        self._views = views
+        self._current = current
+        self._show = show
         self._last = (Kind.PNG, FIRST_SCALE)
-        self._writing = Background(self)
-        self._writing.done.connect(self._on_written)
-        self._writing.failed.connect(self._on_failed)
 
     def commands(self) -> tuple[Command, ...]:
         return (
@@ -69,29 +232,24 @@ class ViewExporter(QObject):
         )  # fmt: skip
 
     def _is_open(self) -> bool:
-        return self._bridge.session.document is not None
-
-    def close(self) -> None:
-        """Wait for a file that is being written; what is still drawn is given up."""
-        self.stop()
-        self._writing.close()
+        return self.signals.session.document is not None
 
     @property
     def is_writing(self) -> bool:
-        return self._writing.is_running
+        return self.writing.is_busy
 
     # -- asking ---------------------------------------------------------------------------------------------------
 
     def _named(self, argument: object) -> View | None:
         if isinstance(argument, str):
             return self._views.get(argument)
-        return self._docks.current_view()
+        return self._current()
 
     def export_view(self, argument: object = None) -> None:
         """Ask what to export, beginning with the view named, else with the one that has the focus."""
         view = self._named(argument)
-        chosen = view.name if view is not None else next(iter(self._docks.views))
-        dialog = ExportDialog(self._views, chosen, *self._last, self._window)
+        chosen = view.name if view is not None else ""
+        dialog = ExportDialog(self._views, chosen, *self._last, self.window)
         dialog.accepted.connect(self._on_chosen)
         dialog.open()
 
@@ -107,7 +265,7 @@ class ViewExporter(QObject):
         """Ask for a file for the table of the view named, else of the one that has the focus."""
         view = self._named(argument)
         if view is None or not view.has_table():
-            self._bridge.message.emit("Click into the table that is to be exported first.")
+            self.signals.message.emit("Click into the table that is to be exported first.")
             return
         self._bring(view, partial(self._ask, Wish(view, Kind.CSV)))
 
@@ -115,20 +273,20 @@ class ViewExporter(QObject):
         """Put a picture of the view named, else of the one that has the focus, on the clipboard."""
         view = self._named(argument)
         if view is None:
-            self._bridge.message.emit("Click into the view that is to be copied first.")
+            self.signals.message.emit("Click into the view that is to be copied first.")
             return
         try:
             image = png_image(picture_of(view), view.devicePixelRatioF())
         except SaveError as error:
-            self._bridge.message.emit(str(error))
+            self.signals.message.emit(str(error))
             return
         QGuiApplication.clipboard().setImage(image)
-        self._bridge.message.emit(f"Copied a picture of {view.title}")
+        self.signals.message.emit(f"Copied a picture of {view.title}")
 
     def _bring(self, view: View, then: Callable[[], None]) -> None:
         """Have a view in sight: one behind others has not the size that it is drawn in, and may not be filled."""
-        if view.visibleRegion().isEmpty() and view.name in self._docks.views:
-            self._docks.show_view(view.name)
+        if view.visibleRegion().isEmpty():
+            self._show(view.name)
             QTimer.singleShot(SETTLE_MS, self, then)
         else:
             then()
@@ -136,11 +294,11 @@ class ViewExporter(QObject):
     def _ask(self, wish: Wish) -> None:
         kinds = [wish.kind, *(kind for kind in Kind if kind is not wish.kind)]
         offered = [kind for kind in kinds if kind is not Kind.CSV or wish.view.has_table()]
-        document = self._bridge.session.document
+        document = self.signals.session.document
         folder = Path.cwd() if document is None else document.path.absolute().parent
         found = ask_target(
-            self._window,
-            self._settings,
+            self.window,
+            self.settings,
             f"Export {wish.view.title}",
             folder / f"{suggested_stem(wish.view)}{wish.kind.value}",
             ";;".join(KIND_FILTERS[kind] for kind in offered),
@@ -149,34 +307,28 @@ class ViewExporter(QObject):
             return
         chosen = next((kind for kind in offered if KIND_FILTERS[kind] == found[1]), wish.kind)
         target, kind = kind_of(found[0], chosen)
-        if may_replace(self._window, None if document is None else document.path, target):
-            self.write(Wish(wish.view, kind, wish.scale, wish.whole), target)
+        if may_replace(self.window, None if document is None else document.path, target):
+            self.write_view(Wish(wish.view, kind, wish.scale, wish.whole), target)
 
     # -- writing --------------------------------------------------------------------------------------------------
 
-    def write(self, wish: Wish, target: Path) -> bool:
+    def write_view(self, wish: Wish, target: Path) -> bool:
         """Draw the view, and write the file on a thread; False where there is nothing to write (said to the user)."""
-        if self._writing.is_running:
-            self._bridge.message.emit("Another view is still being written.")
+        if self.writing.is_busy:
+            self.signals.message.emit("Another view is still being written.")
             return False
-        self._stopped = threading.Event()
         try:
-            call = self._drawn(wish, target)
+            make = self._drawn(wish)
         except (TileViewError, OSError, MemoryError) as error:
-            self._on_failed(str(error) or "There is not enough memory.", "")
+            self.failed(str(error) or "There is not enough memory.")
             return False
-        self._work.show_work(WORK, f"Writing {target.name}")
-        self._writing.start(call)
+        self.write(target, make)
         return True
 
-    def stop(self) -> None:
-        """Write nothing of what is still drawn; a file that is being written is finished."""
-        self._stopped.set()
-
-    def _drawn(self, wish: Wish, target: Path) -> Callable[[], tuple[Path, str] | None]:
+    def _drawn(self, wish: Wish) -> Callable[[Reporter], tuple[bytes, str]]:
         """What is left to do when the view has been drawn, which only this thread may do."""
         view = wish.view
-        if self._bridge.session.document is None:
+        if self.signals.session.document is None:
             raise SaveError("Nothing is open: there is nothing to export.")
         if wish.kind is Kind.CSV:
             view.catch_up()
@@ -185,62 +337,39 @@ class ViewExporter(QObject):
                 raise SaveError(f"The view {view.title} has no table to write.")
             filtered = view.table_filter()
             note = f" Only the rows that the filter “{filtered}” leaves." if filtered else ""
-            return partial(_write_table, target, make, note, self._stopped)
+            return partial(_table, make, note)
         picture = picture_of(view, wish.whole)
         if wish.whole:
-            return partial(_draw, target, picture, wish, self._stopped)
+            return partial(_draw, picture, wish)
         if wish.kind is Kind.SVG:
-            return partial(_write, target, svg_bytes(picture), "")
-        return partial(_paint, target, Recording(picture), wish.scale, self._stopped)
-
-    @Slot(object)
-    def _on_written(self, result: tuple[Path, str] | None) -> None:
-        self._work.end_work(WORK)
-        if result is None:
-            self._bridge.message.emit("Stopped: nothing was exported.")
-            return
-        target, note = result
-        self._settings.folder = str(target.parent)
-        self._bridge.message.emit(f"Exported to {target}.{note}")
-
-    @Slot(str, str)
-    def _on_failed(self, summary: str, details: str) -> None:
-        self._work.end_work(WORK)
-        show_error("Not exported", summary, details, self._window)
+            drawing = svg_bytes(picture)
+            return lambda _: (drawing, "")
+        return partial(_paint, Recording(picture), wish.scale)
 
 
-def _write(target: Path, data: bytes, note: str) -> tuple[Path, str]:
-    write_atomic(target, data)
-    return target, note
+def _table(make: Callable[[], str], note: str, _reporter: Reporter) -> tuple[bytes, str]:
+    return make().encode("utf-8", errors="backslashreplace"), note
 
 
-def _write_table(target: Path, make: Callable[[], str], note: str, stopped: threading.Event) -> tuple[Path, str] | None:
-    data = make().encode("utf-8", errors="backslashreplace")
-    return None if stopped.is_set() else _write(target, data, note)
-
-
-def _write_image(target: Path, image: QImage, scale: float, stopped: threading.Event) -> tuple[Path, str] | None:
-    note = f" {image.width():,} × {image.height():,} pixels."
-    if image.devicePixelRatio() < scale:
-        note += f" More are too many for a picture: the scale is {image.devicePixelRatio():.2g}. SVG has no such limit."
-    data = b"" if stopped.is_set() else png_bytes(image)
-    return None if stopped.is_set() else _write(target, data, note)
-
-
-def _paint(target: Path, recording: Recording, scale: float, stopped: threading.Event) -> tuple[Path, str] | None:
-    """Paint what was recorded, and write it; None where that was stopped."""
+def _paint(picture: Picture | Recording, scale: float, reporter: Reporter) -> tuple[bytes, str]:
+    """Paint what was recorded, or may be drawn on a thread, into pixels."""
     try:
-        return _write_image(target, png_image(recording, scale), scale, stopped)
+        image = png_image(picture, scale)
+        note = f" {image.width():,} × {image.height():,} pixels."
+        if image.devicePixelRatio() < scale:
+            ratio = image.devicePixelRatio()
+            note += f" More are too many for a picture: the scale is {ratio:.2g}. SVG has no such limit."
+        reporter.check()
+        return png_bytes(image), note
     except MemoryError:
         raise SaveError("There is not enough memory for a picture of this size.") from None
 
 
-def _draw(target: Path, picture: Picture, wish: Wish, stopped: threading.Event) -> tuple[Path, str] | None:
-    """Draw a picture that may be drawn here, and write it; None where that was stopped."""
+def _draw(picture: Picture, wish: Wish, reporter: Reporter) -> tuple[bytes, str]:
+    """Draw a picture that may be drawn here."""
+    if wish.kind is Kind.PNG:
+        return _paint(picture, wish.scale, reporter)
     try:
-        if wish.kind is Kind.PNG:
-            return _write_image(target, png_image(picture, wish.scale), wish.scale, stopped)
-        data = svg_bytes(picture)
+        return svg_bytes(picture), ""
     except MemoryError:
         raise SaveError("There is not enough memory for a picture of all of it.") from None
-    return None if stopped.is_set() else _write(target, data, "")

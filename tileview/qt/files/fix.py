@@ -28,11 +28,12 @@ from tileview.analysis.trials import Swap, Trial
 from tileview.analysis.words import layout_words
 from tileview.model.recipe import Recipe
 from tileview.model.sizes import Size, Unavailable, exact_text
+from tileview.model.timeline import Timeline
 from tileview.present.plan_words import plan_differences, plan_words
 from tileview.qt.base.text import plain_tip
-from tileview.qt.jobs.estimator import Background
-from tileview.qt.jobs.processes import Task, Worker, failure_of
-from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.jobs.process import Reporter
+from tileview.qt.jobs.runner import Job, Runner, failure_of
+from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.widgets.dialogs import plain_label, show_error
 from tileview.session import edits
 from tileview.session.edits import Edit, Together
@@ -105,25 +106,22 @@ class FixDialog(QDialog):
     on a thread. Edits made meanwhile make the proposals stale, and the dialog says so.
     """
 
-    def __init__(self, bridge: Bridge, parent: QWidget) -> None:
+    def __init__(self, signals: SessionSignals, parent: QWidget) -> None:
         super().__init__(parent)
         self.setObjectName("fix")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Find fix")
-        self._bridge = bridge
+        self._signals = signals
         self._revision = -1
-        self._task: Task | None = None
+        self._job: Job | None = None
         self._result: FixResult | None = None
         self._layouts: LayoutFix | None = None
-        self._worker = Worker(self, keep=False)
-        self._worker.progress.connect(self._on_progress)
-        self._worker.ended.connect(self._on_ended)
-        self._thread = Background(self)
-        self._thread.done.connect(self._on_layouts)
-        self._thread.failed.connect(self._on_thread_failed)
+        self._runner = Runner(self, keep=False, say=signals.message.emit)
+        self._runner.progress.connect(self._on_progress)
+        self._runner.ended.connect(self._on_ended)
         self._build()
-        bridge.state_changed.connect(self._on_state)
-        bridge.document_changed.connect(self.reject)
+        signals.state_changed.connect(self._on_state)
+        signals.document_changed.connect(self.reject)
 
     # -- building -------------------------------------------------------------------------------------------------
 
@@ -197,15 +195,15 @@ class FixDialog(QDialog):
 
     @property
     def is_running(self) -> bool:
-        return self._task is not None or self._thread.is_running
+        return self._job is not None
 
     @Slot()
     def search(self) -> None:
         """Start a search of the state in force; while one runs, stop it and take the best so far."""
-        if self._task is not None:
-            self._worker.cancel(self._task)
+        if self._job is not None:
+            self._runner.cancel(self._job)
             return
-        session = self._bridge.session
+        session = self._signals.session
         self._clear()
         self._revision = session.revision
         recipe = session.recipe
@@ -213,12 +211,13 @@ class FixDialog(QDialog):
         if recipe is not None:
             mode = Mode.FEWEST if self._modes.checkedId() == 0 else Mode.MARGIN
             payload = (recipe, self._most.value(), mode.value, session.state.overrides, DEFAULT_LIMIT)
-            self._task = Task("fix", payload)
-            self._worker.submit(self._task)
+            self._job = Job("fix", payload)
             self._say("Searching …", running=True)
-        elif session.timeline is not None and not self._thread.is_running:
-            self._thread.start(partial(fix_layouts, session.timeline))
+        elif session.timeline is not None:
+            self._job = Job(partial(_fix_layouts, session.timeline))
             self._say("Looking for layouts that resolve …", running=True)
+        if self._job is not None:
+            self._runner.submit(self._job)
 
     def _clear(self) -> None:
         self._result = self._layouts = None
@@ -231,30 +230,34 @@ class FixDialog(QDialog):
         self._text.setText(text)
         self._bar.setVisible(running)
         self._bar.setRange(0, 0)
-        stoppable = running and self._task is not None
+        stoppable = running and self._job is not None and not callable(self._job.work)
         self.search_button.setText("&Stop" if stoppable else "&Search")
         self.search_button.setEnabled(not running or stoppable)
 
     @Slot(object, object)
-    def _on_progress(self, task: Task, payload: tuple[int, int, str]) -> None:
-        if task is self._task:
+    def _on_progress(self, job: Job, payload: tuple[int, int, str]) -> None:
+        if job is self._job:
             done, total, text = payload
             self._bar.setRange(0, max(total, 1))
             self._bar.setValue(done)
             self._text.setText(text)
 
     @Slot(object, str, object)
-    def _on_ended(self, task: Task, outcome: str, payload: object) -> None:
-        if task is not self._task:
+    def _on_ended(self, job: Job, outcome: str, payload: object) -> None:
+        if job is not self._job:
             return
-        self._task = None
-        if outcome == "done" and isinstance(payload, FixResult):
+        self._job = None
+        if isinstance(payload, FixResult):
             self._show_result(payload)
-            return
-        if outcome == "cancelled":
+        elif isinstance(payload, LayoutFix):
+            self._show_layouts(payload)
+        elif outcome == "cancelled":
             self._say("The search was stopped.")
         else:
-            self._on_thread_failed(*failure_of(outcome, payload))
+            summary, details = failure_of(outcome, payload)
+            self._say(f"The search failed: {summary}")
+            if details:
+                show_error("The search failed", summary, details, self)
 
     # -- proposals ------------------------------------------------------------------------------------------------
 
@@ -297,7 +300,7 @@ class FixDialog(QDialog):
             return
         for row in comparison(result.before, trial):
             self.rows.addTopLevelItem(_item(row))
-        recipe = self._bridge.session.recipe
+        recipe = self._signals.session.recipe
         if recipe is not None:
             for row in self._plan_rows(recipe, trial):
                 self.rows.addTopLevelItem(_item(row))
@@ -314,7 +317,7 @@ class FixDialog(QDialog):
         return rows
 
     def _is_current(self) -> bool:
-        return self._bridge.session.revision == self._revision
+        return self._signals.session.revision == self._revision
 
     @Slot()
     def _on_state(self) -> None:
@@ -325,7 +328,7 @@ class FixDialog(QDialog):
     @Slot()
     def apply(self) -> None:
         """Apply the chosen proposal as one edit."""
-        session = self._bridge.session
+        session = self._signals.session
         trial, result, layouts = self._chosen(), self._result, self._layouts
         if not self._is_current():
             return
@@ -341,13 +344,12 @@ class FixDialog(QDialog):
 
     # -- timelines ------------------------------------------------------------------------------------------------
 
-    @Slot(object)
-    def _on_layouts(self, found: LayoutFix) -> None:
+    def _show_layouts(self, found: LayoutFix) -> None:
         self._say(found.text)
         if not self._is_current():
             return
         self._layouts = found
-        session = self._bridge.session
+        session = self._signals.session
         before = session.timeline
         for repair in found.repairs:
             cells = [repair.label, f"{len(repair.layouts)} values", exact_text(repair.shard_bytes), "largest shard"]
@@ -364,13 +366,10 @@ class FixDialog(QDialog):
             self.apply_button.setEnabled(True)
             self._offer()
 
-    @Slot(str, str)
-    def _on_thread_failed(self, summary: str, details: str) -> None:
-        self._say(f"The search failed: {summary}")
-        if details:
-            show_error("The search failed", summary, details, self)
-
     def done(self, result: int) -> None:
-        self._worker.close()
-        self._thread.close()
+        self._runner.close()
         super().done(result)
+
+
+def _fix_layouts(timeline: Timeline, _reporter: Reporter) -> LayoutFix:
+    return fix_layouts(timeline)

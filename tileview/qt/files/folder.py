@@ -26,12 +26,10 @@ from tileview.present.tables import outcome as shown_as
 from tileview.qt.base.icons import icon
 from tileview.qt.base.text import plain_tip
 from tileview.qt.base.theme import Theme
-from tileview.qt.jobs.processes import Task, Worker, failure_of
+from tileview.qt.jobs.runner import Job, Runner, failure_of
 from tileview.qt.widgets.dialogs import LOGGER
 
 FILE_LIMIT = 5000
-MANY_FILES = 9
-"""So many files named at once are listed: each in a window of its own, or all beside one, would be of no use."""
 COLUMNS = ("File", "Scope", "Kind", "Verdict", "Peak", "Why")
 _NAME = re.compile(r"(?P<scope>.+)-(?P<pid>[0-9]+)-(?P<serial>[0-9]+)\.json", re.DOTALL)
 
@@ -95,7 +93,7 @@ class FolderDialog(QDialog):
         found, self._trouble = self._list(source)
         self._paths = found[:FILE_LIMIT]
         self._left_out = len(found) - len(self._paths)
-        self._tasks: dict[Task, _Row] = {}
+        self._jobs: dict[Job, _Row] = {}
         self._done = 0
         self._fitting = 0
         self.tree = QTreeWidget(self)
@@ -134,12 +132,12 @@ class FolderDialog(QDialog):
         self.resize(metrics.averageCharWidth() * 150, metrics.height() * 30)
         for index, width in enumerate((34, 18, 12, 20, 28, 60)):
             self.tree.setColumnWidth(index, metrics.averageCharWidth() * width)
-        self._worker = Worker(self)
-        self._worker.ended.connect(self._on_ended)
+        self._runner = Runner(self)
+        self._runner.ended.connect(self._on_ended)
         for row in rows:
-            task = Task("verdict", str(row.path), harmless_to_kill=True)
-            self._tasks[task] = row
-            self._worker.submit(task)
+            job = Job("verdict", str(row.path), may_kill=True)
+            self._jobs[job] = row
+            self._runner.submit(job)
         first = self.tree.topLevelItem(0)
         if first is not None:
             self.tree.setCurrentItem(first)
@@ -183,8 +181,8 @@ class FolderDialog(QDialog):
         self._count.setText(f"{self._done:,} of {count:,} files looked at, {self._fitting:,} fit.{left}")
 
     @Slot(object, str, object)
-    def _on_ended(self, task: Task, outcome: str, payload: object) -> None:
-        item = self._tasks.pop(task)
+    def _on_ended(self, job: Job, outcome: str, payload: object) -> None:
+        item = self._jobs.pop(job)
         self._done += 1
         if outcome == "done" and isinstance(payload, tuple):
             kind, fits, text, peak, item.peak = payload
@@ -224,9 +222,9 @@ class FolderDialog(QDialog):
             self._on_item(item)
 
     def done(self, result: int) -> None:
-        self._worker.close()
+        self._runner.close()
         super().done(result)
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        self._worker.close()
+        self._runner.close()
         super().closeEvent(event)

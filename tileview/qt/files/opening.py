@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -9,24 +10,36 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QMainWindow
 
 from tileview.model.timeline import Timeline
+from tileview.model.timeline_file import TimelineFile
 from tileview.qt.base.command import Command
 from tileview.qt.base.settings import Settings
+from tileview.qt.files.carrying import carry_over, carry_selection, marks_of
 from tileview.qt.files.export_recipe import Exporter
-from tileview.qt.files.recovery import Kept, Recovery, left_behind, possible
+from tileview.qt.files.recovery import Kept, Recovery, left_behind, to_offer
 from tileview.qt.files.saving import same_file
-from tileview.qt.files.watch import FileWatch, carry_over, carry_selection
+from tileview.qt.files.watch import FileWatch
 from tileview.qt.jobs.estimates import Estimates
 from tileview.qt.jobs.loading import Loader, LoadRequest
-from tileview.qt.jobs.session_signals import Bridge
-from tileview.qt.widgets.dialogs import Answer, ErrorDialog, ask_about_edits, ask_to_recover, confirm, show_error
-from tileview.qt.window.status import Work
+from tileview.qt.jobs.session_signals import SessionSignals
+from tileview.qt.widgets.dialogs import (
+    LOGGER,
+    Answer,
+    ErrorDialog,
+    ask_about_edits,
+    ask_to_recover,
+    confirm,
+    show_error,
+)
 from tileview.resources import sample_folder
 from tileview.session.document import Document
+from tileview.session.history import Step
 from tileview.session.selection import Selection
 from tileview.session.state import EditState
 
 MANY_STEPS = 500
 """From so many steps on, a new estimate and its selection reach the views in two turns of the event loop."""
+MANY_FILES = 9
+"""So many files named at once are listed: each in a window of its own, or all beside one, would be of no use."""
 FILTER = "Dumps (*.json);;All files (*)"
 
 
@@ -48,26 +61,24 @@ class Files(QObject):
 
     def __init__(
         self,
-        bridge: Bridge,
+        signals: SessionSignals,
         settings: Settings,
         estimates: Estimates,
         exporter: Exporter,
-        work: Work,
         window: QMainWindow,
     ) -> None:
         super().__init__(window)
-        self._bridge = bridge
+        self._signals = signals
         self._settings = settings
         self._estimates = estimates
         self._exporter = exporter
-        self._work = work
         self._window = window
         self._return: _Return | None = None
         self._timeline_before: Timeline | None = None
         self._is_new = False
         self._is_asking = False
         self._newer: Document | None = None
-        self.loader = Loader(self)
+        self.loader = Loader(self, say=signals.message.emit)
         self.loader.started.connect(self._on_started)
         self.loader.loaded.connect(self._on_loaded)
         self.loader.failed.connect(self._on_failed)
@@ -77,10 +88,10 @@ class Files(QObject):
         self.watch = FileWatch(self)
         self.watch.changed.connect(self._on_replaced)
         self.watch.missing.connect(self._on_missing)
-        self.recovery = Recovery(bridge, self)
-        exporter.written.connect(self._on_written)
+        self.recovery = Recovery(signals, self)
+        exporter.recipe_written.connect(self._on_written)
         estimates.compared.connect(self._on_compared)
-        bridge.estimate_changed.connect(self._on_estimate)
+        signals.estimate_changed.connect(self._on_estimate)
 
     def commands(self) -> tuple[Command, ...]:
         there = self._is_open
@@ -98,7 +109,7 @@ class Files(QObject):
         )  # fmt: skip
 
     def _is_open(self) -> bool:
-        return self._bridge.session.document is not None
+        return self._signals.session.document is not None
 
     # -- opening --------------------------------------------------------------------------------------------------
 
@@ -119,7 +130,7 @@ class Files(QObject):
         )
         if name:
             self._settings.folder = name
-            self._bridge.requested.emit("show_folder", Path(name))
+            self._signals.requested.emit("show_folder", Path(name))
 
     def open_together(self, first: Path, others: list[Path]) -> None:
         """Open a file, and stand the others beside it."""
@@ -139,7 +150,8 @@ class Files(QObject):
     def close_file(self, _argument: object = None) -> None:
         if self.may_leave():
             self.watch.watch(None)
-            self._bridge.session.open(None)
+            self._signals.notice.emit("")
+            self._signals.session.open(None)
 
     def _ask(self, title: str) -> Path | None:
         name, _ = QFileDialog.getOpenFileName(self._window, title, self._settings.folder, FILTER)
@@ -150,7 +162,7 @@ class Files(QObject):
 
     def may_leave(self) -> bool:
         """Ask about edits that would be lost; True where the document can go."""
-        session = self._bridge.session
+        session = self._signals.session
         document = session.document
         if document is None or session.history.is_clean:
             return True
@@ -164,25 +176,26 @@ class Files(QObject):
 
     @Slot(object)
     def _on_started(self, request: LoadRequest) -> None:
-        self._work.show_work("load", f"Opening {request.path.name}")
+        self._signals.work.show("load", f"Opening {request.path.name}")
 
     @Slot(object, object, object)
     def _on_progress(self, request: LoadRequest, done: int, total: int) -> None:
-        self._work.show_work("load", f"Opening {request.path.name}", done, total)
+        self._signals.work.show("load", f"Opening {request.path.name}", done, total)
 
     @Slot()
     def _on_idle(self) -> None:
-        self._work.end_work("load")
+        self._signals.work.end("load")
 
     @Slot(object)
     def _on_cancelled(self, request: LoadRequest) -> None:
-        self._bridge.message.emit(f"{request.path.name} was not opened.")
+        self._signals.message.emit(f"{request.path.name} was not opened.")
 
     @Slot(object, str, str)
     def _on_failed(self, request: LoadRequest, summary: str, details: str) -> None:
         if request.purpose == "reload":
-            text = "The file changed on disk and cannot be read now; what is open stays."
-            self._bridge.message.emit(f"{text} {summary}")
+            self._renew_numbers()
+            text = f"{request.path.name} changed on disk and cannot be read now; what is open stays."
+            self._signals.notice.emit(f"{text} {summary}")
             return
         show_error(f"{request.path.name} cannot be opened", summary, details, self._window)
 
@@ -193,23 +206,24 @@ class Files(QObject):
         elif request.purpose == "beside":
             self._stand_beside(document)
         elif request.purpose == "reload":
-            self._take_reloaded(document)
+            self._take_reloaded(document, is_wanted=request.extra is None)
         elif request.purpose == "recover" and isinstance(request.extra, Kept):
             self._take_recovered(document, request.extra)
         else:
-            kept = next((one for one in left_behind() if one.document == document.path), None)
-            if kept is not None and self._wants(kept):
+            kept = self._kept_for(document)
+            if kept is not None and self._wants(kept, document):
                 self._take_recovered(document, kept)
             else:
                 self._take(document)
 
-    def _take(self, document: Document, state: EditState | None = None) -> None:
+    def _take(self, document: Document, steps: Sequence[Step] = ()) -> None:
         self._is_new = True
         self._return = None
         self._settings.add_recent(document.path)
         self._settings.folder = str(document.path.absolute().parent)
         self.watch.watch(document.path.absolute())
-        self._bridge.session.open(document, state)
+        self._signals.notice.emit("")
+        self._signals.session.open(document, steps)
         self.opened.emit()
 
     def show_document(self, document: Document) -> None:
@@ -221,7 +235,7 @@ class Files(QObject):
         self._compare(document)
 
     def _compare(self, document: Document) -> None:
-        session = self._bridge.session
+        session = self._signals.session
         open_one = session.document
         if open_one is None:
             self._take(document)
@@ -231,7 +245,7 @@ class Files(QObject):
         self._estimates.compare(document)
 
     def _stand_beside(self, document: Document) -> None:
-        open_one = self._bridge.session.document
+        open_one = self._signals.session.document
         if open_one is not None and open_one.is_recipe == document.is_recipe:
             self.elsewhere.emit([document.path])
         else:
@@ -239,54 +253,72 @@ class Files(QObject):
 
     @Slot(object)
     def _on_compared(self, _document: Document) -> None:
-        self._bridge.requested.emit("show_view", "compare")
+        self._signals.requested.emit("show_view", "compare")
 
     # -- the file on disk -----------------------------------------------------------------------------------------
 
     def reload(self, _argument: object = None) -> None:
-        document = self._bridge.session.document
+        document = self._signals.session.document
         if document is not None:
             self.loader.load(LoadRequest(document.path, "reload"))
 
     @Slot(object)
     def _on_replaced(self, path: Path) -> None:
-        document = self._bridge.session.document
+        document = self._signals.session.document
         if document is not None and document.path.absolute() == path:
-            self.reload()
+            self.loader.load(LoadRequest(document.path, "reload", "replaced"))
 
     @Slot(object)
     def _on_written(self, target: Path) -> None:
         """An export over the opened file is no news: what it says is what is shown."""
-        document = self._bridge.session.document
+        document = self._signals.session.document
         if document is not None and same_file(document.path, target):
             self.watch.seen()
 
     @Slot(object)
     def _on_missing(self, path: Path) -> None:
-        self._bridge.message.emit(f"{path.name} is no longer on disk; what is open stays.")
+        self._signals.notice.emit(f"{path.name} is no longer on disk; what is open stays.")
 
-    def _take_reloaded(self, document: Document) -> None:
-        session = self._bridge.session
+    def _renew_numbers(self) -> None:
+        """Have shown that numbers which were to be read from the file are unavailable now, where they are."""
+        session = self._signals.session
+        if session.document is not None and session.document.mark_changed():
+            session.renew()
+            self._estimates.ask()
+
+    def _take_reloaded(self, document: Document, is_wanted: bool = False) -> None:
+        session = self._signals.session
         before = session.document
         if before is None or before.path != document.path:
             return
         if self._is_asking:
             self._newer = document
             return
-        carried = carry_over(before, document, session.state)
+        is_same = document.source.fingerprint == before.source.fingerprint and not self._numbers_are_gone(before)
+        if is_same and not is_wanted:
+            self.watch.seen()
+            self._signals.notice.emit("")
+            self._signals.message.emit(f"{document.name} was read again from disk: its content is the same.")
+            return
+        steps = session.history.steps()
+        carried = carry_over(document, steps, marks_of(before, steps))
         taken = not carried.conflicts or self._gives_up(document, carried.conflicts)
         newer, self._newer = self._newer, None
         if newer is not None:
             self._take_reloaded(newer)
             return
         if not taken:
-            self._bridge.message.emit("What is open was kept; Reload takes the new content later.")
+            self._renew_numbers()
+            self._signals.notice.emit(
+                f"{document.name} changed on disk; what is open was kept. F5 takes the new content."
+            )
             return
         pins, linked, baseline = session.pins, session.linked, session.baseline
         self._return = _Return(document, session.selection, before)
         self._timeline_before = session.timeline
         self.watch.seen()
-        session.open(document, carried.state)
+        self._signals.notice.emit("")
+        session.open(document, carried.steps)
         for pin in pins:
             session.add_pin(pin)
         if baseline is not None and any(pin is baseline for pin in pins):
@@ -294,7 +326,11 @@ class Files(QObject):
         if linked is not None:
             session.link(linked)
         kept = "" if carried.state == EditState() else " Edits were kept."
-        self._bridge.message.emit(f"{document.name} was read again from disk.{kept}")
+        self._signals.message.emit(f"{document.name} was read again from disk.{kept}")
+
+    @staticmethod
+    def _numbers_are_gone(document: Document) -> bool:
+        return isinstance(document.source, TimelineFile) and document.source.tiles.has_changed()
 
     def _gives_up(self, document: Document, conflicts: tuple[str, ...]) -> bool:
         """Ask whether edits may go that the new content has no place for; it may change once more meanwhile."""
@@ -315,7 +351,7 @@ class Files(QObject):
     @Slot()
     def _on_estimate(self) -> None:
         """After a reload, stand where the user stood before; in a newly opened file, where the verdict points."""
-        back, session = self._return, self._bridge.session
+        back, session = self._return, self._signals.session
         if not session.is_current:
             return
         if self._is_new:
@@ -334,7 +370,7 @@ class Files(QObject):
     @Slot()
     def _select_verdict(self) -> None:
         """Select the step, tile and operation that the verdict names, so that the cause is in sight at once."""
-        session = self._bridge.session
+        session = self._signals.session
         verdict, selection = session.verdict, session.selection
         if verdict is None:
             return
@@ -349,15 +385,33 @@ class Files(QObject):
 
     def offer_recovery(self) -> bool:
         """Offer the newest edits that a crash left behind; True where their document is being opened."""
-        for kept in left_behind():
-            if self._wants(kept):
-                self.loader.load(LoadRequest(kept.document, "recover", kept))
-                return True
+        found = left_behind()
+        self._say_aside(found.note())
+        kept = to_offer(found.kept)
+        if kept is not None and self._wants(kept):
+            self.loader.load(LoadRequest(kept.document, "recover", kept))
+            return True
         return False
 
-    def _wants(self, kept: Kept) -> bool:
+    def _kept_for(self, document: Document) -> Kept | None:
+        """Edits from before a crash on a file that was opened, also where it was moved since."""
+        found = left_behind()
+        self._say_aside(found.note())
+        mark = document.source.fingerprint
+        fitting = [kept for kept in found.kept if kept.belongs_to(document, mark)]
+        return next((kept for kept in fitting if kept.fingerprint == mark), next(iter(fitting), None))
+
+    def _say_aside(self, note: str) -> None:
+        if note:
+            LOGGER.warning("%s", note)
+            self._signals.message.emit(note)
+
+    def _wants(self, kept: Kept, document: Document | None = None) -> bool:
         """Ask whether edits from before a crash are wanted; they are gone only where they are said not to be."""
-        changed = "" if kept.same_file else " The file has changed since then."
+        same = kept.same_file if document is None else kept.fingerprint == document.source.fingerprint
+        changed = "" if same else " The file has changed since then."
+        if document is not None and document.path != kept.document:
+            changed = f" {document.path} has the same content."
         text = f"TileView ended unexpectedly with edits on {kept.document}.{changed} Open it with these edits?"
         answer = ask_to_recover(self._window, text, kept.labels[-8:])
         if answer is Answer.DISCARD:
@@ -365,13 +419,19 @@ class Files(QObject):
         return answer is Answer.RECOVER
 
     def _take_recovered(self, document: Document, kept: Kept) -> None:
-        carried = possible(document, kept.state, kept.marks)
-        self._take(document, carried.state)
-        if self.recovery.write():
-            kept.discard()
+        """Open a document with edits from before a crash; those that have no place in it wait for the content they were
+        made on."""
+        carried = carry_over(document, kept.steps, kept.marks)
+        self._take(document, carried.steps)
         if carried.conflicts:
-            text = "Some edits no longer make sense in this file:\n" + "\n".join(carried.conflicts[:20])
+            kept.keep_rest()
+            text = (
+                "Some edits make no sense in this file. They are kept, and offered again when the file that they were "
+                "made on is opened.\n" + "\n".join(carried.conflicts[:20])
+            )
             ErrorDialog("Not all edits were recovered", text, "", self._window).open()
+        elif self.recovery.write():
+            kept.discard()
 
     # -- ends -----------------------------------------------------------------------------------------------------
 

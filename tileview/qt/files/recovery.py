@@ -2,19 +2,21 @@
 
 The file is JSON of this program's own making. It holds the edits, never the document: what it names is opened again the
 usual way. Each file belongs to one window, which holds a lock beside it; a file whose lock is free was left by a
-crash.
+crash. A window of another machine (a shared home folder) shows by renewing its lock that it lives.
 """
 
 from __future__ import annotations
 
 import errno
-import hashlib
 import json
 import os
+import platform
+import stat
+import time
 import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,41 +25,95 @@ from PySide6.QtCore import QLockFile, QObject, QTimer, Slot
 from tileview.formats.check import FieldError
 from tileview.formats.tensorjson import format_to_json, layout_from_json, layout_to_json, precision_from_json
 from tileview.model.recipe import Overrides
+from tileview.model.sizes import LARGEST_LIMIT_BYTES
 from tileview.model.tensor import Format
-from tileview.model.timeline_file import TimelineFile
-from tileview.qt.base.settings import state_folder
-from tileview.qt.files.watch import Carried, file_identity, stamp
-from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.base.settings import private_folder, state_folder
+from tileview.qt.files.carrying import Marks, marks_of
+from tileview.qt.files.watch import look
+from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.session.document import Document
+from tileview.session.history import Step
 from tileview.session.state import EditState
 
-VERSION = 1
+VERSION = 2
 DELAY_MS = 400
 """Edits in quick succession are written once."""
-
-
-Marks = Mapping[str, Mapping[str, str]]
-"""Kind of edit → what it is on, by number → what tells that from something else of the same number."""
+MOST_BYTES = 16 << 20
+"""A file of edits is never larger."""
+MOST_NUMBER = 2**32
+"""No operation, value or alternative has a larger number."""
+BEAT_MS = 60_000
+"""How often a window renews its lock."""
+SILENT_SECONDS = 300
+"""A lock of another machine that was not renewed for so long belongs to a window that is gone."""
+ASIDE = "set-aside"
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Edits found in a recovery file, with their marks (:func:`marks_of`).
+    """Edits found in a recovery file, step by step, with their marks (:func:`~tileview.qt.files.carrying.marks_of`).
 
-    ``same_file``: the document has not changed since they were made.
+    ``fingerprint`` is that of the content they were made on. ``is_rest``: they could not all be applied to what stood
+    under their path; they are for that very content only.
     """
 
     file: Path
     document: Path
-    state: EditState
-    labels: tuple[str, ...]
-    same_file: bool
+    fingerprint: str
+    stamp: tuple[int, ...]
+    steps: tuple[Step, ...]
     marks: Marks
+    is_rest: bool = False
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(label for label, _ in self.steps)
+
+    @property
+    def state(self) -> EditState:
+        """All of the edits together."""
+        return self.steps[-1][1]
+
+    @property
+    def same_file(self) -> bool:
+        """Whether what stands under the path is, by size and time, what the edits were made on."""
+        return self.stamp == _size_and_time(self.document) != ()
+
+    def belongs_to(self, document: Document, fingerprint: str) -> bool:
+        """Whether the edits are to be offered for a document that was opened."""
+        return fingerprint == self.fingerprint or (document.path == self.document and not self.is_rest)
 
     def discard(self) -> None:
         """The edits are in another file by now, or not wanted."""
         with suppress(OSError):
             self.file.unlink(missing_ok=True)
+
+    def keep_rest(self) -> None:
+        """Keep them for the content they were made on, since they could not all be applied to another."""
+        with suppress(OSError):
+            _write(self.file, _to_json(replace(self, is_rest=True)))
+
+
+@dataclass(slots=True)
+class LeftBehind:
+    """What crashes have left: edits to offer, newest first, and what was set aside as no file of edits, and why."""
+
+    kept: list[Kept] = field(default_factory=list)
+    set_aside: list[str] = field(default_factory=list)
+
+    def note(self) -> str:
+        """One sentence about what was set aside; empty where nothing was."""
+        if not self.set_aside:
+            return ""
+        count, more = len(self.set_aside), len(self.set_aside) - 1
+        files = "A recovery file" if count == 1 else f"{count} recovery files"
+        return (
+            f"{files} could not be read and stands aside in {recovery_folder() / ASIDE}: {self.set_aside[0]}"
+            f"{f'; and {more} more' if more else ''}."
+        )
+
+
+# -- the file ---------------------------------------------------------------------------------------------------------
 
 
 def state_to_json(state: EditState) -> dict[str, Any]:
@@ -72,108 +128,181 @@ def state_to_json(state: EditState) -> dict[str, Any]:
     }
 
 
-def state_from_json(raw: dict[str, Any]) -> EditState:
+def state_from_json(raw: Mapping[str, Any]) -> EditState:
     """:func:`state_to_json` undone. Raises ValueError, KeyError, TypeError or AttributeError for anything else."""
     try:
         homes = {
-            int(key): Format(precision_from_json(home["precision"]), layout_from_json(home["layout"]))
+            _key(key): Format(precision_from_json(home["precision"]), layout_from_json(home["layout"]))
             for key, home in raw["homes"].items()
         }
-        layouts = {int(key): layout_from_json(layout) for key, layout in raw["layouts"].items()}
+        layouts = {_key(key): layout_from_json(layout) for key, layout in raw["layouts"].items()}
     except FieldError as error:
         raise ValueError(str(error)) from None
     return EditState(
-        swaps={int(key): int(index) for key, index in raw["swaps"].items()},
+        swaps={_key(key): _number(index, MOST_NUMBER) for key, index in raw["swaps"].items()},
         homes=homes,
-        boundaries={int(key): bool(is_open) for key, is_open in raw["boundaries"].items()},
+        boundaries={_key(key): _flag(is_open) for key, is_open in raw["boundaries"].items()},
         layouts=layouts,
-        overrides=Overrides(_number(raw["budget_bytes"]), _number(raw["reserve_bytes"])),
+        overrides=Overrides(_limit(raw["budget_bytes"]), _limit(raw["reserve_bytes"])),
     )
 
 
-def _number(value: object) -> int | None:
-    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
-        raise ValueError("a number of bytes")
+def _key(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) <= 10):
+        raise ValueError(f"{text[:40]!r} is no number of an operation or a value")
+    return _number(int(text), MOST_NUMBER)
+
+
+def _number(value: object, most: int) -> int:
+    if type(value) is not int or not 0 <= value <= most:
+        raise ValueError(f"{str(value)[:40]} is no whole number from 0 to {most:,}")
     return value
 
 
-def marks_of(document: Document, state: EditState) -> Marks:
-    """What to keep beside edits that name plans and values by number: the file may be another one later."""
-    recipe = document.recipe
-    if recipe is None:
-        values = document.source.values if isinstance(document.source, TimelineFile) else ()
-        return {"layouts": {str(index): _mark(file_identity(values[index])) for index in state.layouts}}
+def _limit(value: object) -> int | None:
+    return None if value is None else _number(value, LARGEST_LIMIT_BYTES)
+
+
+def _flag(value: object) -> bool:
+    if type(value) is not bool:
+        raise ValueError(f"{str(value)[:40]} is neither true nor false")
+    return value
+
+
+def _to_json(kept: Kept) -> dict[str, Any]:
+    """The content of a file of edits; of each step only the kinds of edits that differ from the step before."""
+    steps, before = [], state_to_json(EditState())
+    for label, state in kept.steps:
+        after = state_to_json(state)
+        steps.append({"label": label, "edits": {key: value for key, value in after.items() if value != before[key]}})
+        before = after
     return {
-        "swaps": {str(one): _mark(recipe.alternatives[one][index]) for one, index in state.swaps.items()},
-        "homes": {str(value): _mark(recipe.graph.shape_of(value)) for value in state.homes},
-        "boundaries": {str(value): _mark(recipe.graph.shape_of(value)) for value in state.boundaries},
+        "version": VERSION,
+        "document": str(kept.document),
+        "fingerprint": kept.fingerprint,
+        "stamp": list(kept.stamp),
+        "steps": steps,
+        "marks": kept.marks,
+        "rest": kept.is_rest,
     }
 
 
-def _mark(thing: object) -> str:
-    return hashlib.sha256(repr(thing).encode("utf-8", "backslashreplace")).hexdigest()[:16]
+def _from_json(file: Path, raw: Mapping[str, Any]) -> Kept:
+    """:func:`_to_json` undone. Raises ValueError, KeyError, TypeError or AttributeError for anything else."""
+    if raw["version"] != VERSION:
+        raise ValueError(f"it is of version {str(raw['version'])[:40]}, this program writes {VERSION}")
+    steps, before = [], state_to_json(EditState())
+    for step in raw["steps"]:
+        before = {**before, **step["edits"]}
+        steps.append((str(step["label"]), state_from_json(before)))
+    if not steps:
+        raise ValueError("it holds no edits")
+    marks = {str(kind): {str(key): str(mark) for key, mark in one.items()} for kind, one in raw["marks"].items()}
+    document = str(raw["document"])
+    if "\0" in document:
+        raise ValueError("the path of its document cannot be one")
+    stamp = tuple(_number(one, 2**63) for one in raw["stamp"])
+    return Kept(file, Path(document), str(raw["fingerprint"]), stamp, tuple(steps), marks, _flag(raw["rest"]))
 
 
-def possible(document: Document, state: EditState, marks: Marks) -> Carried:
-    """Edits from a recovery file as far as they make sense in a document that may be another one by now.
-
-    What an edit is on is found by its mark, wherever it stands now; without a mark its number counts.
-    """
-    recipe = document.recipe
-    if recipe is None:
-        return _possible_layouts(document, state, marks.get("layouts", {}))
-    swaps: dict[int, int] = {}
-    lost: list[str] = []
-    for operation, index in state.swaps.items():
-        plans = recipe.alternatives.get(operation, ())
-        place = _place(index, plans, marks.get("swaps", {}).get(str(operation)))
-        if place is None:
-            lost.append(f"Operation {operation} has no alternative {index} any more.")
-        elif plans[place] != recipe.plans.get(operation):
-            swaps[operation] = place
-
-    def same(kind: str, value: int) -> bool:
-        shape = recipe.graph.shape_of(value)
-        return shape is not None and marks.get(kind, {}).get(str(value), _mark(shape)) == _mark(shape)
-
-    homes = {value: home for value, home in state.homes.items() if same("homes", value)}
-    lost += [f"There is no input {value} of that shape." for value in state.homes if value not in homes]
-    boundaries = {value: is_open for value, is_open in state.boundaries.items() if same("boundaries", value)}
-    lost += [f"There is no value {value} of that shape." for value in state.boundaries if value not in boundaries]
-    kept = EditState(swaps=swaps, homes=homes, boundaries=boundaries, overrides=state.overrides)
-    return Carried(kept, tuple(lost))
+def _no_constant(text: str) -> None:
+    raise ValueError(f"{text} is no number")
 
 
-def _possible_layouts(document: Document, state: EditState, marks: Mapping[str, str]) -> Carried:
-    values = document.source.values if isinstance(document.source, TimelineFile) else ()
-    identities = tuple(map(file_identity, values))
-    places = {index: _place(index, identities, marks.get(str(index))) for index in state.layouts}
-    layouts = {place: state.layouts[index] for index, place in places.items() if place is not None}
-    lost = [f"There is no value {index} any more." for index, place in places.items() if place is None]
-    return Carried(EditState(layouts=layouts, overrides=state.overrides), tuple(lost))
+def _read(file: Path) -> Kept:
+    """Read a file of edits. Raises OSError where it cannot be read just now, others where it is none."""
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+    if not stat.S_ISREG(file.lstat().st_mode):
+        raise ValueError("it is no file")
+    with open(os.open(file, flags), "rb") as stream:
+        status = os.fstat(stream.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise ValueError("it is no file")
+        if status.st_size > MOST_BYTES:
+            raise ValueError(f"it has {status.st_size:,} bytes, edits never more than {MOST_BYTES:,}")
+        content = stream.read(MOST_BYTES + 1)
+    raw = json.loads(content.decode("utf-8", "surrogatepass"), parse_constant=_no_constant)
+    return _from_json(file, raw)
 
 
-def _place(index: int, things: Sequence[object], mark: str | None) -> int | None:
-    """Where among things the one stands that had this index and this mark; None where it is gone."""
-    if 0 <= index < len(things) and mark in (None, _mark(things[index])):
-        return index
-    return None if mark is None else next((at for at, thing in enumerate(things) if _mark(thing) == mark), None)
+def _write(file: Path, content: Mapping[str, Any]) -> None:
+    """Write a file of edits that only its owner reads, at once or not at all."""
+    part = file.with_suffix(".part")
+    with suppress(FileNotFoundError):
+        part.unlink()
+    data = json.dumps(content).encode("utf-8", "surrogatepass")
+    with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
+        stream.write(data)
+    os.replace(part, file)
+
+
+def _size_and_time(path: Path) -> tuple[int, ...]:
+    return look(path)[2:4]
+
+
+# -- who it belongs to ------------------------------------------------------------------------------------------------
 
 
 def recovery_folder() -> Path:
-    folder = state_folder() / "recovery"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+    """The folder of the recovery files, which nobody else may look into. Raises OSError where there can be none."""
+    return private_folder(state_folder() / "recovery")
+
+
+def _lock_of(file: Path) -> QLockFile:
+    """The lock beside a recovery file.
+
+    Whether a process of this machine lives is looked up; one of another machine is silent for long when it is gone.
+    """
+    path = file.with_suffix(".lock")
+    lock = QLockFile(str(path))
+    lock.setStaleLockTime(0)
+    with suppress(OSError, ValueError, IndexError):
+        host = path.read_text(encoding="utf-8", errors="replace").splitlines()[2]
+        if host != platform.node() and time.time() - path.stat().st_mtime > SILENT_SECONDS:
+            lock.setStaleLockTime(1)
+    return lock
+
+
+def left_behind() -> LeftBehind:
+    """The recovery files whose window is gone.
+
+    One that is malformed in any way is set aside, so that it is told of once; one that cannot be read just now stays.
+    """
+    found = LeftBehind()
+    dated: list[tuple[float, Kept]] = []
+    try:
+        files = sorted(recovery_folder().glob("*.json"))
+    except OSError:
+        return found
+    for file in files:
+        lock = _lock_of(file)
+        if not lock.tryLock(0):
+            continue
+        try:
+            dated.append((file.lstat().st_mtime, _read(file)))
+        except OSError:
+            continue
+        except Exception as error:  # malformed in a way that nobody has thought of: it must not keep files from opening
+            with suppress(OSError):
+                aside = private_folder(file.parent / ASIDE)
+                os.replace(file, aside / f"{uuid.uuid4().hex[:8]}-{file.name}")
+                reason = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+                found.set_aside.append(reason.rstrip(".")[:200])
+        finally:
+            lock.unlock()
+    found.kept = [kept for _, kept in sorted(dated, key=lambda pair: -pair[0])]
+    return found
 
 
 class Recovery(QObject):
     """Keeps the edits of one window."""
 
-    def __init__(self, bridge: Bridge, parent: QObject | None = None) -> None:
+    def __init__(self, signals: SessionSignals, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._bridge = bridge
+        self._signals = signals
         self._has_warned = False
         self._no_folder: OSError | None = None
+        self._known: tuple[Document | None, str] = (None, "")
         try:
             folder = recovery_folder()
         except OSError as error:
@@ -185,12 +314,21 @@ class Recovery(QObject):
         self._timer.setSingleShot(True)
         self._timer.setInterval(DELAY_MS)
         self._timer.timeout.connect(self.write)
-        bridge.state_changed.connect(self._timer.start)
-        bridge.document_changed.connect(self._timer.start)
+        self._beat = QTimer(self)
+        self._beat.setInterval(BEAT_MS)
+        self._beat.timeout.connect(self._renew)
+        signals.state_changed.connect(self._timer.start)
+        signals.document_changed.connect(self._timer.start)
 
     @property
     def file(self) -> Path:
         return self._file
+
+    def fingerprint(self, document: Document) -> str:
+        """What tells the document's content from any other, worked out once."""
+        if self._known[0] is not document:
+            self._known = (document, document.source.fingerprint)
+        return self._known[1]
 
     @Slot(result=bool)
     def write(self) -> bool:
@@ -204,7 +342,7 @@ class Recovery(QObject):
         bool
             Whether all is in the file that would be lost in a crash.
         """
-        session = self._bridge.session
+        session = self._signals.session
         document = session.document
         if document is None or session.history.is_clean:
             self._remove()
@@ -212,86 +350,57 @@ class Recovery(QObject):
         try:
             if self._no_folder is not None:
                 raise self._no_folder
-            if not self._lock.isLocked() and not self._lock.tryLock(0):
-                raise OSError(errno.EACCES, f"{self._file.parent} cannot be written")
-            content = {
-                "version": VERSION,
-                "document": str(document.path.absolute()),
-                "stamp": stamp(document.path),
-                "edits": state_to_json(session.state),
-                "marks": marks_of(document, session.state),
-                "labels": [edit.label for edit in session.history.done],
-            }
-            part = self._file.with_suffix(".part")
-            part.write_text(json.dumps(content), encoding="utf-8", errors="surrogatepass")
-            os.replace(part, self._file)
+            self._take_lock()
+            steps = session.history.steps()
+            path, marks = document.path.absolute(), marks_of(document, steps)
+            kept = Kept(self._file, path, self.fingerprint(document), _size_and_time(path), steps, marks)
+            _write(self._file, _to_json(kept))
         except (OSError, FieldError) as error:
             self._warn(error)
             return False
         self._has_warned = False
         return True
 
+    def _take_lock(self) -> None:
+        if self._lock.isLocked():
+            return
+        if not self._lock.tryLock(0):
+            raise OSError(errno.EACCES, f"{self._file.parent} cannot be written")
+        os.chmod(self._lock.fileName(), 0o600)
+        self._beat.start()
+
+    @Slot()
+    def _renew(self) -> None:
+        with suppress(OSError):
+            os.utime(self._lock.fileName())
+
     def _warn(self, error: Exception) -> None:
         if self._has_warned:
             return
         self._has_warned = True
         reason = getattr(error, "strerror", None) or str(error)
-        self._bridge.message.emit(f"Edits would be lost in a crash: no copy of them can be kept ({reason}).")
+        self._signals.message.emit(f"Edits would be lost in a crash: no copy of them can be kept ({reason}).")
 
     def close(self, keep: bool = False) -> None:
         """The window closes: in order, so that nothing is left to recover, or (``keep``) without having asked."""
         self._timer.stop()
-        if not keep:
+        if keep:
+            self.write()
+            self._unlock()
+        else:
             self._remove()
-            return
-        self.write()
-        if self._lock.isLocked():
-            self._lock.unlock()
 
     def _remove(self) -> None:
         with suppress(OSError):
             self._file.unlink(missing_ok=True)
+        self._unlock()
+
+    def _unlock(self) -> None:
+        self._beat.stop()
         if self._lock.isLocked():
             self._lock.unlock()
 
 
-def left_behind() -> list[Kept]:
-    """The recovery files whose window is gone, newest first.
-
-    Broken ones are removed; those of another version, and those that cannot be read just now, stay as they are.
-    """
-    found: list[tuple[float, Kept]] = []
-    try:
-        files = list(recovery_folder().glob("*.json"))
-    except OSError:
-        return []
-    for file in files:
-        lock = QLockFile(str(file.with_suffix(".lock")))
-        lock.setStaleLockTime(0)
-        if not lock.tryLock(0):
-            continue
-        try:
-            found.append((file.stat().st_mtime, _read(file)))
-        except (OSError, _OtherVersion):
-            continue
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            with suppress(OSError):
-                file.unlink(missing_ok=True)
-        finally:
-            lock.unlock()
-    return [kept for _, kept in sorted(found, key=lambda pair: -pair[0])]
-
-
-class _OtherVersion(Exception):  # noqa: N818 - no error: another program's file
-    """The recovery file of another version of TileView, which will want it."""
-
-
-def _read(file: Path) -> Kept:
-    raw = json.loads(file.read_text(encoding="utf-8", errors="surrogatepass"))
-    if raw["version"] != VERSION:
-        raise _OtherVersion
-    document = Path(raw["document"])
-    labels = tuple(str(label) for label in raw["labels"])
-    marks = {str(kind): dict(entries) for kind, entries in raw.get("marks", {}).items()}
-    same = stamp(document) == raw["stamp"] != []
-    return Kept(file, document, state_from_json(raw["edits"]), labels, same, marks)
+def to_offer(kept: Sequence[Kept]) -> Kept | None:
+    """The newest edits whose file can be opened where it was; those for content that is elsewhere wait for it."""
+    return next((one for one in kept if one.document.exists() and (one.same_file or not one.is_rest)), None)

@@ -1,13 +1,19 @@
-"""Where something is to be written: asking for a file, and never replacing one unasked."""
+"""Where something is to be written: asking for a file, never replacing one unasked, writing it beside the window."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
+from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from tileview.formats.save import replacement_notes, write_atomic
 from tileview.qt.base.settings import Settings
-from tileview.qt.widgets.dialogs import ErrorDialog, confirm
+from tileview.qt.jobs.process import Reporter
+from tileview.qt.jobs.runner import Job, Runner, failure_of
+from tileview.qt.jobs.session_signals import SessionSignals
+from tileview.qt.widgets.dialogs import ErrorDialog, confirm, show_error
 
 
 def same_file(first: Path, second: Path) -> bool:
@@ -37,7 +43,8 @@ def may_replace(window: QWidget, opened: Path | None, target: Path) -> bool:
         ErrorDialog("Not exported", text, "", window).open()
         return False
     if target.exists():
-        return confirm(window, "Replace file?", f"{target} exists already. Replace it?", "Replace")
+        text = f"{target} exists already. Replace it?"
+        return confirm(window, "Replace file?", text, "Replace", " ".join(replacement_notes(target)))
     return True
 
 
@@ -53,7 +60,7 @@ def may_replace_opened(window: QWidget, opened: Path, target: Path, content: byt
         "Replace the opened file?",
         f"{target.name} is the file that is open. Replace it with the edited recipe?",
         "Replace the opened file",
-        lost,
+        " ".join((lost, *replacement_notes(target))),
     )
 
 
@@ -63,3 +70,63 @@ def _holds(path: Path, content: bytes) -> bool:
         return path.stat().st_size == len(content) and path.read_bytes() == content
     except OSError:
         return False
+
+
+class FileWriter(QObject):
+    """What all exports of a window share: where to, the work beside the window, how it went."""
+
+    work_key = ""
+
+    def __init__(self, signals: SessionSignals, settings: Settings, window: QWidget) -> None:
+        super().__init__(window)
+        self.signals = signals
+        self.settings = settings
+        self.window = window
+        self.writing = Runner(self)
+        self.writing.ended.connect(self._on_written)
+
+    def ask(self, title: str, suggested: Path, kinds: str) -> Path | None:
+        """Ask where to write; a name without any ending gets the one suggested."""
+        found = ask_target(self.window, self.settings, title, suggested, kinds)
+        if found is None:
+            return None
+        return found[0] if found[0].suffix else found[0].with_name(f"{found[0].name}{suggested.suffix}")
+
+    def write(self, target: Path, make: Callable[[Reporter], tuple[bytes, str]]) -> None:
+        """Write what ``make`` gives beside the window: the bytes, and what to say besides that they are written."""
+
+        def work(reporter: Reporter) -> str:
+            data, note = make(reporter)
+            reporter.check()
+            write_atomic(target, data)
+            return note
+
+        if self.work_key:
+            self.signals.work.show(self.work_key, f"Writing {target.name}")
+        self.writing.submit(Job(work, about=target))
+
+    def written(self, target: Path, note: str = "") -> None:
+        """Say that a file is written, and remember its folder."""
+        self.settings.folder = str(target.parent)
+        self.signals.message.emit(f"Exported to {target}.{note}")
+
+    def failed(self, summary: str, details: str = "") -> None:
+        show_error("Not exported", summary, details, self.window)
+
+    @Slot(object, str, object)
+    def _on_written(self, job: Job, outcome: str, payload: object) -> None:
+        self.signals.work.end(self.work_key)
+        if outcome == "done" and isinstance(job.about, Path):
+            self.written(job.about, str(payload))
+        elif outcome == "cancelled":
+            self.signals.message.emit("Stopped: nothing was exported.")
+        else:
+            self.failed(*failure_of(outcome, payload))
+
+    def stop(self) -> None:
+        """Give up what is being made; a file that is being written is finished."""
+        self.writing.cancel_all()
+
+    def close(self) -> None:
+        """Wait for a file that is being written: it would be left half done otherwise."""
+        self.writing.close()

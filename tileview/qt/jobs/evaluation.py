@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 from collections import deque
+from collections.abc import Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from tileview.analysis.alternatives import AlternativeResult
 from tileview.model.recipe import Recipe
-from tileview.qt.base.command import Command
 from tileview.qt.base.settings import Settings
-from tileview.qt.jobs.processes import Task, Worker, failure_of
-from tileview.qt.jobs.session_signals import Bridge
-from tileview.qt.jobs.worker_evaluate import share
-from tileview.qt.window.status import Work
+from tileview.qt.jobs.runner import Job, Runner, failure_of
+from tileview.qt.jobs.session_signals import SessionSignals
 
 AUTOMATIC_LIMIT = 3000
 """More alternatives than this are evaluated only for the selected operation, unless asked for."""
@@ -43,6 +42,11 @@ def shares(recipe: Recipe, operations: list[int], parts: int) -> list[list[int]]
     return [*result, current] if current else result
 
 
+def share(recipe: Recipe, operations: Sequence[int]) -> Recipe:
+    """The part of a recipe that evaluating some operations' alternatives needs: of a large one, little."""
+    return replace(recipe, alternatives={operation: recipe.alternatives.get(operation, ()) for operation in operations})
+
+
 class Evaluation(QObject):
     """Evaluates the alternatives of the state in force.
 
@@ -53,14 +57,13 @@ class Evaluation(QObject):
     fault = Signal(str, str)
     finished = Signal()
 
-    def __init__(self, bridge: Bridge, settings: Settings, work: Work, parent: QObject | None = None) -> None:
+    def __init__(self, signals: SessionSignals, settings: Settings, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._bridge = bridge
+        self._signals = signals
         self._settings = settings
-        self._work = work
-        self._workers: list[Worker] = []
-        self._running: dict[Task, Worker] = {}
-        self._waiting: deque[Task] = deque()
+        self._runners: list[Runner] = []
+        self._running: dict[Job, Runner] = {}
+        self._waiting: deque[Job] = deque()
         self._revision = -1
         self._done = 0
         self._total = 0
@@ -68,29 +71,21 @@ class Evaluation(QObject):
         self._timer.setSingleShot(True)
         self._timer.setInterval(DELAY_MS)
         self._timer.timeout.connect(self._start_by_itself)
-        bridge.document_changed.connect(self.stop)
-        bridge.state_changed.connect(self.stop)
-        bridge.estimate_changed.connect(self._on_estimate)
-        bridge.selection_changed.connect(self._on_selection)
+        signals.document_changed.connect(self.stop)
+        signals.state_changed.connect(self.stop)
+        signals.estimate_changed.connect(self._on_estimate)
+        signals.selection_changed.connect(self._on_selection)
 
-    def commands(self) -> tuple[Command, ...]:
-        return (
-            Command("evaluate_alternatives", "&Evaluate all alternatives", "Plan", self._asked, ("Ctrl+R",),
-                    "Work out peak and verdict of every alternative in the background", self._has_alternatives,
-                    icon="run"),
-            Command("evaluate_by_itself", "Evaluate &automatically", "Plan", self._toggle, (),
-                    "Begin in the background as soon as an estimate is there",
-                    checked=lambda: self._settings.evaluate_by_itself),
-        )  # fmt: skip
-
-    def _toggle(self, _argument: object) -> None:
+    def toggle(self) -> None:
+        """Switch whether evaluation begins by itself."""
         self._settings.evaluate_by_itself = not self._settings.evaluate_by_itself
         if self._settings.evaluate_by_itself:
             self._timer.start()
 
-    def _has_alternatives(self) -> bool:
-        document = self._bridge.session.document
-        return document is not None and document.is_recipe and self._bridge.session.is_current
+    def can_run(self) -> bool:
+        """Whether there is something to evaluate."""
+        document = self._signals.session.document
+        return document is not None and document.is_recipe and self._signals.session.is_current
 
     @property
     def is_running(self) -> bool:
@@ -111,7 +106,7 @@ class Evaluation(QObject):
     @Slot()
     def _start_by_itself(self) -> None:
         """All alternatives of a recipe of ordinary size; of a huge one those of the selected operation."""
-        session = self._bridge.session
+        session = self._signals.session
         recipe = session.recipe
         if recipe is None or not session.is_current or self._running:
             return
@@ -121,12 +116,9 @@ class Evaluation(QObject):
         elif session.selection.operation is not None:
             self.evaluate((session.selection.operation,))
 
-    def _asked(self, argument: object) -> None:
-        self.evaluate(argument if isinstance(argument, int | tuple) else None)
-
     def evaluate(self, argument: int | tuple[int, ...] | None = None) -> None:
         """Evaluate the alternatives of an operation, of several (a tuple), of all (None); known ones are left out."""
-        session = self._bridge.session
+        session = self._signals.session
         recipe = session.recipe
         if recipe is None or not session.is_current:
             return
@@ -146,7 +138,7 @@ class Evaluation(QObject):
             self._start(recipe, missing)
 
     def _start(self, recipe: Recipe, operations: list[int]) -> None:
-        session = self._bridge.session
+        session = self._signals.session
         self._revision = session.revision
         self._done = 0
         self._total = sum(len(recipe.alternatives[operation]) for operation in operations)
@@ -154,53 +146,57 @@ class Evaluation(QObject):
         runs = [[chosen]] if chosen in operations and chosen is not None else []
         rest = [operation for operation in operations if operation != chosen]
         count = min(max(1, (os.cpu_count() or 1)), 4) if self._total > 16 else 1
-        while len(self._workers) < count:
-            worker = Worker(self)
-            worker.part.connect(self._on_part)
-            worker.ended.connect(self._on_ended)
-            self._workers.append(worker)
+        while len(self._runners) < count:
+            runner = Runner(self, say=self._signals.message.emit)
+            runner.part.connect(self._on_part)
+            runner.ended.connect(self._on_ended)
+            self._runners.append(runner)
         runs += shares(recipe, rest, count * TASKS_A_WORKER)
         key = (os.getpid(), id(self), self._revision)
         overrides = session.state.overrides
-        self._waiting.extend(Task("evaluate", (key, share(recipe, tuple(run)), overrides)) for run in runs)
+        self._waiting.extend(Job("evaluate", (key, share(recipe, run), overrides)) for run in runs)
         for _ in range(IN_HAND):
-            for worker in self._workers[:count]:
-                self._hand_out(worker)
+            for runner in self._runners[:count]:
+                self._hand_out(runner)
         self._show()
 
-    def _hand_out(self, worker: Worker) -> None:
+    def _hand_out(self, runner: Runner) -> None:
         """The next task, if there is one, for a worker."""
         if self._waiting:
-            task = self._waiting.popleft()
-            self._running[task] = worker
-            worker.submit(task)
+            job = self._waiting.popleft()
+            self._running[job] = runner
+            runner.submit(job)
 
     # -- what comes back ------------------------------------------------------------------------------------------
 
     def _show(self) -> None:
         text = f"{self._done:,} of {self._total:,} alternatives"
-        self._work.show_work(WORK, text, self._done, self._total)
+        self._signals.work.show(WORK, text, self._done, self._total)
 
     @Slot(object, object)
-    def _on_part(self, task: Task, results: list[AlternativeResult]) -> None:
-        if task not in self._running:
+    def _on_part(self, job: Job, results: list[AlternativeResult]) -> None:
+        if job not in self._running:
             return
-        self._done += len(results)
+        self._done = min(self._done + len(results), self._total)  # a process that died begins its share anew
         self._show()
-        self._bridge.session.add_results(self._revision, results)
+        self._signals.session.add_results(self._revision, results)
 
     @Slot(object, str, object)
-    def _on_ended(self, task: Task, outcome: str, payload: object) -> None:
-        worker = self._running.pop(task, None)
-        if worker is None:
+    def _on_ended(self, job: Job, outcome: str, payload: object) -> None:
+        runner = self._running.pop(job, None)
+        if runner is None:
             return
-        if outcome in ("failed", "lost", "refused"):
+        if outcome not in ("done", "cancelled"):
             summary, details = failure_of(outcome, payload)
             self.stop()
-            self.fault.emit(f"The alternatives could not be evaluated: {summary}", details)
-        self._hand_out(worker)
+            text = f"The alternatives could not be evaluated: {summary}"
+            if details:
+                self.fault.emit(text, details)
+            else:
+                self._signals.message.emit(text)
+        self._hand_out(runner)
         if not self._running:
-            self._work.end_work(WORK)
+            self._signals.work.end(WORK)
             self.finished.emit()
 
     @Slot()
@@ -209,14 +205,14 @@ class Evaluation(QObject):
         self._timer.stop()
         self._waiting.clear()
         running, self._running = self._running, {}
-        for task, worker in running.items():
-            worker.cancel(task)
+        for job, runner in running.items():
+            runner.cancel(job)
         if running:
-            self._work.end_work(WORK)
+            self._signals.work.end(WORK)
 
     def close(self) -> None:
         """End the worker processes."""
         self.stop()
-        for worker in self._workers:
-            worker.close()
-        self._workers.clear()
+        for runner in self._runners:
+            runner.close()
+        self._runners.clear()

@@ -1,22 +1,27 @@
-"""Opening files without blocking: small ones on a thread, large ones in a process of their own."""
+"""Reading beside the window: files that are to be opened, and the numbers per tile of one that is shown already."""
 
 from __future__ import annotations
 
-import threading
-import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 
-from tileview.errors import TileViewError
-from tileview.formats import open_file
-from tileview.qt.jobs import prefetch as early
-from tileview.qt.jobs.processes import Task, Worker, failure_of
+from tileview.core.memory.accounts import Findings
+from tileview.core.memory.file_tiles import FileNumbers, StepsRead
+from tileview.formats import SearchState, open_file
+from tileview.model.timeline import Problem
+from tileview.model.timeline_file import TimelineFile
+from tileview.qt.jobs.process import EARLY_TOKEN, LOAD, Reporter, is_large, take
+from tileview.qt.jobs.runner import Job, Runner, failure_of
+from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.session.document import Document
 
 OPEN = "open"
 """The purpose of a file that is to become the open one: only the last one asked for does."""
+STUDY = "study"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +34,11 @@ class LoadRequest:
 
 
 class Loader(QObject):
-    """Opens files one at a time, in the order asked for.
+    """Opens files one at a time, in the order asked for: small ones on a thread, large ones in a process.
 
     ``loaded`` carries the request and a :class:`Document`, ``failed`` the request, a sentence and details (empty where
-    the file is to blame). ``progress`` carries the request, how much is done and of how much (0 of 0: not known).
-    Closing the window ends everything at once.
+    the file is to blame). ``progress`` carries the request, how much is done and of how much. Closing the window ends
+    everything at once.
     """
 
     loaded = Signal(object, object)
@@ -42,129 +47,52 @@ class Loader(QObject):
     progress = Signal(object, object, object)
     started = Signal(object)
     idle = Signal()
-    _read = Signal(object, object, object)
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject | None = None, say: Callable[[str], object] | None = None) -> None:
         super().__init__(parent)
-        self._waiting: list[LoadRequest] = []
-        self._current: LoadRequest | None = None
-        self._task: Task | None = None
-        self._thread: threading.Thread | None = None
-        self._worker: Worker | None = None
-        self._closing = False
-        self._read.connect(self._on_read)
+        self._runner = Runner(self, keep=False, say=say)
+        self._runner.started.connect(self._on_started)
+        self._runner.progress.connect(self._on_progress)
+        self._runner.ended.connect(self._on_ended)
 
     @property
-    def current(self) -> LoadRequest | None:
-        """The request that is worked on."""
-        return self._current
+    def pid(self) -> int | None:
+        """Id of the process that reads a large file."""
+        return self._runner.pid
 
     def load(self, request: LoadRequest) -> None:
         """Open a file after those that wait; one to be opened takes the place of another that is not yet read."""
-        if request.purpose == OPEN:
-            self._waiting = [waiting for waiting in self._waiting if waiting.purpose != OPEN]
-            if self._current is not None and self._current.purpose == OPEN:
-                self._stop_current()
-        self._waiting.append(request)
-        if self._current is None:
-            self._next()
+        path, place = request.path, OPEN if request.purpose == OPEN else ""
+        if not is_large(path):
+            self._runner.submit(Job(partial(_read, path), about=request, place=place))
+            return
+        job = Job(LOAD, str(path), about=request, place=place, may_kill=True, begun=take(path))
+        if job.begun is not None:
+            job.token = EARLY_TOKEN
+        self._runner.submit(job)
 
     def cancel(self) -> None:
         """Give up the file that is being read, and those that wait."""
-        self._waiting.clear()
-        self._stop_current()
-
-    def _stop_current(self) -> None:
-        if self._task is not None and self._worker is not None:
-            self._worker.cancel(self._task)
+        self._runner.cancel_all()
 
     def close(self) -> None:
         """End the process and the thread; no signal comes after this."""
-        self._closing = True
-        self._waiting.clear()
-        if self._worker is not None:
-            self._worker.close()
-        if self._thread is not None:
-            self._thread.join()
-            self._thread = None
+        self._runner.close()
 
-    def _next(self) -> None:
-        if self._closing or not self._waiting:
-            self._current = None
-            self.idle.emit()
-            return
-        request = self._waiting.pop(0)
-        self._current = request
-        self.started.emit(request)
-        if early.is_large(request.path):
-            self._start_process(request)
-            return
-        self._thread = threading.Thread(target=self._read_file, args=(request,), name="tileview file", daemon=True)
-        self._thread.start()
-
-    def _done(self) -> None:
-        self._task = None
-        if self._thread is not None:
-            self._thread.join()
-            self._thread = None
-        QTimer.singleShot(0, self, self._next)
-
-    # -- small files ----------------------------------------------------------------------------------------------
-
-    def _read_file(self, request: LoadRequest) -> None:
-        try:
-            source: object = open_file(request.path)
-        except Exception as error:
-            source = error
-        if not self._closing:
-            details = "".join(traceback.format_exception(source)) if isinstance(source, Exception) else ""
-            self._read.emit(request, source, details)
-
-    @Slot(object, object, object)
-    def _on_read(self, request: LoadRequest, source: object, details: str) -> None:
-        self._done()
-        if isinstance(source, TileViewError | OSError | MemoryError):
-            self.failed.emit(request, str(source), "")
-        elif isinstance(source, Exception):
-            self.failed.emit(request, f"{request.path.name} could not be read: {source}", details)
-        else:
-            self.loaded.emit(request, Document(request.path, source))  # type: ignore[arg-type]
-
-    # -- large files ----------------------------------------------------------------------------------------------
-
-    def _start_process(self, request: LoadRequest) -> None:
-        if self._worker is None:
-            self._worker = self._new_worker()
-        self._task = Task("load", str(request.path), harmless_to_kill=True)
-        begun = early.take(request.path)
-        if begun is not None:
-            self._worker.close()
-            self._worker.deleteLater()
-            self._worker = self._new_worker()
-            self._worker.adopt(begun)
-            self._task.token, self._task.is_sent = early.TOKEN, True
-        self._worker.submit(self._task)
-        self.progress.emit(request, 0, 0)
-
-    def _new_worker(self) -> Worker:
-        worker = Worker(self, keep=False)
-        worker.progress.connect(self._on_progress)
-        worker.ended.connect(self._on_ended)
-        return worker
+    @Slot(object)
+    def _on_started(self, job: Job) -> None:
+        self.started.emit(job.about)
 
     @Slot(object, object)
-    def _on_progress(self, task: Task, payload: tuple[int, int, str]) -> None:
-        if task is self._task and self._current is not None:
-            self.progress.emit(self._current, payload[0], payload[1])
+    def _on_progress(self, job: Job, payload: tuple[int, int, str]) -> None:
+        self.progress.emit(job.about, payload[0], payload[1])
 
     @Slot(object, str, object)
-    def _on_ended(self, task: Task, outcome: str, payload: object) -> None:
-        request = self._current
-        if task is not self._task or request is None:
-            return
-        self._done()
-        if outcome == "done":
-            self.loaded.emit(request, Document(request.path, payload))  # type: ignore[arg-type]
+    def _on_ended(self, job: Job, outcome: str, payload: object) -> None:
+        request = job.about
+        assert isinstance(request, LoadRequest)
+        if outcome == "done" and isinstance(payload, SearchState | TimelineFile):
+            self.loaded.emit(request, Document(request.path, payload))
         elif outcome == "cancelled":
             self.cancelled.emit(request)
         elif outcome == "refused":
@@ -172,3 +100,126 @@ class Loader(QObject):
         else:
             summary, details = failure_of(outcome, payload)
             self.failed.emit(request, f"{request.path.name} could not be read: {summary}", details)
+        if not self._runner.is_busy:
+            self.idle.emit()
+
+
+def _read(path: Path, _reporter: Reporter) -> SearchState | TimelineFile:
+    return open_file(path)
+
+
+class StepsReader(QObject):
+    """Reads the numbers per tile of the open timeline to their end, and checks them; another document ends it.
+
+    What views need of every step arrives in parts and is taken in as it comes; when all of it is there, and again when
+    the check has found something, the session is asked to renew its estimate.
+    """
+
+    renewed = Signal()
+    """The session may want an estimate now."""
+
+    def __init__(self, signals: SessionSignals, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._signals = signals
+        self._document: Document | None = None
+        self._job: Job | None = None
+        self._is_due = False
+        self._runner = Runner(self, keep=False, say=signals.message.emit)
+        self._runner.progress.connect(self._on_progress)
+        self._runner.part.connect(self._on_part)
+        self._runner.ended.connect(self._on_ended)
+        signals.document_changed.connect(self.stop)
+        signals.estimate_changed.connect(self.begin_soon)
+
+    @property
+    def is_running(self) -> bool:
+        return self._job is not None or self._is_due
+
+    @property
+    def pid(self) -> int | None:
+        """Id of the process that reads."""
+        return self._runner.pid
+
+    @Slot()
+    def begin_soon(self) -> None:
+        """Begin once the document is on the screen."""
+        document = self._signals.session.document
+        if document is None or document is self._document or not isinstance(document.source, TimelineFile):
+            return
+        self._document = document
+        self._is_due = document.source.has_tiles
+        if self._is_due:
+            self._signals.quiet.add(self._begin)
+
+    def _begin(self) -> None:
+        document = self._document
+        if not self._is_due or document is None or not isinstance(document.source, TimelineFile):
+            return
+        self._is_due = False
+        numbers = self._numbers()
+        self._job = Job(STUDY, (document.source, 0 if numbers is None else numbers.scanned), may_kill=True)
+        self._runner.submit(self._job)
+
+    def _numbers(self) -> FileNumbers | None:
+        tiles = self._document.file_timeline().tiles if self._document is not None else None
+        return tiles if isinstance(tiles, FileNumbers) else None
+
+    @Slot()
+    def stop(self) -> None:
+        """Give the document up."""
+        job, self._job, self._document = self._job, None, None
+        self._is_due = False
+        if job is not None:
+            self._runner.cancel(job)
+            self._signals.work.end(STUDY)
+
+    @Slot(object, object)
+    def _on_progress(self, job: Job, payload: tuple[int, int, str]) -> None:
+        if job is self._job:
+            self._signals.work.show(STUDY, payload[2], payload[0], payload[1])
+
+    @Slot(object, object)
+    def _on_part(self, job: Job, part: StepsRead | Findings) -> None:
+        numbers = self._numbers()
+        if job is not self._job or numbers is None or self._document is None:
+            return
+        if isinstance(part, Findings):
+            self._document.add_findings(part)
+            self._renew(())
+            return
+        was_complete = numbers.is_complete
+        numbers.take(part)
+        if numbers.is_complete and not was_complete:
+            self._renew(())
+
+    @Slot(object, str, object)
+    def _on_ended(self, job: Job, outcome: str, payload: object) -> None:
+        if job is not self._job:
+            return
+        self._job = None
+        self._signals.work.end(STUDY)
+        numbers = self._numbers()
+        if numbers is not None:
+            numbers.resume()
+        if outcome == "done" and isinstance(payload, tuple) and payload:
+            self._renew(payload)
+        elif outcome not in ("done", "cancelled"):
+            summary, details = failure_of(outcome, payload)
+            text = f"The numbers per tile could not be checked: {summary}"
+            if details:
+                self._signals.fault.emit(text, details)
+            else:
+                self._signals.message.emit(text)
+
+    def _renew(self, problems: tuple[Problem, ...]) -> None:
+        document = self._document
+        if document is not None and document is self._signals.session.document:
+            document.mark_changed()
+            document.add_problems(problems)
+            self._signals.session.renew()
+            self.renewed.emit()
+
+    def close(self) -> None:
+        """End the process; no signal comes after this."""
+        self._job, self._is_due = None, False
+        self._runner.close()

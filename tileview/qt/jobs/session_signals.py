@@ -1,24 +1,63 @@
-"""The session as Qt signals: what every view is built on."""
+"""The session as Qt signals, and what the window's parts tell each other: what every view is built on."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
 
 from tileview.qt.base.theme import Theme, load_theme
-from tileview.qt.jobs.idle_queue import Quiet
-from tileview.qt.jobs.staggered import Turns
+from tileview.qt.jobs.pacing import IdleQueue, StaggeredCalls
 from tileview.session.session import Change, Session
 
 
-class Bridge(QObject):
+@dataclass(frozen=True, slots=True)
+class WorkLine:
+    """One piece of running work: what it is, how much is done and of how much (0: not known)."""
+
+    text: str
+    done: int = 0
+    total: int = 0
+
+
+class Work(QObject):
+    """What runs in the background of one window, by key; shown in the status bar."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._lines: dict[str, WorkLine] = {}
+
+    def show(self, key: str, text: str, done: int = 0, total: int = 0) -> None:
+        """Show or update one piece of work."""
+        self._lines[key] = WorkLine(text, done, total)
+        self.changed.emit()
+
+    def end(self, key: str) -> None:
+        if self._lines.pop(key, None) is not None:
+            self.changed.emit()
+
+    def running(self) -> tuple[str, ...]:
+        """The keys of what runs."""
+        return tuple(self._lines)
+
+    @property
+    def newest(self) -> WorkLine | None:
+        """What was begun last of what runs."""
+        return next(reversed(self._lines.values()), None)
+
+
+class SessionSignals(QObject):
     """Owns the session's signals and the theme; lives in the GUI thread.
 
     The signals carry nothing: a view that is told reads the session. ``hovered`` is transient (an operation id, a
-    root, a tile; any may be None) and never changes a table. ``message`` goes to the status bar. ``fault`` is a
-    sentence and details of something that failed in the background: shown and logged. ``requested`` asks the main
-    window to run a command by name (see ``actions.py``), with an argument. ``is_first_estimate`` is
-    True until the first estimate of a document has been told. ``turns`` is where views wait to
-    show a large file, ``quiet`` where computations wait until the views have shown what is known.
+    root, a tile; any may be None) and never changes a table. ``message`` passes through the status bar; ``notice`` is a
+    sentence that stays there until it is dealt with (empty: it is). ``fault`` is a sentence and details of something
+    that failed in the background: shown and logged. ``requested`` asks the main window to run a command by name, with
+    an argument. ``is_first_estimate`` is True until the first estimate of a document has been told. ``turns`` is where
+    views wait to show a large file, ``quiet`` where computations wait until the views have shown what is known,
+    ``work`` what runs.
     """
 
     document_changed = Signal()
@@ -30,6 +69,7 @@ class Bridge(QObject):
     theme_changed = Signal()
     hovered = Signal(object, object, object)
     message = Signal(str)
+    notice = Signal(str)
     fault = Signal(str, str)
     requested = Signal(str, object)
 
@@ -37,8 +77,9 @@ class Bridge(QObject):
         super().__init__(parent)
         self.session = session
         self._theme = load_theme("light") if theme is None else theme
-        self.turns = Turns(self)
-        self.quiet = Quiet(self.turns, self)
+        self.turns = StaggeredCalls(self)
+        self.quiet = IdleQueue(self.turns, self)
+        self.work = Work(self)
         self.is_first_estimate = True
         self._unsubscribe = session.subscribe(self._on_change)
 

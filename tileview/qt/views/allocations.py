@@ -22,8 +22,8 @@ from tileview.present.allocation_rows import (
     grouped_nodes,
     headline,
 )
-from tileview.qt.jobs.session_signals import Bridge
-from tileview.qt.jobs.throttle import Pace
+from tileview.qt.jobs.pacing import Throttle
+from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import TablePart
 from tileview.qt.views.base import View
@@ -42,12 +42,12 @@ class AllocationsView(View):
     title = "Allocations"
     name = "allocations"
 
-    def __init__(self, bridge: Bridge, parent: QWidget | None = None) -> None:
+    def __init__(self, bridge: SessionSignals, parent: QWidget | None = None) -> None:
         super().__init__(bridge, parent)
         self._figures: AllocationFigures | None = None
         self._table: AllocationTable = EMPTY_TABLE
         self._stale = False
-        self._pace = Pace(self._follow, self)
+        self._pace = Throttle(self._follow, self)
         self.headline = ElidedLabel(cut=Qt.TextElideMode.ElideRight)
         self.filter_box = QLineEdit()
         self.filter_box.setPlaceholderText("Filter")

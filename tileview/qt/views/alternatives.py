@@ -18,7 +18,7 @@ from tileview.present.alternative_rows import (
     progress_words,
 )
 from tileview.present.detail_sections import find_operation
-from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import TablePart
 from tileview.qt.views.base import View
@@ -46,7 +46,7 @@ class AlternativesView(View):
     title = "Alternatives"
     name = "alternatives"
 
-    def __init__(self, bridge: Bridge, parent: QWidget | None = None) -> None:
+    def __init__(self, bridge: SessionSignals, parent: QWidget | None = None) -> None:
         super().__init__(bridge, parent)
         self._operation: int | None = None
         self._rows: tuple[AlternativeRow, ...] = ()

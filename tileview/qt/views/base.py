@@ -8,8 +8,8 @@ from PySide6.QtCore import QPoint, Slot
 from PySide6.QtGui import QAction, QContextMenuEvent
 from PySide6.QtWidgets import QMenu, QTextBrowser, QWidget
 
-from tileview.qt.jobs.session_signals import Bridge
-from tileview.qt.jobs.staggered import is_large
+from tileview.qt.jobs.pacing import is_large
+from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.picture import Part
 from tileview.qt.widgets.focus import FocusHolder
 from tileview.session.session import Session
@@ -27,7 +27,7 @@ class View(FocusHolder):
     may_be_late = False
     """Whether the view is right for a while after an edit too, with what it knows of the state before."""
 
-    def __init__(self, bridge: Bridge, parent: QWidget | None = None) -> None:
+    def __init__(self, bridge: SessionSignals, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.bridge = bridge
         self.setObjectName(self.name)

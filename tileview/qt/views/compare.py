@@ -12,7 +12,7 @@ from tileview.analysis.linkage import brief, link_timelines, link_values, statem
 from tileview.present.compare_rows import MOST_STATES, CompareRow, CompareSpec, CompareState, compare_nodes, shared_top
 from tileview.present.difference_maps import difference_maps
 from tileview.qt.base.text import safe_tip
-from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import RowPart, TablePart
 from tileview.qt.views.base import View
@@ -38,7 +38,7 @@ class CompareView(View):
     name = "compare"
     may_be_late = True
 
-    def __init__(self, bridge: Bridge, parent: QWidget | None = None) -> None:
+    def __init__(self, bridge: SessionSignals, parent: QWidget | None = None) -> None:
         super().__init__(bridge, parent)
         self._shown: list[ShownState] = []
         self._stale = False

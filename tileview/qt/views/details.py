@@ -26,7 +26,7 @@ from tileview.present.detail_sections import (
 )
 from tileview.present.partition_picture import picture
 from tileview.qt.base.text import page_text
-from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import PagePart
 from tileview.qt.views.base import View, show_text_menu
@@ -58,7 +58,7 @@ class DetailsView(View):
     title = "Details"
     name = "details"
 
-    def __init__(self, bridge: Bridge, parent: QWidget | None = None) -> None:
+    def __init__(self, bridge: SessionSignals, parent: QWidget | None = None) -> None:
         super().__init__(bridge, parent)
         self._seen = Selection()
         self._lives: Lives | None = None

@@ -10,7 +10,7 @@ from tileview.model.graph import Operation, RepeatKind
 from tileview.model.tensor import Format
 from tileview.present.detail_sections import HomeLine, homes_of_operation
 from tileview.qt.base.text import safe_tip
-from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.widgets.elided import ElidedLabel
 from tileview.session import edits
 
@@ -20,7 +20,7 @@ _MOST_HOMES = 12
 class OperationEdits(QWidget):
     """Buttons of one operation; empty and hidden where there is nothing to edit."""
 
-    def __init__(self, bridge: Bridge, parent: QWidget | None = None) -> None:
+    def __init__(self, bridge: SessionSignals, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._bridge = bridge
         self._operation: Operation | None = None

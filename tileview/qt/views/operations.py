@@ -32,8 +32,8 @@ from tileview.present.operation_rows import (
 )
 from tileview.present.tables import Node
 from tileview.qt.base.text import plain_tip
-from tileview.qt.jobs.session_signals import Bridge
-from tileview.qt.jobs.throttle import Pace
+from tileview.qt.jobs.pacing import Throttle
+from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import TablePart
 from tileview.qt.views.base import View
@@ -52,7 +52,7 @@ class OperationsView(View):
     title = "Operations"
     name = "operations"
 
-    def __init__(self, bridge: Bridge, parent: QWidget | None = None) -> None:
+    def __init__(self, bridge: SessionSignals, parent: QWidget | None = None) -> None:
         super().__init__(bridge, parent)
         self._held: Holdings = NO_HOLDINGS
         self._graph: Graph | None = None
@@ -64,7 +64,7 @@ class OperationsView(View):
         self._made: tuple[Graph, int, Estimate | None, RecipeOperations] | None = None
         self._spans: dict[int, tuple[int, int]] = {}
         self._stale = False
-        self._pace = Pace(self._follow, self)
+        self._pace = Throttle(self._follow, self)
         self.filter_box = QLineEdit()
         self.filter_box.setPlaceholderText("Filter")
         self.filter_box.setAccessibleName("Filter operations")

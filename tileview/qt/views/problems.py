@@ -32,7 +32,7 @@ from tileview.present.problem_rows import (
     tally,
 )
 from tileview.present.tables import Node, matches
-from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import TablePart
 from tileview.qt.views.base import View
@@ -53,7 +53,7 @@ class ProblemsView(View):
     title = "Problems"
     name = "problems"
 
-    def __init__(self, bridge: Bridge, parent: QWidget | None = None) -> None:
+    def __init__(self, bridge: SessionSignals, parent: QWidget | None = None) -> None:
         super().__init__(bridge, parent)
         self._all: tuple[Node[ProblemRow], ...] = ()
         self._groups: tuple[RepairGroup, ...] = ()

@@ -26,7 +26,7 @@ from tileview.qt.base.icons import icon
 from tileview.qt.base.painting import painting
 from tileview.qt.base.text import plain_tip, visible
 from tileview.qt.base.theme import Theme
-from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import Line, TextPart
 from tileview.qt.views.base import View
@@ -221,7 +221,7 @@ class VerdictBar(View):
     title = "Verdict"
     name = "verdict"
 
-    def __init__(self, bridge: Bridge, parent: QWidget | None = None) -> None:
+    def __init__(self, bridge: SessionSignals, parent: QWidget | None = None) -> None:
         super().__init__(bridge, parent)
         self.setAutoFillBackground(True)
         self._sign = QLabel(self)

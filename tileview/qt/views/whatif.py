@@ -14,7 +14,7 @@ from tileview.model.sizes import exact_text, kib_text
 from tileview.model.timeline import Timeline
 from tileview.present.override_limits import NEVER_EXPORTED, limits, not_modelled, sentences
 from tileview.present.tables import outcome
-from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import Line, TextPart
 from tileview.qt.views.base import View
@@ -39,7 +39,7 @@ class WhatIfView(View):
     title = "What if"
     name = "whatif"
 
-    def __init__(self, bridge: Bridge, parent: QWidget | None = None) -> None:
+    def __init__(self, bridge: SessionSignals, parent: QWidget | None = None) -> None:
         super().__init__(bridge, parent)
         self.budget_box, self.budget_slider, self.budget_kib = self._row("Budget in bytes")
         self.reserve_box, self.reserve_slider, self.reserve_kib = self._row("Reserve in bytes")

@@ -11,10 +11,11 @@ from PySide6.QtWidgets import QTextBrowser, QVBoxLayout, QWidget
 
 from tileview.analysis.diagnose import diagnose
 from tileview.analysis.diagnosis import Diagnosis
+from tileview.core.estimate import Estimate
 from tileview.model.recipe import Recipe
-from tileview.qt.jobs.estimator import Background
-from tileview.qt.jobs.processes import Task, Worker, failure_of
-from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.jobs.process import Reporter
+from tileview.qt.jobs.runner import Job, Runner, failure_of
+from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import PagePart
 from tileview.qt.views.base import View, show_text_menu
@@ -29,20 +30,19 @@ _PAGE_WIDTH = 560
 class WhyView(View):
     """The diagnosis of the state in force.
 
-    Re-plans of a recipe's alternatives are part of it, so it is made in a worker process; for a timeline on a thread.
-    A diagnosis of a state that was left meanwhile is dropped. ``diagnosed`` carries the newest one, or None while there
-    is none.
+    Re-plans of a recipe's alternatives are part of it, so it is made in a worker process; for a timeline on a
+    thread. A diagnosis of a state that was left meanwhile is dropped. ``diagnosed`` carries the newest one, or None
+    while there is none.
     """
 
     title = "Why"
     name = "why"
     diagnosed = Signal(object)
 
-    def __init__(self, bridge: Bridge, parent: QWidget | None = None) -> None:
+    def __init__(self, bridge: SessionSignals, parent: QWidget | None = None) -> None:
         super().__init__(bridge, parent)
         self._diagnosis: Diagnosis | None = None
-        self._task: Task | None = None
-        self._revision = -1
+        self._job: Job | None = None
         self._text = QTextBrowser(self)
         self._text.setOpenLinks(False)
         self._text.setFrameShape(QTextBrowser.Shape.NoFrame)
@@ -54,11 +54,8 @@ class WhyView(View):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self._text)
-        self._worker = Worker(self)
-        self._worker.ended.connect(self._on_ended)
-        self._thread = Background(self)
-        self._thread.done.connect(self._on_made_here)
-        self._thread.failed.connect(self._on_failed)
+        self._runner = Runner(self, say=bridge.message.emit)
+        self._runner.ended.connect(self._on_ended)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(DELAY_MS)
@@ -70,7 +67,7 @@ class WhyView(View):
         return self._diagnosis
 
     def is_busy(self) -> bool:
-        return self._timer.isActive() or self._task is not None or self._thread.is_running
+        return self._timer.isActive() or self._job is not None
 
     # -- when -----------------------------------------------------------------------------------------------------
 
@@ -88,9 +85,9 @@ class WhyView(View):
 
     def _forget(self) -> None:
         self._timer.stop()
-        if self._task is not None:
-            self._worker.cancel(self._task)
-            self._task = None
+        if self._job is not None:
+            self._runner.cancel(self._job)
+            self._job = None
         self._take(None)
 
     @Slot()
@@ -99,12 +96,14 @@ class WhyView(View):
         estimate, recipe = session.estimate, session.recipe
         if estimate is None or not session.is_current:
             return
-        self._revision = session.revision
         if recipe is None:
-            self._thread.start(partial(diagnose, estimate.verdict, estimate.timeline))
-            return
-        self._task = Task("diagnose", (recipe, session.state.overrides, self._baseline_recipe(), dict(session.results)))
-        self._worker.submit(self._task)
+            self._job = Job(partial(_diagnose, estimate), place=self.name)
+        else:
+            known = dict(session.results)
+            self._job = Job(
+                "diagnose", (recipe, session.state.overrides, self._baseline_recipe(), known), place=self.name
+            )
+        self._runner.submit(self._job)
 
     def _baseline_recipe(self) -> Recipe | None:
         """The recipe that growth is measured against; None where the baseline is the state in force."""
@@ -116,21 +115,15 @@ class WhyView(View):
         return None if recipe is None else edited_recipe(recipe, baseline.state)
 
     @Slot(object, str, object)
-    def _on_ended(self, task: Task, outcome: str, payload: object) -> None:
-        if task is not self._task:
+    def _on_ended(self, job: Job, outcome: str, payload: object) -> None:
+        if job is not self._job:
             return
-        self._task = None
+        self._job = None
         if outcome == "done" and isinstance(payload, Diagnosis):
             self._take(payload)
         elif outcome != "cancelled":
             self._on_failed(*failure_of(outcome, payload))
 
-    @Slot(object)
-    def _on_made_here(self, diagnosis: Diagnosis) -> None:
-        if self._revision == self.session.revision:
-            self._take(diagnosis)
-
-    @Slot(str, str)
     def _on_failed(self, summary: str, details: str) -> None:
         text = f"The diagnosis could not be made: {summary}"
         self._text.setPlainText(text)
@@ -190,6 +183,9 @@ class WhyView(View):
 
     def shut_down(self) -> None:
         self._timer.stop()
-        self._task = None
-        self._worker.close()
-        self._thread.close()
+        self._job = None
+        self._runner.close()
+
+
+def _diagnose(estimate: Estimate, _reporter: Reporter) -> Diagnosis:
+    return diagnose(estimate.verdict, estimate.timeline)

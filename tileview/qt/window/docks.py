@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QTabBar, Q
 
 from tileview.qt.base.command import Command
 from tileview.qt.jobs.collector import GuiCollector
-from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.views.allocations import AllocationsView
 from tileview.qt.views.alternatives import AlternativesView
 from tileview.qt.views.base import View
@@ -80,7 +80,7 @@ class Pane(FocusHolder):
 class ViewDock(QDockWidget):
     """A dock that takes dropped files also while it floats, where the window under it would not see them."""
 
-    def __init__(self, title: str, bridge: Bridge, parent: QWidget) -> None:
+    def __init__(self, title: str, bridge: SessionSignals, parent: QWidget) -> None:
         super().__init__(title, parent)
         self._bridge = bridge
         self.setAcceptDrops(True)
@@ -109,7 +109,7 @@ class DockArea(QMainWindow):
     disturbing the arrangement of the docks.
     """
 
-    def __init__(self, bridge: Bridge, parent: QWidget | None = None) -> None:
+    def __init__(self, bridge: SessionSignals, parent: QWidget | None = None) -> None:
         super().__init__(parent, Qt.WindowType.Widget)
         self.setObjectName("docks")
         self._bridge = bridge

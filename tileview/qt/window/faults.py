@@ -16,7 +16,7 @@ from PySide6.QtCore import QObject, QtMsgType, Signal, Slot, qInstallMessageHand
 from PySide6.QtWidgets import QApplication
 
 from tileview import __version__
-from tileview.qt.base.settings import state_folder
+from tileview.qt.base.settings import private_file, state_folder
 from tileview.qt.widgets.dialogs import LOGGER, ErrorDialog
 
 LOG_BYTES = 1024 * 1024
@@ -71,7 +71,12 @@ class FaultHandler(QObject):
     def _open_log(self) -> None:
         try:
             handler = logging.handlers.RotatingFileHandler(
-                log_path(), maxBytes=LOG_BYTES, backupCount=1, encoding="utf-8", errors="backslashreplace", delay=True
+                private_file(log_path()),
+                maxBytes=LOG_BYTES,
+                backupCount=1,
+                encoding="utf-8",
+                errors="backslashreplace",
+                delay=True,
             )
         except OSError:
             return  # without a log the dialog still shows everything

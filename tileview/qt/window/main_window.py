@@ -22,10 +22,9 @@ from tileview.qt.base.theme import load_theme, system_theme_name
 from tileview.qt.files.export_recipe import Exporter
 from tileview.qt.files.export_report import ReportExporter
 from tileview.qt.files.export_view import ViewExporter
-from tileview.qt.files.folder import MANY_FILES
-from tileview.qt.files.opening import Files, samples
+from tileview.qt.files.opening import MANY_FILES, Files, samples
 from tileview.qt.jobs.estimates import Estimates
-from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.views.verdict import VerdictBar
 from tileview.qt.views.why import WhyView
 from tileview.qt.widgets.dialogs import show_error
@@ -61,7 +60,7 @@ class MainWindow(QMainWindow):
         self.setAcceptDrops(True)
         self.settings = Settings() if settings is None else settings
         self.session = Session() if session is None else session
-        self.bridge = Bridge(self.session, load_theme(self._theme_name()), self)
+        self.bridge = SessionSignals(self.session, load_theme(self._theme_name()), self)
         apply_theme(self.bridge.theme)
         self.closed = False
         self._arranged = False
@@ -94,15 +93,18 @@ class MainWindow(QMainWindow):
     def _build_parts(self) -> None:
         self.commands = Actions(self)
         self.keyguard = KeyGuard(self.commands, self)
-        self.estimates = Estimates(self.bridge, self.status.work, self)
+        self.estimates = Estimates(self.bridge, self)
         self.exporter = Exporter(self.bridge, self.settings, self)
-        self.view_exporter = ViewExporter(self.bridge, self.settings, self.docks, self.verdict, self.status.work, self)
-        self.report_exporter = ReportExporter(self.bridge, self.settings, self.status.work, self)
-        self.files = Files(self.bridge, self.settings, self.estimates, self.exporter, self.status.work, self)
+        self.view_exporter = ViewExporter(
+            self.bridge, self.settings, self, {**self.docks.views, self.verdict.name: self.verdict},
+            self.docks.current_view, self.docks.show_view,
+        )  # fmt: skip
+        self.report_exporter = ReportExporter(self.bridge, self.settings, self)
+        self.files = Files(self.bridge, self.settings, self.estimates, self.exporter, self)
         self.files.elsewhere.connect(self.new_window)
         self.navigator = Navigator(self.bridge, self)
         self.tools = Tools(
-            self.bridge, self.settings, self.files, self.estimates, self.docks, self.status.work, self.commands,
+            self.bridge, self.settings, self.files, self.estimates, self.docks, self.commands,
             self.all_actions, self,
         )  # fmt: skip
         self.tools.stopping.connect(self.view_exporter.stop)

@@ -11,7 +11,7 @@ from tileview.analysis.loads import peak_place
 from tileview.analysis.overflows import next_place_over, steps_over
 from tileview.model.graph import kind_name
 from tileview.qt.base.command import Command
-from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.session.session import Session
 
 LEAP = 10
@@ -91,7 +91,7 @@ def go_to(session: Session, place: Place) -> None:
 class Navigator(QObject):
     """The commands of the Go menu."""
 
-    def __init__(self, bridge: Bridge, parent: QObject | None = None) -> None:
+    def __init__(self, bridge: SessionSignals, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._bridge = bridge
 

@@ -11,7 +11,7 @@ from tileview.model.config import CHIP_TILES
 from tileview.model.graph import kind_name
 from tileview.model.timeline import Origin
 from tileview.qt.base.text import plain_tip
-from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.jobs.session_signals import SessionSignals, Work
 from tileview.session.session import Session
 
 
@@ -66,7 +66,7 @@ def estimate_text(session: Session) -> str:
 class StatusBar(QStatusBar):
     """Permanent parts on the left, passing messages over them, running work with a way to stop it on the right."""
 
-    def __init__(self, bridge: Bridge, parent: QWidget | None = None) -> None:
+    def __init__(self, bridge: SessionSignals, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._bridge = bridge
         self.setSizeGripEnabled(False)
@@ -77,15 +77,32 @@ class StatusBar(QStatusBar):
         self._place.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._duration = ""
         self.addWidget(self._place, 1)
-        self._work = Work(self)
+        self._notice = QLabel(self)
+        self._notice.setTextFormat(Qt.TextFormat.PlainText)
+        self._notice.setAccessibleName("To be dealt with")
+        self._notice.hide()
+        self.addPermanentWidget(self._notice)
+        self._work = WorkBar(bridge.work, self)
         self.addPermanentWidget(self._work)
+        bridge.notice.connect(self._show_notice)
         for signal in (bridge.document_changed, bridge.estimate_changed, bridge.selection_changed):
             signal.connect(self.refresh)
 
     @property
-    def work(self) -> Work:
+    def work(self) -> WorkBar:
         """The part that shows running work."""
         return self._work
+
+    @Slot(str)
+    def _show_notice(self, text: str) -> None:
+        """A sentence that stays until it is dealt with, beside the messages that pass; none where it is empty."""
+        self._notice.setText(text)
+        self._notice.setToolTip(plain_tip(text))
+        self._notice.setVisible(bool(text))
+
+    def notice_text(self) -> str:
+        """The sentence that is to be dealt with."""
+        return self._notice.text()
 
     def show_duration(self, milliseconds: float) -> None:
         """How long the estimate in force took."""
@@ -112,11 +129,12 @@ class StatusBar(QStatusBar):
         return self._place.text()
 
 
-class Work(QWidget):
-    """A line of text, a progress bar and a stop button; hidden while nothing runs."""
+class WorkBar(QWidget):
+    """What runs: a line of text, a progress bar and a stop button; hidden while nothing does."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, work: Work, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._work = work
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 4, 0)
         self._text = QLabel(self)
@@ -128,28 +146,16 @@ class Work(QWidget):
         self.stop.setAccessibleName("Stop the running work")
         for widget in (self._text, self._bar, self.stop):
             row.addWidget(widget)
-        self._entries: dict[str, tuple[str, int, int]] = {}
         self.hide()
+        work.changed.connect(self._refresh)
 
-    def show_work(self, key: str, text: str, done: int = 0, total: int = 0) -> None:
-        """Show or update one piece of work; ``total`` 0 means that its length is not known."""
-        self._entries[key] = (text, done, total)
-        self._refresh()
-
-    def end_work(self, key: str) -> None:
-        if self._entries.pop(key, None) is not None:
-            self._refresh()
-
-    def running(self) -> tuple[str, ...]:
-        """What runs."""
-        return tuple(self._entries)
-
+    @Slot()
     def _refresh(self) -> None:
-        self.setVisible(bool(self._entries))
-        if not self._entries:
+        line = self._work.newest
+        self.setVisible(line is not None)
+        if line is None:
             return
-        text, done, total = next(reversed(self._entries.values()))
-        self._text.setText(text)
-        scale = max(1, total // 1_000_000)
-        self._bar.setRange(0, total // scale)
-        self._bar.setValue(done // scale)
+        self._text.setText(line.text)
+        scale = max(1, line.total // 1_000_000)
+        self._bar.setRange(0, line.total // scale)
+        self._bar.setValue(line.done // scale)

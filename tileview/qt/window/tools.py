@@ -8,24 +8,20 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QInputDialog, QLineEdit, QWidget
+from PySide6.QtWidgets import QDialog, QInputDialog, QLineEdit, QWidget
 
 from tileview.qt.base.command import Actions, Command
 from tileview.qt.base.settings import Settings
-from tileview.qt.files.fix import FixDialog
-from tileview.qt.files.folder import FolderDialog
 from tileview.qt.files.opening import Files
 from tileview.qt.jobs.estimates import Estimates
 from tileview.qt.jobs.evaluation import Evaluation
-from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.views.base import View
 from tileview.qt.widgets.dialogs import about
 from tileview.qt.window.docks import DockArea
 from tileview.qt.window.faults import versions
-from tileview.qt.window.help import KeySheet, Reference, action_sections, view_sections
 from tileview.qt.window.navigation import go_to, places_named
 from tileview.qt.window.palette import CommandPalette, Entry, GoTo, entry_of
-from tileview.qt.window.status import Work
 
 FIND = "find_operation"
 
@@ -41,12 +37,11 @@ class Tools(QObject):
 
     def __init__(
         self,
-        bridge: Bridge,
+        bridge: SessionSignals,
         settings: Settings,
         files: Files,
         estimates: Estimates,
         docks: DockArea,
-        work: Work,
         commands: Actions,
         menu_actions: Callable[[], list[tuple[str, QAction]]],
         window: QWidget,
@@ -62,14 +57,21 @@ class Tools(QObject):
         self._menu_actions = menu_actions
         self._window = window
         self._closing = False
-        self._folder: FolderDialog | None = None
-        self._fix: FixDialog | None = None
-        self.evaluation = Evaluation(bridge, settings, work, self)
+        self._folder: QDialog | None = None
+        self._fix: QDialog | None = None
+        self.evaluation = Evaluation(bridge, settings, self)
         self.evaluation.fault.connect(bridge.fault)
 
     def commands(self) -> tuple[Command, ...]:
         there = self._is_open
-        own = (
+        evaluation = self.evaluation
+        return (
+            Command("evaluate_alternatives", "&Evaluate all alternatives", "Plan", self._evaluate, ("Ctrl+R",),
+                    "Work out peak and verdict of every alternative in the background", evaluation.can_run,
+                    icon="run"),
+            Command("evaluate_by_itself", "Evaluate &automatically", "Plan", lambda _: evaluation.toggle(), (),
+                    "Begin in the background as soon as an estimate is there",
+                    checked=lambda: self._settings.evaluate_by_itself),
             Command("go_to", "&Go to operation, step or tile…", "Go", lambda _: self.ask_where(), ("Ctrl+G",),
                     "Go to an operation, a step or a tile by number or name", there, separator_before=True,
                     icon="search"),
@@ -94,7 +96,9 @@ class Tools(QObject):
             Command("about", "A&bout TileView", "Help", lambda _: about(self._window, versions()).open(), (),
                     "Versions", separator_before=True, icon="note"),
         )  # fmt: skip
-        return (*self.evaluation.commands(), *own)
+
+    def _evaluate(self, argument: object) -> None:
+        self.evaluation.evaluate(argument if isinstance(argument, int | tuple) else None)
 
     def file_commands(self) -> tuple[Command, ...]:
         return (
@@ -165,10 +169,14 @@ class Tools(QObject):
         CommandPalette(entries, self._window).start()
 
     def show_keys(self) -> None:
+        from tileview.qt.window.help import KeySheet, action_sections, view_sections
+
         more = [action for view in self._docks.views.values() for action in view.view_actions()]
         KeySheet([*action_sections(self._actions, more), *view_sections()], self._window).open()
 
     def show_reference(self, page: object = None) -> None:
+        from tileview.qt.window.help import Reference
+
         dialog = Reference(self._window)
         if isinstance(page, str):
             dialog.show_page(page)
@@ -176,6 +184,8 @@ class Tools(QObject):
 
     def show_folder(self, source: Path | Sequence[Path]) -> None:
         """List the dumps of a folder, or those named, with their verdicts."""
+        from tileview.qt.files.folder import FolderDialog
+
         if self._folder is not None:
             self._folder.destroyed.disconnect(self._on_folder_gone)
             self._folder.close()
@@ -207,6 +217,8 @@ class Tools(QObject):
 
     def find_fix(self) -> None:
         """Open the fix dialog and start its search."""
+        from tileview.qt.files.fix import FixDialog
+
         dialog = FixDialog(self._bridge, self._window)
         self._fix = dialog
         dialog.destroyed.connect(self._on_fix_gone)

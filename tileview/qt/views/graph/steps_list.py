@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from tileview.model.timeline import Timeline
 from tileview.present.step_rows import StepColumn, StepSpec, step_nodes
-from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.widgets.focus import FocusHolder
 from tileview.qt.widgets.node_model import NodeModel
 from tileview.qt.widgets.node_view import NodeView
@@ -18,7 +18,7 @@ class StepsList(FocusHolder):
     Selecting a row selects the step and its operation.
     """
 
-    def __init__(self, bridge: Bridge, parent: QWidget | None = None) -> None:
+    def __init__(self, bridge: SessionSignals, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.bridge = bridge
         self.search = QLineEdit(self)

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 from tileview.graphlayout import repeats
 from tileview.model.graph import Graph
 from tileview.present.graph_style import ColourMode, GraphStyle
-from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import TablePart
 from tileview.qt.views.base import View
@@ -34,7 +34,7 @@ class GraphView(View):
     title = "Graph"
     name = "graph"
 
-    def __init__(self, bridge: Bridge, parent: QWidget | None = None) -> None:
+    def __init__(self, bridge: SessionSignals, parent: QWidget | None = None) -> None:
         super().__init__(bridge, parent)
         self.bar = GraphBar(self)
         self.canvas = GraphCanvas(bridge.theme, self)

@@ -13,7 +13,7 @@ from tileview.analysis.tile_groups import GroupPart, GroupScan, TileGroup, group
 from tileview.model.timeline import Timeline
 from tileview.present.rasters import unavailable_at
 from tileview.qt.base.theme import Theme
-from tileview.qt.jobs.throttle import Pace
+from tileview.qt.jobs.pacing import Throttle
 
 _PARTS = 8
 """Parts of the sentence that are shown at most; as many as the width has room for."""
@@ -44,7 +44,7 @@ class GroupStrip(QWidget):
         self._timer = QTimer(self)
         self._timer.setInterval(0)
         self._timer.timeout.connect(self._advance)
-        self._pace = Pace(self._restart, self)
+        self._pace = Throttle(self._restart, self)
         self._build()
         self.set_theme(theme)
         self.show_groups((), False)

@@ -18,7 +18,7 @@ _SHIFT, _CTRL = Qt.KeyboardModifier.ShiftModifier, Qt.KeyboardModifier.ControlMo
 
 
 class TileMoves(QObject):
-    """Turns what a :class:`TilesView` is told by mouse and keys into a selection.
+    """StaggeredCalls what a :class:`TilesView` is told by mouse and keys into a selection.
 
     ``cursor`` is the tile that Ctrl and the arrows have come to without choosing it; Space adds it to the selection or
     takes it away. It is None while the cursor is with the current tile.

@@ -16,7 +16,7 @@ from tileview.present.colours import Ramp
 from tileview.present.curves import IndexArray, matching_steps
 from tileview.present.rasters import Metric, Scale, ScaleMode, TileField, slot_levels, tile_field, unavailable_at
 from tileview.qt.base.theme import Theme
-from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.picture import Part
 from tileview.qt.views.base import View, action_of
 from tileview.qt.views.tiles.bars import LoadBars
@@ -36,7 +36,7 @@ class TilesView(View):
     title = "Tiles"
     name = "tiles"
 
-    def __init__(self, bridge: Bridge, parent: QWidget | None = None) -> None:
+    def __init__(self, bridge: SessionSignals, parent: QWidget | None = None) -> None:
         super().__init__(bridge, parent)
         self._metric = Metric.TOTAL
         self._metric_before = Metric.TOTAL

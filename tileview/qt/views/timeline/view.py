@@ -22,8 +22,8 @@ from tileview.present.curves import (
     repeat_spans,
     tile_at,
 )
-from tileview.qt.jobs.session_signals import Bridge
-from tileview.qt.jobs.throttle import Pace
+from tileview.qt.jobs.pacing import Throttle
+from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.legend import Legend
 from tileview.qt.plot.picture import Part
 from tileview.qt.views.base import View, action_of
@@ -47,7 +47,7 @@ class TimelineView(View):
     title = "Timeline"
     name = "timeline"
 
-    def __init__(self, bridge: Bridge, parent: QWidget | None = None) -> None:
+    def __init__(self, bridge: SessionSignals, parent: QWidget | None = None) -> None:
         super().__init__(bridge, parent)
         self._data: PlotData | None = None
         self._shown: tuple[CurveMode, int | None] | None = None
@@ -62,7 +62,7 @@ class TimelineView(View):
         self.axis = StepAxis(self)
         self.moves = TimelineMoves(self)
         self._build()
-        self._pace = Pace(self._show_lifetimes, self)
+        self._pace = Throttle(self._show_lifetimes, self)
         self.axis.changed.connect(self._sync_axis)
         self.on_estimate()
 

@@ -1,22 +1,41 @@
-"""What the worker process does with a timeline that is shown already: read its numbers per tile to their end."""
+"""What a worker process does with files. Imports no more than reading needs: someone waits for it."""
 
 from __future__ import annotations
 
+import gc
 import time
+from pathlib import Path
 
 from tileview.core.memory.accounts import Findings
 from tileview.core.memory.file_tiles import StepsRead
 from tileview.core.memory.study import study as parts_of_study
+from tileview.formats import SearchState, open_file
 from tileview.model.timeline import Problem
 from tileview.model.timeline_file import TimelineFile
-from tileview.qt.jobs.worker import Reporter
+from tileview.qt.jobs.process import Reporter
 
 TOLD_SECONDS = 0.1
 """How often progress goes out, and how long a request to stop may wait."""
 
 
+def load(path: str, reporter: Reporter) -> SearchState | TimelineFile:
+    """Read a file into a document's source.
+
+    Nothing that a reader makes refers back to itself, so looking for such cycles among its objects would be in vain.
+    """
+
+    def told(fraction: float, text: str) -> None:
+        reporter.progress(int(fraction * 1000), 1000, text)
+
+    gc.disable()
+    try:
+        return open_file(Path(path), told)
+    finally:
+        gc.enable()
+
+
 def study(payload: tuple[TimelineFile, int], reporter: Reporter) -> tuple[Problem, ...]:
-    """Read the numbers per tile from a step on, and check all of them.
+    """Read the numbers per tile of a timeline that is shown already, from a step on, and check all of them.
 
     What was read goes out in parts (:class:`~tileview.core.memory.file_tiles.StepsRead`), so does what it means for the
     verdict (:class:`~tileview.core.memory.accounts.Findings`); the result is what the check has found.

@@ -1,0 +1,174 @@
+"""What a worker process does with plans: evaluate them, judge files, search fixes, take verdicts apart, report."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from tileview.analysis.alternatives import AlternativeResult
+from tileview.analysis.alternatives import evaluate as evaluate_one
+from tileview.analysis.diagnose import diagnose_fully
+from tileview.analysis.diagnosis import Diagnosis
+from tileview.analysis.fix import FixResult, Mode, Progress, search, swaps_text
+from tileview.analysis.trials import Evaluator, Trial
+from tileview.core.estimate import estimate
+from tileview.core.lowering.replanner import Replanner
+from tileview.formats import open_file
+from tileview.formats.search_state import search_state_from_bytes
+from tileview.model.recipe import Overrides, Recipe
+from tileview.model.sizes import size_text
+from tileview.model.timeline import Problem
+from tileview.model.timeline_file import TimelineFile
+from tileview.qt.jobs.process import Reporter
+from tileview.session.document import Document, edited_recipe
+from tileview.session.estimate_jobs import EstimateJob
+from tileview.session.state import EditState
+
+PART_SECONDS = 0.15
+"""How often results go out."""
+MOST_WORKERS = 4
+
+
+def worker_count() -> int:
+    """How many processes share what can be shared out."""
+    return min(max(1, os.cpu_count() or 1), MOST_WORKERS)
+
+
+# -- alternatives -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Planned:
+    """What the last evaluation lowered, kept for the next one of the same state."""
+
+    key: object
+    recipe: Recipe
+    replanner: Replanner
+    baseline: Trial
+
+
+_KEPT: list[_Planned] = []
+
+
+def evaluate(payload: tuple[object, Recipe, Overrides], reporter: Reporter) -> None:
+    """Evaluate every alternative of a recipe's share; results go out in parts, a few times a second.
+
+    The payload's key says which state the share is of: all shares of one state are evaluated against what was lowered
+    for the first of them.
+    """
+    key, part, overrides = payload
+    if not _KEPT or _KEPT[0].key != key:
+        replanner = Replanner()
+        _KEPT[:] = [_Planned(key, part, replanner, Evaluator(part, overrides, replanner).trial(()))]
+    planned = _KEPT[0]
+    recipe = replace(planned.recipe, alternatives=part.alternatives)
+    found: list[AlternativeResult] = []
+    sent = time.monotonic()
+    for operation, plans in part.alternatives.items():
+        for index in range(len(plans)):
+            reporter.check()
+            found.append(evaluate_one(recipe, operation, index, planned.replanner, overrides, planned.baseline))
+            if time.monotonic() - sent > PART_SECONDS:
+                reporter.part(found)
+                found, sent = [], time.monotonic()
+    reporter.part(found)
+
+
+# -- verdicts and fixes -----------------------------------------------------------------------------------------------
+
+
+def verdict(path: str, reporter: Reporter) -> tuple[str, bool | None, str, str, int]:
+    """Kind, whether it fits, verdict and peak of a file, in words; for the list of a folder.
+
+    The peak comes in bytes too, for sorting; −1 where it is unavailable.
+    """
+    document = Document(Path(path), open_file(Path(path)))
+    reporter.check()
+    document.read_whole()
+    result = EstimateJob(0, document, EditState()).run(Replanner()).estimate
+    total = None if result.timeline is None else result.timeline.peak.total
+    peak = "unavailable" if total is None else size_text(total)
+    size = total if isinstance(total, int) else -1
+    return ("recipe" if document.is_recipe else "timeline"), result.verdict.fits, result.verdict.text, peak, size
+
+
+def fix(payload: tuple[Recipe, int, str, Overrides, int], reporter: Reporter) -> FixResult:
+    """Search swaps that make a recipe fit; a request to stop ends the search with the best that is known."""
+    recipe, most, mode, overrides, limit = payload
+
+    def told(state: Progress) -> None:
+        best = "" if state.best is None else f"; {swaps_text(state.best.swaps)} fits"
+        sets = "single swaps" if state.swaps == 1 else f"sets of {state.swaps} swaps"
+        text = f"{state.tried:,} re-plans, {sets}{best}"
+        if not reporter.stopped():
+            reporter.progress(state.tried, state.planned, text)
+
+    return search(recipe, most, Mode(mode), overrides, worker_count(), limit, told, reporter.stopped)
+
+
+def make_diagnosis(
+    payload: tuple[Recipe, Overrides, Recipe | None, dict[tuple[int, int], AlternativeResult]], reporter: Reporter
+) -> Diagnosis:
+    """Take the verdict on a recipe apart: with growth against a baseline, and with what other plans would do."""
+    recipe, overrides, before, results = payload
+    replanner = Replanner()
+    result = estimate(recipe, overrides, replanner)
+    reporter.check()
+    baseline = None if before is None else estimate(before, overrides).timeline
+    reporter.check()
+    return diagnose_fully(result.verdict, result.timeline, recipe, overrides, baseline, results, replanner)
+
+
+# -- reports ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ReportOrder:
+    """A state to report on; ``problems`` is all that is known to be wrong with the file and its estimate.
+
+    A recipe is handed over as the bytes it was read from: its objects would hold the window up while they are sent.
+    """
+
+    path: Path
+    source: bytes | TimelineFile
+    state: EditState
+    edits: tuple[str, ...]
+    problems: tuple[Problem, ...]
+    known: Mapping[tuple[int, int], AlternativeResult] = field(default_factory=dict)
+
+
+def report(order: ReportOrder, reporter: Reporter) -> bytes:
+    """The page of a state, as ``tileview report`` writes it, with the edits in force."""
+    from tileview.present.report_page import ReportSubject, make_page  # no other task needs what draws pages
+
+    source = order.source
+    if isinstance(source, bytes):
+        document = Document(order.path, search_state_from_bytes(source, str(order.path)))
+    else:
+        document = Document(order.path, source)
+    result = EstimateJob(0, document, order.state).run().estimate
+    reporter.check()
+    recipe, timeline = document.recipe, result.timeline
+    subject = ReportSubject(
+        order.path.name,
+        document.source.version,
+        result.verdict,
+        timeline,
+        None if recipe is None else edited_recipe(recipe, order.state),
+        order.state.overrides,
+        result.notes if timeline is None else timeline.notes,
+        order.problems,
+        order.edits,
+        order.known,
+    )
+
+    def told(done: int, total: int, what: str) -> None:
+        if not reporter.stopped():
+            reporter.progress(done, total, f"Report: {done:,} of {total:,} {what}")
+
+    page = make_page(subject, True, worker_count(), told, reporter.stopped)
+    reporter.check()
+    return page.encode("utf-8", errors="backslashreplace")
