@@ -136,7 +136,8 @@ def test_texts_on_the_states_of_a_step_can_be_read(qtbot, name: str) -> None:
     view = GraphView(bridge)
     qtbot.addWidget(view)
     view.show()
-    view.dress.next_mode()
+    qtbot.waitUntil(lambda: not view.is_busy(), timeout=20_000)
+    view.next_mode()
     style = view.shown_style
     assert style is not None
     assert len(style.shades) == len(StepState)
@@ -305,6 +306,7 @@ def test_marks_on_boxes_of_the_graph_are_seen_in_grey(qtbot, name: str) -> None:
     qtbot.addWidget(view)
     view.resize(900, 700)
     view.show()
+    qtbot.waitUntil(lambda: not view.is_busy(), timeout=20_000)
     session.select_operation(36)
     node = view.result.structure.by_operation[36]
     view.canvas.centre(node, 1.0)

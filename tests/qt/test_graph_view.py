@@ -10,8 +10,8 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QColor, QHelpEvent, QImage, QKeyEvent, QWheelEvent
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, QTimer
+from PySide6.QtGui import QColor, QContextMenuEvent, QHelpEvent, QImage, QKeyEvent, QWheelEvent
 from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QApplication, QToolTip
 
@@ -263,6 +263,45 @@ class TestPicking:
         assert sample.canvas.marks.hovered == sample.node(38)
         assert sample.operation is None
 
+    def test_an_allocation_hovered_elsewhere_lights_up_the_operation_that_makes_it(self, sample) -> None:
+        timeline = sample.session.timeline
+        root = next(root for root in timeline.made_at if timeline.maker(root) == 35)
+        sample.bridge.hovered.emit(None, root, None)
+        assert sample.canvas.marks.hovered == sample.node(35)
+        sample.bridge.hovered.emit(None, None, None)
+        assert sample.canvas.marks.hovered is None
+
+    def menu(self, pane, number: int, choose: str = "") -> list[str]:
+        """The entries of the menu of a box, opened by the right button; one of them is chosen."""
+        texts: list[str] = []
+
+        def answer() -> None:
+            menu = QApplication.activePopupWidget()
+            texts.extend(action.text().replace("&", "") for action in menu.actions())
+            for action in menu.actions():
+                if action.text() == choose:
+                    action.trigger()
+            menu.close()
+
+        QTimer.singleShot(0, answer)
+        at = pane.point(number)
+        event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, at, pane.canvas.mapToGlobal(at))
+        QApplication.sendEvent(pane.canvas, event)
+        return texts
+
+    def test_the_menu_of_a_box_offers_what_one_does_with_the_operation(self, sample) -> None:
+        asked: list[tuple[str, object]] = []
+        sample.bridge.requested.connect(lambda name, argument: asked.append((name, argument)))
+        sample.canvas.centre(sample.node(36))
+        texts = self.menu(sample, 36, "Show alternatives")
+        assert texts[:2] == ["Show alternatives", "Copy name"]
+        assert "Copy picture" in texts
+        assert sample.operation == 36
+        assert asked == [("show_view", "alternatives")]
+        sample.canvas.centre(sample.node(35))
+        self.menu(sample, 35, "Copy name")
+        assert QApplication.clipboard().text() == "op 35 FlashAttention"
+
     def test_the_tooltip_has_exact_figures_and_escapes_names(self, sample) -> None:
         sample.canvas.centre(sample.node(35))
         at = sample.point(35)
@@ -391,6 +430,19 @@ class TestKeys:
         sample.qtbot.mouseDClick(sample.canvas, Qt.MouseButton.LeftButton, pos=QPoint(2, sample.canvas.height() - 2))
         assert sample.canvas.scale == pytest.approx(whole)
 
+    def test_w_a_s_d_zoom_and_move(self, sample) -> None:
+        sample.canvas.centre(sample.node(35), 1.0)
+        before = sample.point(35)
+        sample.key("w")
+        assert sample.canvas.scale == pytest.approx(1.25)
+        sample.key("s")
+        assert sample.canvas.scale == pytest.approx(1.0)
+        assert (sample.point(35) - before).manhattanLength() <= 2
+        sample.key("a")
+        assert sample.point(35).x() - before.x() == pytest.approx(0.2 * sample.canvas.width(), abs=2)
+        sample.key("d")
+        assert (sample.point(35) - before).manhattanLength() <= 2
+
     def test_pages_scroll(self, sample) -> None:
         before = sample.point(35)
         sample.key(Qt.Key.Key_PageDown)
@@ -430,6 +482,45 @@ class TestKeys:
         assert not claims(Qt.Key.Key_Left, modifiers=Qt.KeyboardModifier.ShiftModifier)
         assert not claims(Qt.Key.Key_P, "p")
         assert not claims(Qt.Key.Key_Z, "z", Qt.KeyboardModifier.ControlModifier)
+
+
+class TestOverview:
+    def test_it_names_what_is_at_fault_and_marks_it_in_red(self, pane) -> None:
+        pane.open(OVER)
+        overview = pane.view.overview
+        assert overview.accessibleDescription() == "op 21: 29.8 KiB over; op 4: 14.4 KiB over"
+        image = overview.grab().toImage()
+        red = pane.bridge.theme.color("over")
+
+        def at(number: int) -> QColor:
+            spot = overview.place(pane.node(number)).center()
+            return image.pixelColor(int(spot.x()), int(spot.y()))
+
+        assert at(21) == at(4) == red
+        assert at(2) == at(10) == at(45) == pane.bridge.theme.color("baseline")
+        ticks = [overview.place(pane.node(number)).top() for number in (0, 3, 21, 23, 25, 45)]
+        assert ticks == sorted(ticks)
+        # The Repeat is drawn around its body: it has no tick of its own.
+        assert overview.place(pane.node(24)).isEmpty()
+        pane.trigger("Collapse all Repeats")
+        assert overview.accessibleDescription() == "op 21: op 21: 29.8 KiB over"
+        assert overview.place(pane.node(21)).isEmpty()
+        assert not overview.place(pane.node(24)).isEmpty()
+
+    def test_a_press_leads_there_and_the_part_in_view_follows(self, sample) -> None:
+        overview = sample.view.overview
+        sample.key("0")
+        whole = overview.grab().toImage()
+        for number in (2, 40):
+            at = overview.place(sample.node(number)).center().toPoint()
+            sample.qtbot.mouseClick(overview, Qt.MouseButton.LeftButton, pos=at)
+            assert (sample.point(number) - sample.canvas.rect().center()).manhattanLength() < 4
+        sample.key("f")
+        assert overview.grab().toImage() != whole
+
+    def test_it_gives_way_in_a_narrow_view(self, make_pane) -> None:
+        assert not make_pane(size=(260, 300)).view.overview.isVisible()
+        assert make_pane(size=(700, 300)).view.overview.isVisible()
 
 
 class TestSearch:

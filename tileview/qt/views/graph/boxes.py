@@ -186,10 +186,9 @@ class BoxLayer:
             return
         made, read = self._bar_parts(places, detail, look.style)
         shades = look.style.shade[self._picture.nodes[places]]
-        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setPen(QPen(look.pens.theme.color("muted"), 0))
         painter.setBrush(look.pens.theme.color("border"))
         painter.drawRects([QRectF(*area) for area in read[read[:, 2] > 0].tolist()])
-        painter.setPen(QPen(look.pens.theme.color("muted"), 0))
         for shade in np.unique(shades[made[:, 2] > 0]).tolist():
             painter.setBrush(QColor(*look.style.shades[shade].tolist()))
             painter.drawRects([QRectF(*area) for area in made[(shades == shade) & (made[:, 2] > 0)].tolist()])

@@ -58,6 +58,7 @@ class GraphCanvas(QWidget):
         self.waiting = QPushButton(self)
         self.waiting.move(8, 8)
         self.waiting.hide()
+        self.waiting.setAccessibleName("Layout of the graph")
         self.waiting.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.waiting.clicked.connect(lambda: self.asked.emit("stop" if self._can_stop else "fit"))
         self._opening = False
@@ -118,7 +119,6 @@ class GraphCanvas(QWidget):
         """
         self._can_stop = can_stop
         self.waiting.setText(f"{text}  Esc stops" if can_stop else text)
-        self.waiting.setAccessibleName(self.waiting.text())
         self.waiting.adjustSize()
         self.waiting.setVisible(bool(text))
 

@@ -197,8 +197,11 @@ class GraphScene:
             draw_toggle(painter, head, self.header_height(), True, ink)
             letters = self.look.pens.lettering.letters(True, scale, head.height() - 4)
             inner = head.adjusted(self.header_height() - 2, 0, -8, 0)
-            figures = self.style.over_text(node), self.style.share_text(node), self.style.read_text(node)
-            share = " · ".join(filter(None, (figures[0], " + ".join(filter(None, figures[1:])))))
+            share = " + ".join(filter(None, (self.style.share_text(node), self.style.read_text(node))))
+            over = self.style.over_text(node)
+            figures = [f"{over} · {share}", over, ""] if over else [share, self.style.share_text(node), ""]
+            room = inner.width() - letters.metrics.horizontalAdvance(self.words[node].title) - 8
+            share = next(text for text in figures if not text or letters.metrics.horizontalAdvance(text) <= room)
             painter.setFont(letters.font)
             painter.setPen(ink)
             letters.write_two(painter, inner, self.words[node].title, share)
