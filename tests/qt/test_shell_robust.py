@@ -216,7 +216,7 @@ def fail_study(driver, _monkeypatch, _path):
 def fail_layout(driver, monkeypatch, _path):
     monkeypatch.setattr(layouts, "run_layout", boom)
     graph = driver.window.docks.views["graph"]
-    graph.collapse_all()
+    graph.toggle_neighbourhood()
     driver.qtbot.waitUntil(lambda: not graph.is_busy(), timeout=20_000)
 
 

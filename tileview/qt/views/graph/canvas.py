@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from html import escape
 
 import numpy as np
@@ -37,6 +38,9 @@ class GraphCanvas(QWidget):
     ``hovered`` the node under the pointer or None, ``asked`` a command by key, ``menu_asked`` a node and where on the
     screen. ``moved`` comes whenever another part of the picture is seen, or the picture is another.
     """
+
+    spills = True
+    """As a part of a picture: boxes at the edge reach beyond it, it needs clipping, or cover."""
 
     picked = Signal(object)
     toggled = Signal(object)
@@ -274,6 +278,14 @@ class GraphCanvas(QWidget):
         self._backing.clear()
         super().hideEvent(event)
 
+    def draw(self, painter: QPainter) -> None:
+        """Draw what is seen as a part of an exported picture: without what the pointer is on."""
+        painter.fillRect(self.rect(), self._theme.color("background"))
+        if self._scene is not None:
+            painter.setTransform(self.transform(), True)
+            marks = replace(self._marks, hovered=None)
+            self._scene.paint(painter, self.visible_area(), self.scale, marks)
+
     # -- pointer --------------------------------------------------------------------------------------------------
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -415,27 +427,3 @@ class GraphCanvas(QWidget):
         if found is not None:
             self.picked.emit(found)
             self.ensure_visible(found)
-
-
-class SeenGraph:
-    """The part of the graph that a canvas shows, as a part of an exported picture. Boxes at its edge reach beyond it:
-    it needs clipping, or cover.
-    """
-
-    spills = True
-
-    def __init__(self, canvas: GraphCanvas, scene: GraphScene) -> None:
-        self._canvas, self._scene = canvas, scene
-
-    def width(self) -> int:
-        return self._canvas.width()
-
-    def height(self) -> int:
-        return self._canvas.height()
-
-    def draw(self, painter: QPainter) -> None:
-        canvas = self._canvas
-        painter.fillRect(canvas.rect(), self._scene.theme.color("background"))
-        painter.setTransform(canvas.transform(), True)
-        marks = Highlight(canvas.marks.selected, canvas.marks.holder, None, canvas.marks.found)
-        self._scene.paint(painter, canvas.visible_area(), canvas.scale, marks)

@@ -18,7 +18,7 @@ from tileview.qt.plot.legend import Legend
 from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import TablePart
 from tileview.qt.views.base import View, action_of, show_menu
-from tileview.qt.views.graph.canvas import GraphCanvas, SeenGraph
+from tileview.qt.views.graph.canvas import GraphCanvas
 from tileview.qt.views.graph.controls import GraphBar, legend_entries
 from tileview.qt.views.graph.layouts import GraphLayouts, LayoutRequest, LayoutResult
 from tileview.qt.views.graph.look import GraphLook, box_sizes, legend_notes
@@ -581,7 +581,7 @@ class GraphView(View):
             return ()
         self._freshen()
         if not whole:
-            return SeenGraph(self.canvas, scene), self.legend
+            return self.canvas, self.legend
         return WholeGraph(scene, self.canvas.marks, self.canvas.font()), _Recorded(self.legend)
 
     def is_busy(self) -> bool:
