@@ -1,4 +1,4 @@
-"""A search state ("recipe"), version 6: from bytes to :class:`SearchState`.
+"""A search state ("recipe"), version 6, 7 or 8: from bytes to :class:`SearchState`.
 
 The document keeps the bytes of the file beside what was read from them: an export splices the few changed spans into
 these bytes (:mod:`tileview.formats.save`), so everything that TileView does not know or does not touch survives to
@@ -32,6 +32,10 @@ from tileview.model.timeline import Problem
 
 _KNOWN_KEYS: Final = ("version", "context", "recipe", "alternatives", "inputs", "visited", "attempts")
 _KNOWN_RECIPE_KEYS: Final = ("plans", "open_boundaries")
+_OPTIONS_SINCE: Final = 8
+"""The first version whose recipe has ``options`` in place of the fields that name single values and sites."""
+_FLAGS: Final = ("cast_before_copies", "reuse_cast_inputs", "disjoint_copy_sources")
+_MOST_PACKING_ROWS: Final = 65_535
 _DEFAULTS: Final[dict[str, object]] = {
     "owners": {"inputs": {}, "operators": {}, "results": []},
     "cast_before_copies": [],
@@ -100,10 +104,10 @@ def search_state_from_bytes(raw: bytes, path: str = "", progress: Progress = no_
     try:
         _refuse_duplicates(raw, document)
         progress(0.2, "reading the graph")
-        recipe = _recipe(document, progress)
+        recipe, wrong = _recipe(document, version, progress)
     except FieldError as error:
         raise error.at(path) from None
-    problems = [*graph_problems(recipe.graph), *recipe_problems(recipe), *_order_problems(document)]
+    problems = [*wrong, *graph_problems(recipe.graph), *recipe_problems(recipe), *_order_problems(document)]
     progress(1.0, "read")
     return SearchState(path, raw, version, recipe, tuple(problems))
 
@@ -111,17 +115,25 @@ def search_state_from_bytes(raw: bytes, path: str = "", progress: Progress = no_
 # -- the parts ------------------------------------------------------------------------------------------------------
 
 
-def _recipe(document: dict[str, Any], progress: Progress) -> Recipe:
+def _recipe(document: dict[str, Any], version: int, progress: Progress) -> tuple[Recipe, list[Problem]]:
     top = Fields(document)
     graph, config, mapping = _context(top.text("context"))
     chosen = top.fields("recipe")
-    reader = PlanReader()
+    reader = PlanReader(version)
     plans = {
         key_number(key, "recipe.plans"): reader.plan(value, f"recipe.plans.{key}")
         for key, value in chosen.object("plans").items()
     }
     boundaries = chosen.numbers("open_boundaries")
-    return Recipe(
+    chip_tiles: tuple[int, ...] = ()
+    problems: list[Problem] = []
+    if version < _OPTIONS_SINCE:
+        requests = _requests(chosen.values)
+    else:
+        options = chosen.fields("options")
+        requests = (*_option_requests(options), *_requests(chosen.values, (*_KNOWN_RECIPE_KEYS, "options")))
+        chip_tiles, problems = _chip_tiles(options, config.tile_count)
+    recipe = Recipe(
         graph,
         config,
         plans,
@@ -129,10 +141,48 @@ def _recipe(document: dict[str, Any], progress: Progress) -> Recipe:
         _homes(top.object("inputs"), reader),
         frozenset(boundaries),
         mapping,
-        _requests(chosen.values),
+        requests,
         len(top.list("visited")) if top.has("visited") else 0,
         top.u64("attempts") if top.has("attempts") else 0,
+        chip_tiles,
     )
+    return recipe, problems
+
+
+def _option_requests(options: Fields) -> list[tuple[str, str]]:
+    """The options of a version 8 recipe that ask for something which is not modelled, and unknown ones."""
+    rows = options.u64("packing_rows")
+    if rows > _MOST_PACKING_ROWS:
+        expected = f"a whole number from 0 to {_MOST_PACKING_ROWS:,}"
+        raise FieldError(options.where("packing_rows"), expected, described(rows))
+    asked = {name: options.flag(name) for name in _FLAGS}
+    asked |= {"packing_rows": rows > 0, "parallel_reductions": options.u64("parallel_reductions") > 1}
+    return [
+        (f"options.{name}", shorten(orjson.dumps(value).decode(), 200))
+        for name, value in options.values.items()
+        if asked.get(name, name != "tile_mapping" and value not in _EMPTY)
+    ]
+
+
+_EMPTY: Final[tuple[object, ...]] = (None, False, 0, "", [], {})
+
+
+def _chip_tiles(options: Fields, tiles: int) -> tuple[tuple[int, ...], list[Problem]]:
+    """The mapping of the program's tiles to the chip's: empty for the identity, and where it is no permutation."""
+    mapping = options.numbers("tile_mapping")
+    if not mapping or mapping == tuple(range(tiles)):
+        return (), []
+    wrong = ""
+    if len(mapping) != tiles:
+        wrong = f"{len(mapping):,} entries for {tiles:,} tiles"
+    elif max(mapping) >= tiles:
+        wrong = f"the entry {max(mapping):,}, the tiles end at {tiles - 1:,}"
+    elif len(set(mapping)) != tiles:
+        wrong = f"{tiles - len(set(mapping)):,} tiles are named twice"
+    if not wrong:
+        return mapping, []
+    text = f"the mapping is no permutation of the tiles ({wrong}): the compiler refuses it; ignored here"
+    return (), [Problem("error", options.where("tile_mapping"), text)]
 
 
 def _context(text: str) -> tuple[Graph, PipelineConfig, str]:
@@ -172,7 +222,7 @@ def _homes(entries: dict[str, Any], reader: PlanReader) -> dict[int, Format]:
     return {key_number(key, "inputs"): reader.format(value, f"inputs.{key}") for key, value in entries.items()}
 
 
-def _requests(chosen: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+def _requests(chosen: dict[str, Any], known: tuple[str, ...] = _KNOWN_RECIPE_KEYS) -> tuple[tuple[str, str], ...]:
     """What a recipe asks of the compiler beyond plans and boundaries: (field, its entries), for fields not at their
     default.
 
@@ -181,7 +231,7 @@ def _requests(chosen: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     requests: list[tuple[str, str]] = []
     for name, value in chosen.items():
         idle = not value if name not in _DEFAULTS else value == _DEFAULTS[name]
-        if name not in _KNOWN_RECIPE_KEYS and not idle:
+        if name not in known and not idle:
             requests += _asked(name, value, _DEFAULTS.get(name))
     return tuple(requests)
 

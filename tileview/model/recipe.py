@@ -17,7 +17,8 @@ class Recipe:
 
     ``plans``: operation id → plan in force. ``alternatives``: operation id → plans kept by the search, in file order.
     ``inputs``: graph value id → home. ``requests`` names what the recipe asks of the compiler that TileView does not
-    model (field name, entries in words), for the estimate's notes.
+    model (field name, entries in words), for the estimate's notes. ``chip_tiles``: tile t of the program is tile
+    ``chip_tiles[t]`` of the chip, a permutation; empty where they are the same.
     """
 
     graph: Graph
@@ -32,6 +33,7 @@ class Recipe:
     visited: int = 0
     """How many recipes the search had tried (``visited``)."""
     attempts: int = 0
+    chip_tiles: tuple[int, ...] = ()
 
     def with_plan(self, operation: int, plan: Plan) -> Recipe:
         return replace(self, plans={**self.plans, operation: plan})

@@ -8,7 +8,8 @@ what a run with a new one gives, only faster; after a swap little more is done t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from tileview.core.lowering.compose import Composer
 from tileview.core.lowering.homes import HomeLimits
@@ -90,14 +91,16 @@ class Replanner:
         return self._program(lowered, lowered.steps)
 
     def replan(self, recipe: Recipe, config: PipelineConfig | None = None) -> Program:
-        """The program as it is measured: lowered, copies composed. Raises as :meth:`lower` does."""
+        """The program as it is measured: lowered, copies composed, on the chip's tiles. Raises as :meth:`lower`."""
         lowered = self._lower(recipe, recipe.config if config is None else config)
-        return self._program(lowered, self._composer.compose(lowered.steps, lowered.outputs, lowered.ledger.types))
+        steps = self._composer.compose(lowered.steps, lowered.outputs, lowered.ledger.types)
+        return self._program(lowered, steps, recipe.chip_tiles)
 
-    def _program(self, lowered: _Lowered, steps: tuple[Step, ...]) -> Program:
-        return Program(
-            self._types.tile_count, self._program_inputs, lowered.outputs, lowered.values, steps, lowered.unknown
-        )
+    def _program(self, lowered: _Lowered, steps: tuple[Step, ...], chip_tiles: tuple[int, ...] = ()) -> Program:
+        values = lowered.values
+        if chip_tiles:
+            values = tuple(replace(value, owners=_on_chip(value.owners, chip_tiles)) for value in values)
+        return Program(self._types.tile_count, self._program_inputs, lowered.outputs, values, steps, lowered.unknown)
 
     # -- what is kept -----------------------------------------------------------------------------------------------
 
@@ -237,6 +240,14 @@ class Replanner:
                 number, origin, name, counted_under, own.shape, own.precision, own.layout, group, owners
             )
         return value
+
+
+@lru_cache(maxsize=1 << 12)
+def _on_chip(owners: Owners, chip_tiles: tuple[int, ...]) -> Owners:
+    """An owner map sent through the mapping from the program's tiles to the chip's: its rotation stays."""
+    if owners.embedding is None:
+        return Owners(owners.rotation, chip_tiles)
+    return Owners(owners.rotation, tuple(chip_tiles[tile] for tile in owners.embedding))
 
 
 def _outputs(graph: Graph, region: Region) -> tuple[int, ...]:
