@@ -103,8 +103,8 @@ class Driver:
 @pytest.fixture
 def make_driver(qtbot, state_folder):
     """Makes shown windows, closes them at the end without a question; alternatives are evaluated only on demand."""
-    from tileview.qt.main_window import MainWindow
-    from tileview.qt.settings import Settings
+    from tileview.qt.base.settings import Settings
+    from tileview.qt.window.main_window import MainWindow
 
     drivers: list[Driver] = []
 
@@ -135,8 +135,8 @@ def driver(make_driver) -> Driver:
 @pytest.fixture
 def show_view(qtbot):
     """Shows single views on a session, and shuts them down at the end."""
-    from tileview.qt.bridge import Bridge
-    from tileview.qt.theme import load_theme
+    from tileview.qt.base.theme import load_theme
+    from tileview.qt.jobs.session_signals import Bridge
 
     made = []
 

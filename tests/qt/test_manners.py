@@ -32,11 +32,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from tileview.qt import files, folder, main_window
-from tileview.qt.actions import with_mnemonics
-from tileview.qt.folder import FolderDialog
-from tileview.qt.help import Reference, reference_pages
-from tileview.qt.text import short_path
+from tileview.qt.base.command import with_mnemonics
+from tileview.qt.base.text import short_path
+from tileview.qt.files import folder
+from tileview.qt.files import opening as files
+from tileview.qt.files.folder import FolderDialog
+from tileview.qt.window import main_window
+from tileview.qt.window.help import Reference, reference_pages
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -22,8 +22,8 @@ from tileview.present.operation_table import OperationSpec
 from tileview.present.problem_rows import ProblemSpec, problem_nodes
 from tileview.present.step_rows import StepSpec, step_nodes
 from tileview.present.tables import Cell, Column, LateNodes, Node, TableSpec, Tone
-from tileview.qt.models.node_model import KEY_ROLE, NodeModel
-from tileview.qt.theme import load_theme
+from tileview.qt.base.theme import load_theme
+from tileview.qt.widgets.node_model import KEY_ROLE, NodeModel
 
 
 class Plain(TableSpec[tuple[str, int]]):

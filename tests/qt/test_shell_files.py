@@ -12,11 +12,12 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QTreeWidget
 
 from tests.helpers.crashed import left_by_a_crash
-from tileview.qt import files, saving
-from tileview.qt.dialogs import Answer, ErrorDialog
-from tileview.qt.folder import FolderDialog
-from tileview.qt.recovery import recovery_folder
-from tileview.qt.text import short_path
+from tileview.qt.base.text import short_path
+from tileview.qt.files import opening as files
+from tileview.qt.files import saving
+from tileview.qt.files.folder import FolderDialog
+from tileview.qt.files.recovery import recovery_folder
+from tileview.qt.widgets.dialogs import Answer, ErrorDialog
 
 PAIR = ((0, 2), (1, 1))
 """The two swaps that make the 8-tile sample fit; neither does alone."""

@@ -8,10 +8,10 @@ from PySide6.QtCore import QPoint, Slot
 from PySide6.QtGui import QAction, QContextMenuEvent
 from PySide6.QtWidgets import QMenu, QTextBrowser, QWidget
 
-from tileview.qt.bridge import Bridge
-from tileview.qt.draw.picture import Part
-from tileview.qt.focus import FocusHolder
-from tileview.qt.turns import is_large
+from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.jobs.staggered import is_large
+from tileview.qt.plot.picture import Part
+from tileview.qt.widgets.focus import FocusHolder
 from tileview.session.session import Session
 
 

@@ -24,14 +24,14 @@ from tileview.present.details import (
 from tileview.present.lives import Lives
 from tileview.present.partition_picture import picture
 from tileview.present.words import kind_words
-from tileview.qt.bridge import Bridge
-from tileview.qt.draw.picture import Part
-from tileview.qt.draw.picture_parts import PagePart
-from tileview.qt.text import page_text
+from tileview.qt.base.text import page_text
+from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.plot.picture import Part
+from tileview.qt.plot.picture_parts import PagePart
 from tileview.qt.views.base import View, show_text_menu
 from tileview.qt.views.operation_edits import OperationEdits
-from tileview.qt.views.partition_widget import PartitionWidget
-from tileview.qt.views.scrolled import GrowingText, Scrolled
+from tileview.qt.views.partition import PartitionWidget
+from tileview.qt.widgets.scrolled import GrowingText, Scrolled
 from tileview.session.selection import Selection
 
 

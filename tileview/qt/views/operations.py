@@ -24,15 +24,15 @@ from tileview.present.holdings import (
 from tileview.present.operation_rows import OperationRow, RecipeOperations, StepOperations, step_spans
 from tileview.present.operation_table import OperationColumn, OperationSpec, counted_words, footer
 from tileview.present.tables import Node
-from tileview.qt.bridge import Bridge
-from tileview.qt.draw.picture import Part
-from tileview.qt.draw.picture_parts import TablePart
-from tileview.qt.models.node_model import NodeModel
-from tileview.qt.text import plain_tip
+from tileview.qt.base.text import plain_tip
+from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.jobs.throttle import Pace
+from tileview.qt.plot.picture import Part
+from tileview.qt.plot.picture_parts import TablePart
 from tileview.qt.views.base import View
-from tileview.qt.views.elided import WrappedLabel
-from tileview.qt.views.node_view import NodeView
-from tileview.qt.views.pace import Pace
+from tileview.qt.widgets.elided import WrappedLabel
+from tileview.qt.widgets.node_model import NodeModel
+from tileview.qt.widgets.node_view import NodeView
 
 _MOST_EXPANDED = 300
 """Operations of a timeline whose steps are all shown at first; where there are more, each opens its own."""
