@@ -60,5 +60,12 @@ class PlanError(TileViewError):
         return PlanError, (self.reason, self.operation)
 
 
+class WorkError(PlanError):
+    """A recipe that asks for more work than TileView takes on: what it comes to is not known. Says how much it is."""
+
+    def __reduce__(self) -> tuple[type[PlanError], tuple[str, int | None]]:
+        return WorkError, (self.reason, self.operation)
+
+
 class SaveError(TileViewError):
     """A file could not be written; what stood at the target is untouched."""

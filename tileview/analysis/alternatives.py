@@ -17,6 +17,7 @@ from tileview.analysis.trials import (
     single_swaps,
 )
 from tileview.core.lowering.replanner import Replanner
+from tileview.errors import WorkError
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.timeline import Peak, Verdict
 
@@ -94,6 +95,11 @@ def evaluate_all(
     cancelled : callable
         Asked all the time; once true, the search ends and what is known so far is returned.
 
+    Raises
+    ------
+    WorkError
+        Where that is too much work for the file.
+
     Returns
     -------
     tuple of AlternativeResult
@@ -102,7 +108,14 @@ def evaluate_all(
     swaps = single_swaps(recipe, operations)
     if not swaps:
         return ()
-    before = Evaluator(recipe, overrides).trial(())
+    evaluator = Evaluator(recipe, overrides)
+    before = evaluator.trial(())
+    most = evaluator.most_trials
+    if most is not None and len(swaps) > most:
+        raise WorkError(
+            f"{len(swaps):,} alternatives of so large a program are more than TileView tries at once ({most:,}); name "
+            "some operations"
+        )
     same = in_force_indices(recipe)
     found: dict[Swap, AlternativeResult] = {}
 

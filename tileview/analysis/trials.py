@@ -76,6 +76,11 @@ class Evaluator:
         self._replanner = Replanner() if replanner is None else replanner
         self._finder: ConflictFinder | None = None
 
+    @property
+    def most_trials(self) -> int | None:
+        """:func:`most_trials` after at least one trial was made."""
+        return most_trials(self.recipe, self._replanner.size)
+
     def estimate(self, swaps: Swaps = ()) -> Estimate:
         """The whole estimate with the swaps in force."""
         return estimate(with_swaps(self.recipe, swaps), self.overrides, self._replanner)
@@ -106,6 +111,22 @@ Cancelled = Callable[[], bool]
 def never() -> bool:
     """The default of ``cancelled``."""
     return False
+
+
+_HEAVY_OPERATION = 128
+_TRIED_VALUES, _TRIED_VALUES_EACH = 1 << 15, 1 << 11
+
+
+def most_trials(recipe: Recipe, size: int) -> int | None:
+    """How many trials of a recipe are taken on, by an estimate of the work; None where any number is.
+
+    Only programs out of proportion are bounded: those with far more values (``size``) than operations. A trial takes
+    time in proportion to the values, so a file may ask for so many values in all, and for more with each alternative.
+    """
+    if size <= _HEAVY_OPERATION * max(1, len(recipe.plans)):
+        return None
+    kept = sum(map(len, recipe.alternatives.values()))
+    return max(1, (_TRIED_VALUES + _TRIED_VALUES_EACH * kept) // size)
 
 
 _WORTH_WORKERS = 15

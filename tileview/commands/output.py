@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 
 from tileview.analysis.trials import Swaps
 from tileview.commands.base import UsageError
@@ -11,8 +12,8 @@ from tileview.formats.search_state import SearchState
 from tileview.model.tensor import Format
 
 
-def write_file(target: str, data: bytes, source: str, force: bool = False) -> None:
-    """Write ``data`` whole or not at all.
+def write_file(target: str, data: bytes | Iterable[bytes], source: str, force: bool = False) -> None:
+    """Write ``data`` (whole, or pieces as they come) whole or not at all.
 
     Raises
     ------

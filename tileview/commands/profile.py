@@ -29,7 +29,7 @@ def run_profile(arguments: Arguments) -> int:
             CONSOLE.flush()
             CONSOLE.write_bytes(chunks)
     else:
-        write_file(arguments.output, b"".join(chunks), arguments.file)
+        write_file(arguments.output, chunks, arguments.file)
     subject.close()
     if not subject.verdict.fits:
         complain(f"{arguments.file} does not fit: {subject.verdict.text}")

@@ -14,7 +14,7 @@ from tileview.core.lowering.replanner import Replanner
 from tileview.core.memory.from_file import timeline_from_file
 from tileview.core.memory.study import study
 from tileview.core.memory.whatif import with_layouts
-from tileview.errors import LoadError
+from tileview.errors import LoadError, WorkError
 from tileview.formats import open_file
 from tileview.formats.search_state import SearchState
 from tileview.model.config import INTERLEAVED_BYTES
@@ -140,7 +140,10 @@ def load_recipe(
 
 
 def _estimate(source: SearchState, recipe: Recipe, overrides: Overrides, replanner: Replanner | None) -> Estimate:
-    return estimate(recipe, overrides, replanner, scope=Path(source.path).stem)
+    made = estimate(recipe, overrides, replanner, scope=Path(source.path).stem)
+    if isinstance(made.error, WorkError):
+        raise WorkError(f"{source.path}: {made.error}")
+    return made
 
 
 def with_recipe(subject: Subject, state: SearchState, recipe: Recipe, replanner: Replanner | None = None) -> Subject:

@@ -8,12 +8,13 @@ compares character for character, is never touched. Without changes the bytes ar
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import re
 import secrets
 import stat
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -177,7 +178,9 @@ def _nothing(stage: str) -> None:
     """The watcher of a write that nobody watches."""
 
 
-def write_atomic(path: str | os.PathLike[str], data: bytes, watch: Callable[[str], None] = _nothing) -> None:
+def write_atomic(
+    path: str | os.PathLike[str], data: bytes | Iterable[bytes], watch: Callable[[str], None] = _nothing
+) -> None:
     """Write a file so that at every moment, whatever happens, the old or the new content stands there whole.
 
     The data goes into a new file in the same folder, is synced to the disk, read back and compared; then the file is
@@ -188,8 +191,8 @@ def write_atomic(path: str | os.PathLike[str], data: bytes, watch: Callable[[str
     ----------
     path : str or path
         The target.
-    data : bytes
-        All of its content.
+    data : bytes or iterable of bytes
+        All of its content, whole or in pieces; pieces are written as they come, so that they need not be in memory.
     watch : callable
         Called with the stage reached: ``created``, ``written``, ``synced``, ``compared``, ``renamed``.
 
@@ -206,10 +209,10 @@ def write_atomic(path: str | os.PathLike[str], data: bytes, watch: Callable[[str
         mode = _mode_of(target, name)
         handle = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
         try:
-            _fill(handle, data, mode, watch)
+            digest = _fill(handle, (data,) if isinstance(data, bytes) else data, mode, watch)
         finally:
             os.close(handle)
-        _compare(temporary, data, name)
+        _compare(temporary, digest, name)
         watch("compared")
         os.replace(temporary, target)
         watch("renamed")
@@ -253,22 +256,27 @@ def _mode_of(target: str, name: str) -> int | None:
     return stat.S_IMODE(status.st_mode)
 
 
-def _fill(handle: int, data: bytes, mode: int | None, watch: Callable[[str], None]) -> None:
+def _fill(handle: int, data: Iterable[bytes], mode: int | None, watch: Callable[[str], None]) -> bytes:
+    """Write all pieces to the disk; their digest."""
     watch("created")
+    digest = hashlib.sha256()
     if mode is not None and hasattr(os, "fchmod"):
         os.fchmod(handle, mode)
-    view = memoryview(data)
-    while view:
-        view = view[os.write(handle, view) :]
+    for piece in data:
+        digest.update(piece)
+        view = memoryview(piece)
+        while view:
+            view = view[os.write(handle, view) :]
     watch("written")
     os.fsync(handle)
     watch("synced")
+    return digest.digest()
 
 
-def _compare(temporary: str, data: bytes, name: str) -> None:
+def _compare(temporary: str, written: bytes, name: str) -> None:
     with open(temporary, "rb") as file:
-        same = file.read() == data
-    if not same:
+        found = hashlib.file_digest(file, "sha256").digest()
+    if found != written:
         raise SaveError(f"{name} could not be written: the disk gives back something else than was written to it.")
 
 

@@ -11,6 +11,7 @@ from tileview.analysis.diagnose import diagnose_fully
 from tileview.analysis.fix import FixResult, Progress, search
 from tileview.analysis.report import OperationRow, ReportInput, SwapRow, render_report
 from tileview.analysis.trials import Cancelled, never
+from tileview.errors import WorkError
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.sizes import exact_text
 from tileview.model.timeline import Problem, Timeline, Verdict
@@ -108,7 +109,10 @@ def _tried(
     subject: ReportSubject, recipe: Recipe, workers: int, told: Told, cancelled: Cancelled
 ) -> tuple[list[SwapRow], str]:
     """Every single swap, best first; and, where it does not fit, what a search for a fix came to."""
-    results = _results(subject, recipe, workers, told, cancelled)
+    try:
+        results = _results(subject, recipe, workers, told, cancelled)
+    except WorkError as error:
+        return [], f"Swaps were not tried: {error}."
     text = f"{len(results):,} alternatives were swapped in alone; {sum(r.fits for r in results):,} of them fit."
     rows = [_single(recipe, result) for result in ranked(results) if not result.in_force]
     if subject.verdict.fits or cancelled():

@@ -21,7 +21,7 @@ from tileview.core.lowering.plans import PlanForm
 from tileview.core.lowering.repeat import RegionLowering, RegionUses
 from tileview.core.lowering.rotation import OwnerCopies, group_rotations
 from tileview.core.lowering.valuetypes import TypeTable, ValueType
-from tileview.errors import PlanError
+from tileview.errors import PlanError, WorkError
 from tileview.model.config import PipelineConfig
 from tileview.model.graph import Graph, InputKind, Operation
 from tileview.model.plan import Plan
@@ -34,6 +34,10 @@ without end.
 """
 _FORM_WEIGHT = 8
 _MOST_PLACEMENTS = 64
+_LARGE_PROGRAM, _LARGE_OPERATION = 1 << 13, 1 << 9
+"""A program may have so many values, and so many more for each plan: a tiny file can ask for any number."""
+_MANY_TILES, _MOST_NUMBERS = 1 << 13, 1 << 24
+"""On more tiles than this, a program may have so many numbers per tile in all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,8 @@ class Replanner:
     def __init__(self) -> None:
         self._graph: Graph | None = None
         self._setting: tuple[int, bool] = (0, False)
+        self.size = 0
+        """How many values the last program had."""
         self._forget()
 
     def lower(self, recipe: Recipe, config: PipelineConfig | None = None) -> Program:
@@ -143,7 +149,8 @@ class Replanner:
             return self._new_form(plan, config, operation, region) if form is None else form
 
         limits = HomeLimits(config.budget_bytes, config.reserve_bytes)
-        lowering = Lowering(self._types, form_of, recipe.open_boundaries, limits, self._names)
+        most_values = _LARGE_PROGRAM + _LARGE_OPERATION * len(recipe.plans)
+        lowering = Lowering(self._types, form_of, recipe.open_boundaries, limits, self._names, most_values)
         environment = self._bind_inputs(recipe, config, lowering.ledger)
         region = Region(environment, graph.shapes, self._uses.of(graph.operations, graph.outputs))
         members = {
@@ -152,6 +159,12 @@ class Replanner:
         }
         RegionLowering(lowering, members, self._uses).lower(region, graph.operations)
         ledger = lowering.ledger
+        self.size = len(ledger)
+        if config.tile_count > _MANY_TILES and len(ledger) * config.tile_count > _MOST_NUMBERS:
+            raise WorkError(
+                f"{len(ledger):,} values on {config.tile_count:,} tiles are more numbers than TileView works out "
+                f"({_MOST_NUMBERS:,}; any program on up to {_MANY_TILES:,} tiles is)"
+            )
         placement = self._place_inputs(ledger)
         owner_copies = OwnerCopies(ledger, placement.rotations)
         steps = owner_copies.apply(region.steps, follow=lowering.reads_parameters)
