@@ -224,9 +224,13 @@ class Workers:
         return self._pool
 
 
+_ENDING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+
+
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Keep Ctrl+C back while a process may be started: an interrupted start would leave half a worker, complaining.
+    """Keep Ctrl+C and requests to terminate back while a process may be started: an interrupted start would leave half
+    a worker, complaining.
 
     Workers inherit the mask and never see Ctrl+C. The mask alone does not hold it back here: the system may hand the
     signal to any other thread (numpy's have no mask), and Python then runs its handler in this one; so the handler is
@@ -236,15 +240,17 @@ def _interrupts_held() -> Iterator[None]:
         yield
         return
     seen: list[int] = []
-    handler = signal.signal(signal.SIGINT, lambda number, frame: seen.append(number))
+    heard = [number for number in _ENDING if callable(signal.getsignal(number))]
+    handlers = [signal.signal(number, lambda number, frame: seen.append(number)) for number in heard]
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        signal.signal(signal.SIGINT, signal.SIG_DFL if handler is None else handler)
+        for number, handler in zip(heard, handlers, strict=True):
+            signal.signal(number, handler)
         if seen:
-            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(seen[0])
 
 
 _WORKER: dict[str, Evaluator] = {}
