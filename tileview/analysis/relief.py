@@ -14,7 +14,7 @@ from tileview.analysis.loads import PeakPlace, births
 from tileview.analysis.trials import Evaluator
 from tileview.core.lowering.replanner import Replanner
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
-from tileview.model.timeline import Cause, Timeline
+from tileview.model.timeline import Cause, Timeline, steps_of_operation
 
 DEFAULT_LIMIT = 60
 """Alternatives that are re-planned at most: about a second."""
@@ -60,7 +60,7 @@ def fullest(timeline: Timeline, operation: int, column: int = 2) -> int | None:
     ``column`` as in ``TileNumbers.worst``: 0 standard, 1 interleaved, 2 total.
     """
     worst = timeline.tiles.worst()
-    sizes = [int(worst[step.index, column]) for step in timeline.steps if step.source == operation]
+    sizes = [int(worst[step.index, column]) for step in steps_of_operation(timeline, operation)]
     return max(sizes, default=None)
 
 

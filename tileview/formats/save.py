@@ -22,6 +22,7 @@ from typing import Any, Final
 import orjson
 
 from tileview.errors import LoadError, SaveError
+from tileview.formats.lateplans import LateAlternatives
 from tileview.formats.search_state import SearchState
 from tileview.formats.spans import Member, elements, members, root, splice
 from tileview.formats.tensorjson import format_to_json
@@ -63,9 +64,9 @@ def render(state: SearchState, changes: Changes | None = None) -> bytes:
     """
     if changes is None:
         return state.raw
-    document = state.json()
-    plain = orjson.dumps(document) == state.raw
-    raw = state.raw
+    raw, late = state.rest, state.cut
+    document = orjson.loads(raw)
+    plain = orjson.dumps(document) == raw
     top = {member.key: member for member in members(raw, root(raw), document if plain else None)}
     chosen_values = document["recipe"] if plain else None
     chosen = {member.key: member for member in members(raw, top["recipe"].start, chosen_values)}
@@ -75,11 +76,14 @@ def render(state: SearchState, changes: Changes | None = None) -> bytes:
         *_boundary_edits(state, changes, document, chosen["open_boundaries"]),
     ]
     if not edits:
-        return raw
+        return state.raw
     result = splice(raw, edits)
     if orjson.dumps(document) != result and orjson.loads(result) != document:
         raise SaveError("The export does not hold what it should; nothing was written.")
-    return result
+    if late is None:
+        return result
+    at = late.start + sum(len(new) - (end - start) for start, end, new in edits if end <= late.start)
+    return b"".join((result[:at], state.raw[late.start : late.end], result[at + len(b"{}") :]))
 
 
 def _plan_edits(
@@ -92,16 +96,22 @@ def _plan_edits(
 ) -> list[Edit]:
     """Replace (or add) the plans of swapped operations; ``document`` is changed along."""
     wanted: dict[str, int] = {}
+    pieces: dict[str, bytes] = {}
     for operation, index in changes.plans.items():
         count = len(state.recipe.alternatives.get(operation, ()))
         if not 0 <= index < count:
             raise SaveError(f"Operation {operation} has no alternative {index}: it has {count}.")
         text = str(operation)
-        if document["recipe"]["plans"].get(text) != document["alternatives"][text][index]:
+        late = state.recipe.alternatives
+        if isinstance(late, LateAlternatives):
+            piece = late.text(operation, index)
+            plan = orjson.loads(piece)
+            if document["recipe"]["plans"].get(text) != plan:
+                document["recipe"]["plans"][text], pieces[text] = plan, piece
+        elif document["recipe"]["plans"].get(text) != document["alternatives"][text][index]:
             wanted[text] = index
     if not wanted:
-        return []
-    pieces: dict[str, bytes] = {}
+        return _set_members(state.rest, plans, pieces)
     for member in members(state.raw, alternatives.start, document["alternatives"] if plain else None):
         if member.key in wanted:
             start, end = list(elements(state.raw, member.start))[wanted[member.key]]
@@ -121,7 +131,7 @@ def _input_edits(state: SearchState, changes: Changes, document: dict[str, Any],
             raise SaveError(f"The home of value {value} cannot be written: {error}") from None
         document["inputs"][str(value)] = item
         pieces[str(value)] = orjson.dumps(item)
-    return _set_members(state.raw, inputs, pieces)
+    return _set_members(state.rest, inputs, pieces)
 
 
 def _boundary_edits(state: SearchState, changes: Changes, document: dict[str, Any], place: Member) -> list[Edit]:

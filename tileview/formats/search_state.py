@@ -8,7 +8,7 @@ the byte.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, Final
 
@@ -21,6 +21,7 @@ from tileview.formats.debugtext import DebugValue
 from tileview.formats.duplicates import repeated_keys
 from tileview.formats.files import OpenFile, Progress, no_progress, parse_json, read_all
 from tileview.formats.graphcheck import graph_problems, recipe_problems
+from tileview.formats.lateplans import LATE_BYTES, Cut, LateAlternatives, cut_alternatives
 from tileview.formats.planjson import PlanReader
 from tileview.formats.sniff import Kind, check_version, sniff
 from tileview.model.config import PipelineConfig
@@ -55,12 +56,19 @@ class SearchState:
     version: int
     recipe: Recipe = field(repr=False)
     problems: tuple[Problem, ...]
+    cut: Cut | None = field(default=None, repr=False)
+    """Where the alternatives are, for a large file, whose alternatives are read late."""
 
     @property
     def context(self) -> tuple[str, str, str]:
         """The three lines of Debug text: graph, configuration, tile mapping."""
-        graph, config, mapping = self.json()["context"].split("\n")
+        graph, config, mapping = orjson.loads(self.rest)["context"].split("\n")
         return graph, config, mapping
+
+    @property
+    def rest(self) -> bytes:
+        """The file's JSON; of a large file without its alternatives (an empty object is in their place)."""
+        return self.raw if self.cut is None else self.cut.rest
 
     def json(self) -> dict[str, Any]:
         """The file's JSON, parsed anew at each call (keeping it would cost several times the file's size)."""
@@ -99,17 +107,33 @@ def search_state_from_bytes(raw: bytes, path: str = "", progress: Progress = no_
         hint = f"It is a {found.kind.value} and can be opened as one."
         raise LoadError(path, "", "a search state", f"a {found.kind.value}", hint)
     progress(0.1, "parsing")
-    document = parse_json(path, raw)
+    cut = cut_alternatives(raw) if len(raw) >= LATE_BYTES else None
+    state = None if cut is None else _state(raw, cut, path, progress)
+    state = _state(raw, None, path, progress) if state is None else state
+    assert state is not None
+    progress(1.0, "read")
+    return state
+
+
+def _state(raw: bytes, cut: Cut | None, path: str, progress: Progress) -> SearchState | None:
+    """The state of a file; with its alternatives read late where it was cut, None where that cannot be."""
+    text = raw if cut is None else cut.rest
+    document = parse_json(path, text)
     version = check_version(path, Kind.RECIPE, document.get("version"))
     try:
-        _refuse_duplicates(raw, document)
+        _refuse_duplicates(text, document)
         progress(0.2, "reading the graph")
         recipe, wrong = _recipe(document, version, progress)
     except FieldError as error:
         raise error.at(path) from None
+    if cut is not None:
+        late = LateAlternatives(raw, cut.lists, version, recipe.plans)
+        if not late.look_through(document["recipe"]["plans"], progress):
+            return None
+        recipe = replace(recipe, alternatives=late)
+        document["alternatives"] = dict.fromkeys(map(str, cut.lists))
     problems = [*wrong, *graph_problems(recipe.graph), *recipe_problems(recipe), *_order_problems(document)]
-    progress(1.0, "read")
-    return SearchState(path, raw, version, recipe, tuple(problems))
+    return SearchState(path, raw, version, recipe, tuple(problems), cut)
 
 
 # -- the parts ------------------------------------------------------------------------------------------------------
@@ -120,33 +144,47 @@ def _recipe(document: dict[str, Any], version: int, progress: Progress) -> tuple
     graph, config, mapping = _context(top.text("context"))
     chosen = top.fields("recipe")
     reader = PlanReader(version)
-    plans = {
-        key_number(key, "recipe.plans"): reader.plan(value, f"recipe.plans.{key}")
-        for key, value in chosen.object("plans").items()
-    }
-    boundaries = chosen.numbers("open_boundaries")
-    chip_tiles: tuple[int, ...] = ()
-    problems: list[Problem] = []
-    if version < _OPTIONS_SINCE:
-        requests = _requests(chosen.values)
-    else:
-        options = chosen.fields("options")
-        requests = (*_option_requests(options), *_requests(chosen.values, (*_KNOWN_RECIPE_KEYS, "options")))
-        chip_tiles, problems = _chip_tiles(options, config.tile_count)
+    choices = read_choices(chosen, reader, version, config.tile_count)
     recipe = Recipe(
         graph,
         config,
-        plans,
+        choices.plans,
         _alternatives(top.object("alternatives"), reader, progress),
         _homes(top.object("inputs"), reader),
-        frozenset(boundaries),
+        choices.open_boundaries,
         mapping,
-        requests,
+        choices.requests,
         len(top.list("visited")) if top.has("visited") else 0,
         top.u64("attempts") if top.has("attempts") else 0,
-        chip_tiles,
+        choices.chip_tiles,
     )
-    return recipe, problems
+    return recipe, list(choices.problems)
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What a ``recipe`` object chooses, as :class:`Recipe` names it; ``problems``: what is wrong in it and ignored."""
+
+    plans: dict[int, Plan]
+    open_boundaries: frozenset[int]
+    requests: tuple[tuple[str, str], ...]
+    chip_tiles: tuple[int, ...]
+    problems: tuple[Problem, ...]
+
+
+def read_choices(chosen: Fields, reader: PlanReader, version: int, tiles: int) -> Choices:
+    """Read a ``recipe`` object, or an entry of ``visited``, in the spelling of its version. Raises FieldError."""
+    place = chosen.where("plans")
+    plans = {
+        key_number(key, place): reader.plan(value, f"{place}.{key}") for key, value in chosen.object("plans").items()
+    }
+    boundaries = frozenset(chosen.numbers("open_boundaries"))
+    if version < _OPTIONS_SINCE:
+        return Choices(plans, boundaries, _requests(chosen.values), (), ())
+    options = chosen.fields("options")
+    requests = (*_option_requests(options), *_requests(chosen.values, (*_KNOWN_RECIPE_KEYS, "options")))
+    chip_tiles, problems = _chip_tiles(options, tiles)
+    return Choices(plans, boundaries, requests, chip_tiles, tuple(problems))
 
 
 def _option_requests(options: Fields) -> list[tuple[str, str]]:

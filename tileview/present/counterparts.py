@@ -15,7 +15,7 @@ from tileview.model.graph import Graph
 from tileview.model.recipe import Recipe
 from tileview.model.sizes import UNAVAILABLE, Size, Unavailable, exact_text
 from tileview.model.tensor import Layout
-from tileview.model.timeline import Timeline, TimelineStep
+from tileview.model.timeline import Timeline, TimelineStep, steps_of_operation
 from tileview.model.timeline_file import TimelineFile
 from tileview.present.linkage import Linkage, LinkValue, link, match_values
 from tileview.present.lives import live_span
@@ -169,8 +169,8 @@ class Counterparts:
 
     def operation_lines(self, operation: int) -> list[str]:
         """What the linked file says of an operation: its steps and the largest total while they run."""
-        here = [step for step in self.here.steps if step.source == operation]
-        there = [step for step in self.there.steps if step.source == operation]
+        here = steps_of_operation(self.here, operation)
+        there = steps_of_operation(self.there, operation)
         if not there:
             return [f"No step there belongs to operation {operation}."]
         kinds = [step.kind for step in there]

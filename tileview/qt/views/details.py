@@ -10,7 +10,7 @@ from PySide6.QtGui import QAction, QGuiApplication, QPalette, QResizeEvent, QSho
 from PySide6.QtWidgets import QBoxLayout, QTabBar, QVBoxLayout, QWidget
 
 from tileview.model.program import DIRECT_OWNERS
-from tileview.model.timeline import Timeline, fullest_tile
+from tileview.model.timeline import Timeline, fullest_tile, steps_of_operation
 from tileview.present.counterparts import Counterparts, linked_timeline
 from tileview.present.details import (
     Paragraphs,
@@ -251,7 +251,7 @@ class DetailsView(View):
     def _steps_only(self, operation: int) -> tuple[Paragraphs, ...]:
         """What a timeline without a recipe says of an operation."""
         timeline = self.session.timeline
-        steps = [] if timeline is None else [step for step in timeline.steps if step.source == operation]
+        steps = [] if timeline is None else steps_of_operation(timeline, operation)
         lines = [f"Step {step.index}: {step.operation}" for step in steps[:_MOST_STEPS]]
         if len(steps) > _MOST_STEPS:
             lines.append(f"and {len(steps) - _MOST_STEPS} more")
