@@ -17,6 +17,7 @@ from tileview.analysis.diagnosis import ContributionGroup, Diagnosis, grouped
 from tileview.analysis.loads import total_peak_place
 from tileview.analysis.pictures import tiles_svg, timeline_svg
 from tileview.analysis.relief import Relief
+from tileview.model.names import escaped
 from tileview.model.sizes import Size, exact_text, size_text
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Timeline, Verdict
@@ -89,8 +90,7 @@ def render_report(given: ReportInput) -> str:
 def text(raw: str, limit: int = _MOST_TEXT) -> str:
     """Escaped for HTML: no markup, no control characters, no lone surrogates, not endlessly long."""
     shown = "".join(
-        f"\\u{{{ord(char):x}}}" if unicodedata.category(char) in ("Cc", "Cf", "Cs") else char
-        for char in raw[: limit + 1]
+        escaped(char) if unicodedata.category(char) in ("Cc", "Cf", "Cs") else char for char in raw[: limit + 1]
     )
     return html.escape(shown if len(raw) <= limit else shown[: limit - 1] + "…", quote=True)
 

@@ -10,6 +10,7 @@ from tileview.commands.parser import Arguments
 from tileview.commands.subject import load, overrides_of
 from tileview.errors import PlanError
 from tileview.formats.timeline_writer import timeline_chunks
+from tileview.model.names import visible_json
 from tileview.model.timeline_file import TimelineFile
 
 
@@ -27,6 +28,8 @@ def run_profile(arguments: Arguments) -> int:
             emit(b"".join(chunks).decode("utf-8"))
         else:
             CONSOLE.flush()
+            if sys.stdout.isatty():  # names in it can do nothing to the terminal
+                chunks = (visible_json(chunk.decode("utf-8")).encode() for chunk in chunks)
             CONSOLE.write_bytes(chunks)
     else:
         write_file(arguments.output, chunks, arguments.file)

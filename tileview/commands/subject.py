@@ -16,6 +16,7 @@ from tileview.core.memory.study import study
 from tileview.core.memory.whatif import with_layouts
 from tileview.errors import LoadError, WorkError
 from tileview.formats import open_file
+from tileview.formats.files import STANDARD_INPUT
 from tileview.formats.search_state import SearchState
 from tileview.model.config import INTERLEAVED_BYTES
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
@@ -61,7 +62,7 @@ class Subject:
 
     @property
     def scope(self) -> str:
-        return self.source.scope if isinstance(self.source, TimelineFile) else Path(self.name).stem
+        return self.source.scope if isinstance(self.source, TimelineFile) else scope_of(self.name)
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -74,6 +75,11 @@ class Subject:
         """Let go of the file."""
         if isinstance(self.source, TimelineFile):
             self.source.tiles.close()
+
+
+def scope_of(name: str) -> str:
+    """What the estimate of a file is called: after the file."""
+    return "stdin" if name == STANDARD_INPUT else Path(name).stem
 
 
 def overrides_of(arguments: Any) -> Overrides:
@@ -89,7 +95,7 @@ def load(name: str, overrides: Overrides = NO_OVERRIDES, replanner: Replanner | 
     LoadError
         Where it cannot be read as a dump.
     """
-    source = open_file(name)
+    source = open_file(name, streams=True)
     if isinstance(source, SearchState):
         return Subject(name, source, overrides, _estimate(source, source.recipe, overrides, replanner))
     timeline = with_layouts(
@@ -130,7 +136,7 @@ def load_recipe(
     LoadError
         Also where the file is a timeline.
     """
-    source = open_file(name)
+    source = open_file(name, streams=True)
     if isinstance(source, TimelineFile):
         source.tiles.close()
         raise LoadError(
@@ -140,7 +146,7 @@ def load_recipe(
 
 
 def _estimate(source: SearchState, recipe: Recipe, overrides: Overrides, replanner: Replanner | None) -> Estimate:
-    made = estimate(recipe, overrides, replanner, scope=Path(source.path).stem)
+    made = estimate(recipe, overrides, replanner, scope=scope_of(source.path))
     if isinstance(made.error, WorkError):
         raise WorkError(f"{source.path}: {made.error}")
     return made

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from tileview.model.names import visible
 from tileview.model.sizes import Unavailable
 
 Field = str | int | float | Unavailable | None
 """What a cell may hold: None and unavailable sizes become an empty field and the word ``unavailable``."""
 
 _FORMULA_STARTS = ("=", "+", "-", "\N{MINUS SIGN}", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+_BREAKS = "\t\r\n"
+"""Kept in a field, which is quoted for them; everything else that does not print is written as an escape."""
 _NEEDS_QUOTES = frozenset('",\r\n\t')
 
 
@@ -33,7 +36,7 @@ def field_text(field: Field) -> str:
     if isinstance(field, Unavailable):
         return "unavailable"
     if isinstance(field, str):
-        return guarded(field)
+        return guarded(visible(field, _BREAKS))
     return repr(field) if isinstance(field, float) else str(int(field))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -62,7 +63,7 @@ def make_page(
     diagnosis = diagnose_fully(subject.verdict, subject.timeline, recipe, subject.overrides)
     return render_report(
         ReportInput(
-            subject.name,
+            os.path.basename(subject.name),
             _facts(subject),
             subject.verdict,
             subject.timeline,
