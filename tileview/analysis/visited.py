@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import orjson
-
 from tileview.errors import LoadError
 from tileview.formats.check import FieldError, Fields
 from tileview.formats.planjson import PlanReader
@@ -22,7 +20,7 @@ def visited_recipe(state: SearchState, index: int) -> Recipe:
     LoadError
         Where the file has no such entry, or the entry is not a recipe.
     """
-    entries = orjson.loads(state.rest).get("visited", [])
+    entries = state.json().get("visited", [])
     place = f"visited[{index}]"
     if not 0 <= index < len(entries):
         found = f"{len(entries):,} of them" if entries else "none"

@@ -65,7 +65,7 @@ def render(state: SearchState, changes: Changes | None = None) -> bytes:
     if changes is None:
         return state.raw
     raw, late = state.rest, state.cut
-    document = orjson.loads(raw)
+    document = state.json()
     plain = orjson.dumps(document) == raw
     top = {member.key: member for member in members(raw, root(raw), document if plain else None)}
     chosen_values = document["recipe"] if plain else None

@@ -62,7 +62,7 @@ class SearchState:
     @property
     def context(self) -> tuple[str, str, str]:
         """The three lines of Debug text: graph, configuration, tile mapping."""
-        graph, config, mapping = orjson.loads(self.rest)["context"].split("\n")
+        graph, config, mapping = self.json()["context"].split("\n")
         return graph, config, mapping
 
     @property
@@ -71,8 +71,8 @@ class SearchState:
         return self.raw if self.cut is None else self.cut.rest
 
     def json(self) -> dict[str, Any]:
-        """The file's JSON, parsed anew at each call (keeping it would cost several times the file's size)."""
-        document: dict[str, Any] = orjson.loads(self.raw)
+        """The JSON of :attr:`rest`, parsed anew at each call (keeping it would cost several times its size)."""
+        document: dict[str, Any] = orjson.loads(self.rest)
         return document
 
     def operator_candidates(self) -> tuple[DebugValue, ...]:

@@ -21,7 +21,7 @@ class ChildProcess:
     """
 
     def __init__(self) -> None:
-        package = str(Path(__file__).resolve().parents[2])
+        package = str(Path(__file__).resolve().parents[3])
         paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
         self._process = subprocess.Popen(
             [sys.executable, "-X", "utf8", "-m", "tileview.qt.jobs.worker"],
@@ -31,6 +31,8 @@ class ChildProcess:
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONSAFEPATH": "1"},
         )
         self._writing = threading.Lock()
+        self.base: object = None
+        """What the process was handed last to be kept (see :class:`~tileview.qt.jobs.processes.OnBase`)."""
 
     @property
     def pid(self) -> int:

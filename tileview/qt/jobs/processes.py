@@ -22,6 +22,23 @@ IDLE_SECONDS: float = 45.0
 _tokens = itertools.count(1)
 
 
+@dataclass(frozen=True)
+class OnBase:
+    """A payload of two parts: ``base`` is large, and goes to a process once; the process keeps the last it was handed.
+
+    A job gets the pair (base or None, rest): None where it has the base already.
+    """
+
+    base: object
+    rest: object
+
+    def handed_to(self, process: ChildProcess) -> tuple[object, object]:
+        if process.base is self.base:
+            return None, self.rest
+        process.base = self.base
+        return self.base, self.rest
+
+
 @dataclass(eq=False)
 class Task:
     """One request. ``harmless_to_kill``: cancelling ends the process, for jobs that cannot look up while they run."""
@@ -144,7 +161,8 @@ class Worker(QObject):
             self._running = task
         try:
             if not task.is_sent:
-                process.send((task.token, task.kind, task.payload))
+                payload = task.payload.handed_to(process) if isinstance(task.payload, OnBase) else task.payload
+                process.send((task.token, task.kind, payload))
             task.is_sent = False
             while True:
                 token, kind, payload = process.receive()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tileview.analysis.alternatives import AlternativeResult
@@ -14,8 +15,9 @@ from tileview.core.lowering.replanner import Replanner
 from tileview.formats import open_file
 from tileview.model.recipe import Overrides, Recipe
 from tileview.model.sizes import size_text
+from tileview.model.timeline import Timeline
 from tileview.qt.jobs.worker import Reporter
-from tileview.session.document import Document
+from tileview.session.document import Document, edited_recipe
 from tileview.session.estimate import EstimateJob
 from tileview.session.state import EditState
 
@@ -49,14 +51,43 @@ def fix(payload: tuple[Recipe, int, str, Overrides, int], reporter: Reporter) ->
     return search(recipe, most, Mode(mode), overrides, workers, limit, told, reporter.stopped)
 
 
-def make_diagnosis(
-    payload: tuple[Recipe, Overrides, Recipe | None, dict[tuple[int, int], AlternativeResult]], reporter: Reporter
-) -> Diagnosis:
-    """Take the verdict on a recipe apart: with growth against a baseline, and with what other plans would do."""
-    recipe, overrides, before, results = payload
-    replanner = Replanner()
-    result = estimate(recipe, overrides, replanner)
+@dataclass(slots=True)
+class _Kept:
+    """The recipe of the file that is diagnosed, what was lowered of it, and the last baseline with its timeline."""
+
+    recipe: Recipe
+    replanner: Replanner = field(default_factory=Replanner)
+    baseline: tuple[EditState | Recipe, Overrides, Timeline | None] | None = None
+
+    def before(self, before: EditState | Recipe, overrides: Overrides) -> Timeline | None:
+        """The timeline of a baseline: a state of the same file, or another file's recipe."""
+        if self.baseline is None or self.baseline[:2] != (before, overrides):
+            same = isinstance(before, EditState)
+            recipe = edited_recipe(self.recipe, before) if isinstance(before, EditState) else before
+            made = estimate(recipe, overrides, self.replanner if same else None).timeline
+            self.baseline = before, overrides, made
+        return self.baseline[2]
+
+
+_KEPT: list[_Kept] = []
+
+Asked = tuple[EditState, EditState | Recipe | None, dict[tuple[int, int], AlternativeResult]]
+
+
+def make_diagnosis(payload: tuple[Recipe | None, Asked], reporter: Reporter) -> Diagnosis:
+    """Take the verdict on a state of a recipe apart: with growth against a baseline, and with what other plans would
+    do.
+
+    The recipe of the file comes with the first question only; it is kept, and what was lowered of it, so that the next
+    state of the same file takes little.
+    """
+    base, (state, before, results) = payload
+    if base is not None:
+        _KEPT[:] = [_Kept(base)]
+    kept = _KEPT[0]
+    recipe, overrides = edited_recipe(kept.recipe, state), state.overrides
+    result = estimate(recipe, overrides, kept.replanner)
     reporter.check()
-    baseline = None if before is None else estimate(before, overrides).timeline
+    baseline = None if before is None else kept.before(before, overrides)
     reporter.check()
-    return diagnose_fully(result.verdict, result.timeline, recipe, overrides, baseline, results, replanner)
+    return diagnose_fully(result.verdict, result.timeline, recipe, overrides, baseline, results, kept.replanner)

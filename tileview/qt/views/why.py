@@ -9,17 +9,18 @@ from functools import partial
 from PySide6.QtCore import QPoint, Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtWidgets import QTextBrowser, QVBoxLayout, QWidget
 
-from tileview.analysis.diagnose import diagnose
+from tileview.analysis.diagnose import diagnose, levers_only
 from tileview.analysis.diagnosis import Diagnosis
 from tileview.model.recipe import Recipe
 from tileview.qt.jobs.estimator import Background
-from tileview.qt.jobs.processes import Task, Worker, failure_of
+from tileview.qt.jobs.processes import OnBase, Task, Worker, failure_of
 from tileview.qt.jobs.session_signals import Bridge
 from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import PagePart
 from tileview.qt.views.base import View, show_text_menu
 from tileview.qt.views.why_text import page
 from tileview.session.document import edited_recipe
+from tileview.session.state import EditState
 
 DELAY_MS = 150
 _PAGE_WIDTH = 560
@@ -103,15 +104,20 @@ class WhyView(View):
         if recipe is None:
             self._thread.start(partial(diagnose, estimate.verdict, estimate.timeline))
             return
-        self._task = Task("diagnose", (recipe, session.state.overrides, self._baseline_recipe(), dict(session.results)))
+        asked = (session.state, self._baseline(), levers_only(session.results))
+        self._task = Task("diagnose", OnBase(session.file_recipe, asked))
         self._worker.submit(self._task)
 
-    def _baseline_recipe(self) -> Recipe | None:
-        """The recipe that growth is measured against; None where the baseline is the state in force."""
+    def _baseline(self) -> EditState | Recipe | None:
+        """What growth is measured against: a state of this file, or another's recipe; None where it is the state in
+        force.
+        """
         session = self.session
         baseline = session.baseline
         if baseline is None or (baseline.state == session.state and baseline.document is session.document):
             return None
+        if baseline.document is session.document:
+            return baseline.state
         recipe = baseline.document.recipe
         return None if recipe is None else edited_recipe(recipe, baseline.state)
 
