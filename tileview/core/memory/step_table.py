@@ -91,6 +91,10 @@ class StepTable:
             self._file.close()
             self._file = None
 
+    def __del__(self) -> None:
+        if getattr(self, "_file", None) is not None:
+            self.close()
+
     def __getstate__(self) -> dict[str, Any]:
         """A copy in another process keeps what is in memory, and nothing of what is on the disk."""
         kept = self._array is not None
