@@ -86,13 +86,15 @@ def search(
     max_swaps : int
         At most so many operations are given another plan.
     limit : int
-        Re-plans after which the search gives up (then it is not exhaustive).
+        Re-plans after which the search gives up (then it is not exhaustive); fewer where each is a lot of work.
     on_progress : callable or None
         Told how far the search is, in the calling thread.
     cancelled : callable
         Asked all the time; once true, the best that is known is returned (not exhaustive).
     """
-    before = Evaluator(recipe, overrides).trial(())
+    evaluator = Evaluator(recipe, overrides)
+    before = evaluator.trial(())
+    limit = min(limit, evaluator.most_trials or limit)
     homes = repaired_homes(recipe, overrides)
     repaired = replace(recipe, inputs={**recipe.inputs, **homes}) if homes else recipe
     with Workers(repaired, overrides, workers) as pool:

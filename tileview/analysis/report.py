@@ -18,6 +18,7 @@ from tileview.analysis.loads import total_peak_place
 from tileview.analysis.overflows import overflow_lines
 from tileview.analysis.pictures import tiles_svg, timeline_svg
 from tileview.analysis.relief import Relief
+from tileview.model.names import escaped
 from tileview.model.sizes import Size, exact_text, percent_text, size_text
 from tileview.model.sizes import total as added
 from tileview.model.tensor import MemoryClass
@@ -91,8 +92,7 @@ def render_report(given: ReportInput) -> str:
 def text(raw: str, limit: int = _MOST_TEXT) -> str:
     """Escaped for HTML: no markup, no control characters, no lone surrogates, not endlessly long."""
     shown = "".join(
-        f"\\u{{{ord(char):x}}}" if unicodedata.category(char) in ("Cc", "Cf", "Cs") else char
-        for char in raw[: limit + 1]
+        escaped(char) if unicodedata.category(char) in ("Cc", "Cf", "Cs") else char for char in raw[: limit + 1]
     )
     return html.escape(shown if len(raw) <= limit else shown[: limit - 1] + "…", quote=True)
 

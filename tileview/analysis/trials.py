@@ -76,6 +76,11 @@ class Evaluator:
         self._replanner = Replanner() if replanner is None else replanner
         self._finder: ConflictFinder | None = None
 
+    @property
+    def most_trials(self) -> int | None:
+        """:func:`most_trials` after at least one trial was made."""
+        return most_trials(self.recipe, self._replanner.size)
+
     def estimate(self, swaps: Swaps = ()) -> Estimate:
         """The whole estimate with the swaps in force."""
         return estimate(with_swaps(self.recipe, swaps), self.overrides, self._replanner)
@@ -106,6 +111,22 @@ Cancelled = Callable[[], bool]
 def never() -> bool:
     """The default of ``cancelled``."""
     return False
+
+
+_HEAVY_OPERATION = 128
+_TRIED_VALUES, _TRIED_VALUES_EACH = 1 << 15, 1 << 11
+
+
+def most_trials(recipe: Recipe, size: int) -> int | None:
+    """How many trials of a recipe are taken on, by an estimate of the work; None where any number is.
+
+    Only programs out of proportion are bounded: those with far more values (``size``) than operations. A trial takes
+    time in proportion to the values, so a file may ask for so many values in all, and for more with each alternative.
+    """
+    if size <= _HEAVY_OPERATION * max(1, len(recipe.plans)):
+        return None
+    kept = sum(map(len, recipe.alternatives.values()))
+    return max(1, (_TRIED_VALUES + _TRIED_VALUES_EACH * kept) // size)
 
 
 _WORTH_WORKERS = 15
@@ -203,9 +224,13 @@ class Workers:
         return self._pool
 
 
+_ENDING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+
+
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Keep Ctrl+C back while a process may be started: an interrupted start would leave half a worker, complaining.
+    """Keep Ctrl+C and requests to terminate back while a process may be started: an interrupted start would leave half
+    a worker, complaining.
 
     Workers inherit the mask and never see Ctrl+C. The mask alone does not hold it back here: the system may hand the
     signal to any other thread (numpy's have no mask), and Python then runs its handler in this one; so the handler is
@@ -215,15 +240,17 @@ def _interrupts_held() -> Iterator[None]:
         yield
         return
     seen: list[int] = []
-    handler = signal.signal(signal.SIGINT, lambda number, frame: seen.append(number))
+    heard = [number for number in _ENDING if callable(signal.getsignal(number))]
+    handlers = [signal.signal(number, lambda number, frame: seen.append(number)) for number in heard]
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        signal.signal(signal.SIGINT, signal.SIG_DFL if handler is None else handler)
+        for number, handler in zip(heard, handlers, strict=True):
+            signal.signal(number, handler)
         if seen:
-            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(seen[0])
 
 
 _WORKER: dict[str, Evaluator] = {}

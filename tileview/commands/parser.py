@@ -113,7 +113,7 @@ def window_size(text: str) -> tuple[int, int]:
 
 
 def _file(parser: argparse.ArgumentParser, what: str = "a recipe or a timeline") -> None:
-    parser.add_argument("file", metavar="FILE", help=what)
+    parser.add_argument("file", metavar="FILE", help=f"{what}; - for the standard input")
 
 
 def _json(parser: argparse.ArgumentParser) -> None:

@@ -16,8 +16,9 @@ from tileview.core.memory.accounts import Findings
 from tileview.core.memory.from_file import timeline_from_file
 from tileview.core.memory.study import study
 from tileview.core.memory.whatif import with_findings, with_layouts
-from tileview.errors import LoadError
+from tileview.errors import LoadError, WorkError
 from tileview.formats import open_file
+from tileview.formats.files import STANDARD_INPUT
 from tileview.formats.search_state import SearchState
 from tileview.model.config import INTERLEAVED_BYTES
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
@@ -63,7 +64,7 @@ class Subject:
 
     @property
     def scope(self) -> str:
-        return self.source.scope if isinstance(self.source, TimelineFile) else Path(self.name).stem
+        return self.source.scope if isinstance(self.source, TimelineFile) else scope_of(self.name)
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -76,6 +77,11 @@ class Subject:
         """Let go of the file."""
         if isinstance(self.source, TimelineFile):
             self.source.tiles.close()
+
+
+def scope_of(name: str) -> str:
+    """What the estimate of a file is called: after the file."""
+    return "stdin" if name == STANDARD_INPUT else Path(name).stem
 
 
 def overrides_of(arguments: Any) -> Overrides:
@@ -91,7 +97,7 @@ def load(name: str, overrides: Overrides = NO_OVERRIDES, replanner: Replanner | 
     LoadError
         Where it cannot be read as a dump.
     """
-    source = open_file(name)
+    source = open_file(name, streams=True)
     if isinstance(source, SearchState):
         return Subject(name, source, overrides, _estimate(source, source.recipe, overrides, replanner))
     return Subject(name, source, overrides, _timeline_estimate(timeline_from_file(source), overrides))
@@ -139,7 +145,7 @@ def load_recipe(
     LoadError
         Also where the file is a timeline.
     """
-    source = open_file(name)
+    source = open_file(name, streams=True)
     if isinstance(source, TimelineFile):
         source.tiles.close()
         raise LoadError(
@@ -149,7 +155,10 @@ def load_recipe(
 
 
 def _estimate(source: SearchState, recipe: Recipe, overrides: Overrides, replanner: Replanner | None) -> Estimate:
-    return estimate(recipe, overrides, replanner, scope=Path(source.path).stem)
+    made = estimate(recipe, overrides, replanner, scope=scope_of(source.path))
+    if isinstance(made.error, WorkError):
+        raise WorkError(f"{source.path}: {made.error}")
+    return made
 
 
 def with_recipe(subject: Subject, state: SearchState, recipe: Recipe, replanner: Replanner | None = None) -> Subject:

@@ -29,6 +29,11 @@ _NOT_MODELLED = {
     "reduction_groups": "independent Sums run together",
     "cast_storage": "casts that reuse their input's storage",
     "owners": "chosen owners",
+    "options.cast_before_copies": "every eligible cast moved before its copies",
+    "options.reuse_cast_inputs": "casts that reuse their input's storage",
+    "options.packing_rows": "large copies packed in row batches",
+    "options.parallel_reductions": "independent Sums run together",
+    "options.disjoint_copy_sources": "sources of neighbouring copies on disjoint tiles",
 }
 """What the fields of a recipe ask for that the re-planner does not do."""
 
@@ -124,10 +129,13 @@ def configured(config: PipelineConfig, overrides: Overrides | None) -> PipelineC
 def request_notes(recipe: Recipe) -> tuple[str, ...]:
     """A sentence for everything the recipe asks of the compiler that the re-planner does not model."""
     return tuple(
-        f"the recipe asks for {_NOT_MODELLED.get(field.partition('.')[0], 'what TileView does not know')} "
-        f"({field}: {entries}): not modelled"
+        f"the recipe asks for {_asked_for(field)} ({field}: {entries}): not modelled"
         for field, entries in recipe.requests
     )
+
+
+def _asked_for(field: str) -> str:
+    return _NOT_MODELLED.get(field) or _NOT_MODELLED.get(field.partition(".")[0], "what TileView does not know")
 
 
 def input_homes(program: Program) -> dict[int, Format]:

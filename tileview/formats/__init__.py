@@ -11,7 +11,9 @@ from tileview.formats.timeline import load_timeline, timeline_from_open_file
 from tileview.model.timeline_file import TimelineFile
 
 
-def open_file(path: str | os.PathLike[str], progress: Progress = no_progress) -> SearchState | TimelineFile:
+def open_file(
+    path: str | os.PathLike[str], progress: Progress = no_progress, streams: bool = False
+) -> SearchState | TimelineFile:
     """Open a dump of either kind.
 
     The path is looked up once: a file that takes the place of this one meanwhile changes nothing.
@@ -22,13 +24,15 @@ def open_file(path: str | os.PathLike[str], progress: Progress = no_progress) ->
         A search state or a memory timeline.
     progress : callable
         Called with the fraction done and what is being done; may raise to cancel.
+    streams : bool
+        Whether ``-`` is the standard input, and pipes such as ``/dev/stdin`` are read.
 
     Raises
     ------
     tileview.errors.LoadError
         The only error that comes out (but for what ``progress`` raises).
     """
-    file = OpenFile(path)
+    file = OpenFile(path, streams)
     keep = False
     try:
         if sniff_file(file).kind is Kind.RECIPE:

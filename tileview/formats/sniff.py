@@ -1,6 +1,6 @@
 """What a file is, from its first bytes: kind and version, before anything is parsed.
 
-An unknown version is not an unknown format: a search state of version 7 is reported as such, with the versions that
+An unknown version is not an unknown format: a search state of version 9 is reported as such, with the versions that
 TileView reads, and not as "not a dump".
 """
 
@@ -23,7 +23,7 @@ class Kind(StrEnum):
     TIMELINE = "timeline"
 
 
-SUPPORTED: Final[dict[Kind, tuple[int, ...]]] = {Kind.RECIPE: (6,), Kind.TIMELINE: (1, 2, 3)}
+SUPPORTED: Final[dict[Kind, tuple[int, ...]]] = {Kind.RECIPE: (6, 7, 8), Kind.TIMELINE: (1, 2, 3)}
 """The versions that are read, per kind."""
 
 _TITLES = {Kind.RECIPE: "search state", Kind.TIMELINE: "memory timeline"}
@@ -32,6 +32,8 @@ _TIMELINE_KEYS = frozenset(
     {"timeline", "tile_count", "budget_bytes", "peak", "scope", "interleaved_budget_bytes", "support_reserve_bytes"}
 )
 _HEAD_BYTES: Final = 65_536
+
+_EARLIER_HINT = "An early version 6 build of the compiler loads versions 1 to 5 and saves them as 6."
 
 _SPACE = re.compile(rb"[ \t\r\n]*+")
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
@@ -69,7 +71,7 @@ def sniff(path: str, head: bytes) -> Sniffed:
         expected = "a search state (context, recipe, …) or a memory timeline (tile_count, …)"
         raise LoadError(path, "", expected, "an object with none of the keys of either", RAW_HINT)
     if version is not None:
-        check_version(path, kind, version)
+        check_version(path, kind, version, head)
     return Sniffed(kind, version)
 
 
@@ -78,8 +80,11 @@ def sniff_file(file: OpenFile) -> Sniffed:
     return sniff(file.path, file.read(0, _HEAD_BYTES))
 
 
-def check_version(path: str, kind: Kind, version: object) -> int:
-    """The version if it is one that is read; else a :class:`LoadError` that names those that are."""
+def check_version(path: str, kind: Kind, version: object, head: bytes = b"") -> int:
+    """The version if it is one that is read; else a :class:`LoadError` that names those that are.
+
+    Of a search state it also says what the file's first bytes (``head``) tell of it.
+    """
     if type(version) is int and version in SUPPORTED[kind]:
         return version
     numbers = [str(number) for number in SUPPORTED[kind]]
@@ -88,7 +93,23 @@ def check_version(path: str, kind: Kind, version: object) -> int:
     if version is None:
         found = "no version"
     hint = f"TileView reads version {listed.replace(' or ', ' and ')} of a {_TITLES[kind]}."
+    if kind is Kind.RECIPE:
+        if type(version) is int and 1 <= version < min(SUPPORTED[kind]):
+            found = f"search state version {version}, written by an earlier build of the compiler"
+            hint = f"TileView reads {listed.replace(' or ', ' and ')}. {_EARLIER_HINT}"
+        hint = f"{hint}{_known_of(head)}"
     raise LoadError(path, "version", f"{listed} (a {_TITLES[kind]})", found, hint)
+
+
+def _known_of(head: bytes) -> str:
+    """What the first bytes of a search state say of its program, as a sentence after others; empty for nothing."""
+    graph, whole, rest = head.partition(b"PipelineConfig {")
+    tiles = re.search(rb"\btile_count: ([0-9]{1,9})\b", rest)
+    facts = [f"{int(tiles[1]):,} tiles"] if tiles else []
+    if whole:
+        for word, name in ((rb"Operation \{ id: ", "operations"), (rb"GraphInput \{ ", "inputs")):
+            facts.append(f"{len(re.findall(word, graph)):,} {name}")
+    return f" It is of a program with {', '.join(facts)}." if facts else ""
 
 
 def _version(path: str, value: bytes) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -11,6 +12,7 @@ from tileview.analysis.diagnose import diagnose_fully
 from tileview.analysis.fix import FixResult, Progress, search
 from tileview.analysis.report import OperationRow, ReportInput, SwapRow, render_report
 from tileview.analysis.trials import Cancelled, never
+from tileview.errors import WorkError
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.sizes import exact_text
 from tileview.model.timeline import Problem, Timeline, Verdict, fits_words
@@ -61,7 +63,7 @@ def make_page(
     diagnosis = diagnose_fully(subject.verdict, subject.timeline, recipe, subject.overrides)
     return render_report(
         ReportInput(
-            subject.name,
+            os.path.basename(subject.name),
             _facts(subject),
             subject.verdict,
             subject.timeline,
@@ -108,7 +110,10 @@ def _tried(
     subject: ReportSubject, recipe: Recipe, workers: int, told: Told, cancelled: Cancelled
 ) -> tuple[list[SwapRow], str]:
     """Every single swap, best first; and, where it does not fit, what a search for a fix came to."""
-    results = _results(subject, recipe, workers, told, cancelled)
+    try:
+        results = _results(subject, recipe, workers, told, cancelled)
+    except WorkError as error:
+        return [], f"Swaps were not tried: {error}."
     text = f"{len(results):,} alternatives were swapped in alone; {sum(r.fits is True for r in results):,} of them fit."
     rows = [_single(recipe, result) for result in ranked(results) if not result.in_force]
     if subject.verdict.fits or cancelled():

@@ -14,6 +14,7 @@ from typing import Final
 
 from tileview.core.lowering.tilings import with_order
 from tileview.core.lowering.valuetypes import RefusedError, TypeTable, ValueType
+from tileview.errors import WorkError
 from tileview.model.plan import Staging
 from tileview.model.program import IDENTITY, Copy, Kernel, Mapping, Product, Step, Sum
 from tileview.model.tensor import Layout, Order, Precision, Shape
@@ -27,6 +28,8 @@ STAGED: Final = "StageLogicalThenTransform"
 
 _MOST_BLOCKS: Final = 1 << 14
 """Blocks that a plan may divide an extent into; more is a damaged file."""
+_MOST_STEPS: Final = 1 << 13
+"""Steps of one plan. Attention on 32,768 keys in blocks of 32 takes 6,000 of them; a few bytes can ask for millions."""
 
 Draft = Copy | Kernel | Product | Sum
 """A step whose inputs and results are references instead of numbers."""
@@ -106,6 +109,10 @@ class Sheet:
         """A temporary; ``role`` is its name in the message if it cannot be."""
         if value_type.problem is not None:
             raise RefusedError(f"{role} {value_type} {value_type.problem}")
+        if len(self._temporaries) >= _MOST_STEPS:
+            raise WorkError(
+                f"its plan takes more than the {_MOST_STEPS:,} steps that TileView works out for one operation"
+            )
         self._temporaries.append(value_type)
         return len(self._temporaries)
 

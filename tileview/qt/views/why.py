@@ -9,11 +9,11 @@ from functools import partial
 from PySide6.QtCore import QPoint, Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtWidgets import QTextBrowser, QVBoxLayout, QWidget
 
-from tileview.analysis.diagnose import diagnose
+from tileview.analysis.diagnose import diagnose, levers_only
 from tileview.analysis.diagnosis import Diagnosis
 from tileview.core.estimate import Estimate
 from tileview.model.recipe import Recipe
-from tileview.qt.jobs.process import Reporter
+from tileview.qt.jobs.process import OnBase, Reporter
 from tileview.qt.jobs.runner import Job, Runner, failure_of
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.picture import Part
@@ -21,6 +21,7 @@ from tileview.qt.plot.picture_parts import PagePart
 from tileview.qt.views.base import View, show_text_menu
 from tileview.qt.views.why_text import page
 from tileview.session.document import edited_recipe
+from tileview.session.state import EditState
 
 DELAY_MS = 150
 _PAGE_WIDTH = 560
@@ -99,18 +100,20 @@ class WhyView(View):
         if recipe is None:
             self._job = Job(partial(_diagnose, estimate), place=self.name)
         else:
-            known = dict(session.results)
-            self._job = Job(
-                "diagnose", (recipe, session.state.overrides, self._baseline_recipe(), known), place=self.name
-            )
+            asked = (session.state, self._baseline(), levers_only(session.results))
+            self._job = Job("diagnose", OnBase(session.file_recipe, asked), place=self.name)
         self._runner.submit(self._job)
 
-    def _baseline_recipe(self) -> Recipe | None:
-        """The recipe that growth is measured against; None where the baseline is the state in force."""
+    def _baseline(self) -> EditState | Recipe | None:
+        """What growth is measured against: a state of this file, or another's recipe; None where it is the state in
+        force.
+        """
         session = self.session
         baseline = session.baseline
         if baseline is None or (baseline.state == session.state and baseline.document is session.document):
             return None
+        if baseline.document is session.document:
+            return baseline.state
         recipe = baseline.document.recipe
         return None if recipe is None else edited_recipe(recipe, baseline.state)
 

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QScrollBar, QSplitter, QVBoxLayout, Q
 
 from tileview.analysis.lifetimes import Lifetime, filtered, ordered
 from tileview.analysis.overflows import steps_over
-from tileview.model.timeline import Timeline
+from tileview.model.timeline import Timeline, positions_of_operation
 from tileview.present.curves import (
     BoolArray,
     CurveMode,
@@ -219,7 +219,8 @@ class TimelineView(View):
             return
         lit = None
         if selection.operation is not None:
-            lit = np.fromiter((step.source == selection.operation for step in timeline.steps), dtype=np.bool_)
+            lit = np.zeros(len(timeline.steps), dtype=np.bool_)
+            lit[list(positions_of_operation(timeline, selection.operation))] = True
         self.plot.set_lit(lit, self.lives.spans(selection.allocation))
         step = selection.step
         if step is not None and step < len(timeline.steps):
