@@ -258,10 +258,10 @@ def test_excess_and_unavailable_steps_are_told_apart_in_grey(plot, name: str) ->
     allocs = [Alloc("flat", 100 * KIB, 0, -1), Alloc("wide", 700 * KIB, 4, 11), Alloc("lost", None, 20, 27)]
     view = plot(make_timeline(FakeProgram(1, [Step() for _ in range(40)], allocs)), name)
     view.session.select_step(39)
-    image, plane = view.plot.grab().toImage(), view.plot.plane()
+    image, plot = view.plot.grab().toImage(), view.plot
 
     def part(first: int, last: int, low: int, high: int) -> Grey:
-        box = QRectF(QPointF(plane.x(first), plane.y(high)), QPointF(plane.x(last), plane.y(low)))
+        box = QRectF(plot.pixel(first, high), plot.pixel(last, low))
         return grey_of(image, box.adjusted(6, 6, -6, -6))
 
     over = part(4, 12, 586_960, 780 * KIB)
@@ -285,12 +285,12 @@ def test_lifetime_bars_of_each_kind_differ_in_grey(plot, name: str) -> None:
     view = plot(make_timeline(FakeProgram(1, [Step() for _ in range(10)], allocs)), name)
     view.session.select_step(0)
     assert len(lifetimes(view.timeline)) == 3
-    image, plane, height = view.bars.grab().toImage(), view.bars.plane(), view.bars.row_height()
+    image, height = view.bars.grab().toImage(), view.bars.row_height()
     rows = [row.name for row in view.bars.rows]
 
     def bar(kind: str) -> np.ndarray:
         top = rows.index(kind) * height
-        return marked(grey_of(image, QRectF(plane.x(5), top + 4, 120, height - 8)), 0.03)
+        return marked(grey_of(image, QRectF(view.bars.pixel(5).x(), top + 4, 120, height - 8)), 0.03)
 
     assert not bar("standard").any()
     assert bar("interleaved").any()

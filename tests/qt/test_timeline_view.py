@@ -62,9 +62,9 @@ def close_to(first: QColor, second: QColor, by: int = 40) -> bool:
 
 def colours_at(view: TimelineView, step: float, size: int, reach: int = 3) -> set[str]:
     """All colours within ``reach`` pixels of a place of the plot."""
-    plane = view.plot.plane()
+    plot = view.plot
     image = view.plot.grab().toImage()
-    x, y = round(plane.x(step)), round(plane.y(size))
+    x, y = round(plot.pixel(step).x()), round(plot.pixel(0, size).y())
     return {
         image.pixelColor(x + dx, y + dy).name()
         for dx in range(-reach, reach + 1)
@@ -172,9 +172,9 @@ def test_peaks_are_flagged_and_marked(make) -> None:
     far_cursor(session)
     assert {(mark.letter, mark.step) for mark in view.data.marks} == {("P", 5), ("S", 5), ("I", 1)}
     assert view.bridge.theme.interleaved in colours_at(view, 1.5, 64 * KIB)
-    plane = view.plot.plane()
+    plot = view.plot
     image = view.plot.grab().toImage()
-    flag = {image.pixelColor(round(plane.x(1.5)) + dx, round(plane.area.top()) - 12).name() for dx in range(-8, 9)}
+    flag = {image.pixelColor(round(plot.pixel(1.5).x()) + dx, round(plot.area().top()) - 12).name() for dx in range(-8, 9)}
     assert view.bridge.theme.mark in flag
 
 
@@ -219,9 +219,9 @@ def test_layers_add_up_and_are_named(make) -> None:
 def test_height_to_budget_or_to_data(make) -> None:
     session = session_of(make_timeline(FakeProgram(1, [Step()] * 4, [Alloc("a", 10 * KIB, 0, -1)])))
     view = make(session)
-    assert view.plot.plane().top >= 586_960
+    assert view.plot.top >= 586_960
     view.controls.budget_action.setChecked(False)
-    assert view.plot.plane().top < 100 * KIB
+    assert view.plot.top < 100 * KIB
     view.plot.grab()
 
 
@@ -334,9 +334,9 @@ def test_both_canvases_take_the_same_keys_before_the_window(make) -> None:
 
 
 def at(view: TimelineView, step: float, below: bool = False) -> QPoint:
-    plane = view.plot.plane()
-    y = plane.area.bottom() + 6 if below else plane.area.center().y()
-    return QPoint(round(plane.x(step)), round(y))
+    plot = view.plot
+    y = plot.area().bottom() + 6 if below else plot.area().center().y()
+    return QPoint(round(plot.pixel(step).x()), round(y))
 
 
 def drag(view: TimelineView, begin: QPoint, end: QPoint, modifier: Qt.KeyboardModifier = NONE) -> None:
@@ -394,10 +394,10 @@ def test_zoom_has_a_history_to_go_back_through(make) -> None:
     assert axis.last == pytest.approx(400, abs=2)
     first = (axis.first, axis.last)
     place = at(view, 300)
-    before = view.plot.plane().place(place.x())
+    before = view.plot.value(place).x()
     wheel(view.plot, place, 240)
     assert axis.last - axis.first == pytest.approx((first[1] - first[0]) / 1.25**2)
-    assert view.plot.plane().place(place.x()) == pytest.approx(before)
+    assert view.plot.value(place).x() == pytest.approx(before)
     drag(view, at(view, 290, below=True), at(view, 310, below=True))
     assert axis.last - axis.first == pytest.approx(20, abs=1)
     QTest.keyClick(view.plot, Qt.Key.Key_Backspace)
@@ -467,9 +467,9 @@ def test_lifetimes_are_sorted_picked_and_lit(make) -> None:
     assert view.plot._lifetime == ((0, 2),)
     image = view.bars.grab().toImage()
     assert image.pixelColor(2, height + 4).name() == QColor(view.bridge.theme.selection).name()
-    plane = view.bars.plane()
-    inside = image.pixelColor(round(plane.x(1.5)), height + height - 4).name()
-    outside = image.pixelColor(round(plane.x(6.5)), height + height - 4).name()
+    plot = view.bars
+    inside = image.pixelColor(round(plot.pixel(1.5).x()), height + height - 4).name()
+    outside = image.pixelColor(round(plot.pixel(6.5).x()), height + height - 4).name()
     assert outside == QColor(view.bridge.theme.selection).name() != inside
     tip = view.bars.tip(view.plot.grab().rect().topLeft().toPointF())
     assert tip.startswith("weights\nstandard, largest on a tile 64.0 KiB (65,536 B)")
@@ -644,7 +644,7 @@ def test_a_low_pane_gives_its_height_to_the_curves(make, qtbot) -> None:
     qtbot.waitUntil(lambda: abs(view._line.geometry().center().y() - button.geometry().center().y()) <= 2)
     assert view._line.x() >= button.x() + button.width()
     assert view.plot.height() >= 0.6 * view.height()
-    assert view.plot.plane().area.bottom() + line <= view.plot.height()
+    assert view.plot.area().bottom() + line <= view.plot.height()
     assert not view.controls.order_box.isVisible()
     # Bars in place of the curves, by one button.
     view.controls.bars_button.click()
@@ -687,9 +687,9 @@ def test_lifetime_bars_show_who_makes_and_uses_an_allocation(make) -> None:
     assert f"made in step {min(uses)}: operation" in tip
     assert f"last used in step {max(uses)}: operation" in tip
     place = view.bars.rows.index(row) - view.bars.offset
-    height, plane = view.bars.row_height(), view.bars.plane()
+    height, plot = view.bars.row_height(), view.bars
     image = view.bars.grab().toImage()
-    x, bottom = round(plane.x(max(uses) + 0.5)), place * height + height - 4
+    x, bottom = round(plot.pixel(max(uses) + 0.5).x()), place * height + height - 4
     found = {image.pixelColor(x + dx, bottom - dy).name() for dx in (-1, 0, 1) for dy in (0, 1, 2)}
     assert QColor(view.bridge.theme.total).name() in found
 
