@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QImage, QPainter
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QColor, QImage
 from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton, QSpinBox, QTreeWidget, QVBoxLayout, QWidget
 
 from tests.helpers.fake_session import session_of
@@ -22,11 +22,11 @@ from tileview.present.stacks import stack
 from tileview.qt.base.style import apply_theme
 from tileview.qt.base.theme import GROUND_TOKENS, TEXT_TOKENS, Theme, load_theme
 from tileview.qt.jobs.session_signals import Bridge
-from tileview.qt.plot.plane import Plane
 from tileview.qt.views.graph.view import GraphView
 from tileview.qt.views.tiles.view import TilesView
-from tileview.qt.views.timeline.curves import CurvePainter
+from tileview.qt.views.timeline.axis import StepZoom
 from tileview.qt.views.timeline.data import PlotData
+from tileview.qt.views.timeline.plot import CurvePlot
 from tileview.qt.views.timeline.view import TimelineView
 
 KIB = 1024
@@ -102,7 +102,7 @@ def test_frames_of_fields_and_the_focus_are_seen(qtbot, name: str) -> None:
 
 
 @themes
-def test_names_of_layers_can_be_read_on_every_category(qapp, name: str) -> None:
+def test_names_of_layers_can_be_read_on_every_category(qtbot, name: str) -> None:
     theme = load_theme(name)
     allocs = [Alloc(f"layer {index}", 60 * KIB, 0, -1, group=f"layer {index}") for index in range(8)]
     timeline = make_timeline(
@@ -111,15 +111,18 @@ def test_names_of_layers_can_be_read_on_every_category(qapp, name: str) -> None:
     shown = curves(timeline, CurveMode.WORST)
     layers = stack(timeline, shown, 7)
     data = PlotData(shown, 586_960, 424_880, 49_152, over_steps(timeline), layers=layers)
-    image = QImage(700, 700, QImage.Format.Format_RGB32)
-    painter = QPainter(image)
-    curve_painter = CurvePainter(painter, Plane(QRectF(60, 20, 600, 640), 0, 4, 600 * KIB), data, theme)
-    curve_painter.paint()
-    painter.end()
+    zoom = StepZoom()
+    zoom.set_steps(4, keep=False)
+    plot = CurvePlot(theme, zoom, lambda _: None, lambda _: "")
+    qtbot.addWidget(plot)
+    plot.resize(700, 700)
+    plot.set_data(data)
+    image = plot.grab().toImage()
     # Parameters, seven groups and the rest.
-    assert len(curve_painter._named) == 9
-    for box in curve_painter._named:
-        area = box.toRect().adjusted(1, 2, -1, -2)
+    names = [label for label in plot.marks.labels if not label.text.startswith("budget")]
+    assert len(names) == 9
+    for label in names:
+        area = label.box.toRect().adjusted(1, 2, -1, -2)
         pixels = Counter(
             image.pixelColor(x, y).getRgb()[:3]
             for x in range(area.left(), area.right())
@@ -248,7 +251,9 @@ def test_a_selected_tile_has_a_frame_of_light_and_dark(tiles, name: str, held: i
 @pytest.fixture
 def plot(show_view):
     def build(timeline, name: str) -> TimelineView:
-        return show_view(TimelineView, session_of(timeline), name)
+        view = show_view(TimelineView, session_of(timeline), name)
+        view.set_stacked(False)
+        return view
 
     return build
 

@@ -75,7 +75,8 @@ class Plot(pg.PlotWidget):
         self._keys, self._tip = keys, tip
         self._drag: Drag | None = None
         self._place: QPointF | None = None
-        self.setAccessibleName(name)
+        for widget in (self, self.viewport()):
+            widget.setAccessibleName(name)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.viewport().setMouseTracking(True)
         item = self.getPlotItem()

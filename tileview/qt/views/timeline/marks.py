@@ -40,7 +40,7 @@ class Flag:
 
 
 @dataclass(frozen=True, slots=True)
-class _Label:
+class Label:
     box: QRectF
     text: str
     ink: QColor
@@ -93,7 +93,7 @@ class Marks:
         scale = (start.y() - end.y()) / curves.top
         heights = [start.y() - size * scale for size in curves.heights()]
         self.placer = LabelPlacer(above, edges[:-1], edges[1:], heights)
-        self.labels: list[_Label] = []
+        self.labels: list[Label] = []
         self.flags: list[tuple[QRectF, str, Flag]] = []
         self._markers: list[tuple[str, QPointF]] = []
         self._place_layers()
@@ -108,7 +108,7 @@ class Marks:
     # -- placing --------------------------------------------------------------------------------------------------
 
     def _add(self, box: QRectF, text: str, ink: str) -> None:
-        self.labels.append(_Label(box, text, self.theme.color(ink)))
+        self.labels.append(Label(box, text, self.theme.color(ink)))
 
     def _place_layers(self) -> None:
         """A layer's name stands in it where it is thick and wide enough."""

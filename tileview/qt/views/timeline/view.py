@@ -80,8 +80,8 @@ class TimelineView(View):
     def _build(self) -> None:
         theme, keys = self.bridge.theme, self.moves.key
         self.controls = controls = TimelineControls(self)
-        self._line = LineLabel(controls)
-        controls.add_line(self._line)
+        self.line = LineLabel(controls)
+        controls.add_line(self.line)
         self.legend = Legend(self)
         self.plot = CurvePlot(theme, self.axis, keys, self.tip, self)
         self.strip = StepStrip(theme, "Cycles of the steps", self, zoom=self.axis, keys=keys)
@@ -89,11 +89,11 @@ class TimelineView(View):
         self.plots: tuple[StepPlot, ...] = (self.plot, self.strip, self.bars)
         self.hint = ElidedLabel(HINT, self, Qt.TextElideMode.ElideRight)
         self.hint.setForegroundRole(QPalette.ColorRole.PlaceholderText)
-        self._scroll = QScrollBar(Qt.Orientation.Vertical, self)
-        self._scroll.setAccessibleName("Scroll the lifetimes")
+        self.scroll = QScrollBar(Qt.Orientation.Vertical, self)
+        self.scroll.setAccessibleName("Scroll the lifetimes")
         self._upper, self._lower = QWidget(self), QWidget(self)
         upper = QVBoxLayout(self._upper)
-        upper.setContentsMargins(0, 0, self._scroll.sizeHint().width(), 0)
+        upper.setContentsMargins(0, 0, self.scroll.sizeHint().width(), 0)
         upper.setSpacing(0)
         upper.addWidget(self.plot, 1)
         upper.addWidget(self.strip)
@@ -101,7 +101,7 @@ class TimelineView(View):
         lower.setContentsMargins(0, 0, 0, 0)
         lower.setSpacing(0)
         lower.addWidget(self.bars, 1)
-        lower.addWidget(self._scroll)
+        lower.addWidget(self.scroll)
         self._splitter = QSplitter(Qt.Orientation.Vertical, self)
         self._splitter.addWidget(self._upper)
         self._splitter.addWidget(self._lower)
@@ -135,7 +135,7 @@ class TimelineView(View):
         self.bars.chosen.connect(self.session.select_allocation)
         self.bars.pointed_root.connect(self._pointed_root)
         self.bars.scrolled.connect(self._sync_scroll)
-        self._scroll.valueChanged.connect(self.bars.scroll_to)
+        self.scroll.valueChanged.connect(self.bars.scroll_to)
         self.bridge.hovered.connect(self._on_hover)
 
     # -- what the view shows --------------------------------------------------------------------------------------
@@ -188,7 +188,7 @@ class TimelineView(View):
             self._data = None
             self.plot.set_data(None, self._nothing())
             self.legend.set_entries(())
-            self._line.show_text("")
+            self.line.show_text("")
             return
         source = self.source
         shown = source.first(timeline)
@@ -218,7 +218,7 @@ class TimelineView(View):
         return self._reader.layers(timeline, shown)
 
     def _reading(self, read: int, count: int) -> None:
-        self._line.show_text(f"Reading what the layers need: {read:,} of {count:,} arrays")
+        self.line.show_text(f"Reading what the layers need: {read:,} of {count:,} arrays")
 
     def _nothing(self) -> str:
         estimate = self.session.estimate
@@ -247,7 +247,7 @@ class TimelineView(View):
                 text = f"No tile selected, worst tile shown · {text}"
             if selection.span is not None:
                 text += f" · range {selection.span[0]} … {selection.span[1] - 1}"
-            self._line.show_text(text)
+            self.line.show_text(text)
             self.plot.set_description(text)
         tile = None if step is None or step >= len(timeline.steps) else tile_at(timeline, data.curves, step)
         self.legend.set_entries(legend_entries(self.bridge.theme, data, step, tile, timeline.tile_count))
@@ -286,11 +286,11 @@ class TimelineView(View):
         self.bars.set_selected(selection.allocation)
 
     def _sync_scroll(self) -> None:
-        self._scroll.blockSignals(True)
-        self._scroll.setRange(0, self.bars.most_offset())
-        self._scroll.setPageStep(self.bars.page())
-        self._scroll.setValue(self.bars.offset)
-        self._scroll.blockSignals(False)
+        self.scroll.blockSignals(True)
+        self.scroll.setRange(0, self.bars.most_offset())
+        self.scroll.setPageStep(self.bars.page())
+        self.scroll.setValue(self.bars.offset)
+        self.scroll.blockSignals(False)
 
     def _sync_axis(self) -> None:
         self.controls.back_button.setEnabled(self.axis.can_go_back)
@@ -309,7 +309,7 @@ class TimelineView(View):
         height, line = self.height(), self.fontMetrics().height()
         is_low = 2 * height < 37 * line
         self.controls.set_low(is_low)
-        self._line.set_beside(24 if is_low else None)
+        self.line.set_beside(24 if is_low else None)
         self.legend.setVisible(height >= 10 * line)
         self.hint.setVisible(height >= 20 * line)
         self.legend.set_most_lines(1 if height < 15 * line else 2 if height < 28 * line else 4)
@@ -406,7 +406,7 @@ class TimelineView(View):
         return partial(steps_csv, timeline, data.curves, data.over, data.layers, data.second)
 
     def picture_words(self) -> str:
-        return self._line.full_text
+        return self.line.full_text
 
     def picture_parts(self, whole: bool = False) -> Sequence[Part]:
         parts: list[Part] = []
