@@ -496,8 +496,8 @@ def test_thousands_of_rows_scroll(make) -> None:
     view = make(session)
     wheel(view.bars.viewport(), QPoint(100, 20), -1200)
     assert view.bars.offset == 30
-    assert view.scroll.value() == 30
-    view.scroll.setValue(100)
+    assert view.scroll_bar.value() == 30
+    view.scroll_bar.setValue(100)
     assert view.bars.rows[view.bars.offset].name == "v100"
     session.select_allocation(2500)
     assert view.bars.offset <= 2500 < view.bars.offset + view.bars.page()

@@ -89,11 +89,11 @@ class TimelineView(View):
         self.plots: tuple[StepPlot, ...] = (self.plot, self.strip, self.bars)
         self.hint = ElidedLabel(HINT, self, Qt.TextElideMode.ElideRight)
         self.hint.setForegroundRole(QPalette.ColorRole.PlaceholderText)
-        self.scroll = QScrollBar(Qt.Orientation.Vertical, self)
-        self.scroll.setAccessibleName("Scroll the lifetimes")
+        self.scroll_bar = QScrollBar(Qt.Orientation.Vertical, self)
+        self.scroll_bar.setAccessibleName("Scroll the lifetimes")
         self._upper, self._lower = QWidget(self), QWidget(self)
         upper = QVBoxLayout(self._upper)
-        upper.setContentsMargins(0, 0, self.scroll.sizeHint().width(), 0)
+        upper.setContentsMargins(0, 0, self.scroll_bar.sizeHint().width(), 0)
         upper.setSpacing(0)
         upper.addWidget(self.plot, 1)
         upper.addWidget(self.strip)
@@ -101,7 +101,7 @@ class TimelineView(View):
         lower.setContentsMargins(0, 0, 0, 0)
         lower.setSpacing(0)
         lower.addWidget(self.bars, 1)
-        lower.addWidget(self.scroll)
+        lower.addWidget(self.scroll_bar)
         self._splitter = QSplitter(Qt.Orientation.Vertical, self)
         self._splitter.addWidget(self._upper)
         self._splitter.addWidget(self._lower)
@@ -135,7 +135,7 @@ class TimelineView(View):
         self.bars.chosen.connect(self.session.select_allocation)
         self.bars.pointed_root.connect(self._pointed_root)
         self.bars.scrolled.connect(self._sync_scroll)
-        self.scroll.valueChanged.connect(self.bars.scroll_to)
+        self.scroll_bar.valueChanged.connect(self.bars.scroll_to)
         self.bridge.hovered.connect(self._on_hover)
 
     # -- what the view shows --------------------------------------------------------------------------------------
@@ -286,11 +286,11 @@ class TimelineView(View):
         self.bars.set_selected(selection.allocation)
 
     def _sync_scroll(self) -> None:
-        self.scroll.blockSignals(True)
-        self.scroll.setRange(0, self.bars.most_offset())
-        self.scroll.setPageStep(self.bars.page())
-        self.scroll.setValue(self.bars.offset)
-        self.scroll.blockSignals(False)
+        self.scroll_bar.blockSignals(True)
+        self.scroll_bar.setRange(0, self.bars.most_offset())
+        self.scroll_bar.setPageStep(self.bars.page())
+        self.scroll_bar.setValue(self.bars.offset)
+        self.scroll_bar.blockSignals(False)
 
     def _sync_axis(self) -> None:
         self.controls.back_button.setEnabled(self.axis.can_go_back)
