@@ -1,4 +1,4 @@
-"""The strip that says which tiles are alike, as one sentence whose parts can be chosen."""
+"""The strip that says which tiles are identical, as one sentence whose parts can be chosen."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SCAN_SECONDS = 0.008
 
 
 class GroupStrip(QWidget):
-    """``1,408 tiles alike, 63 alike, 1 alone``: each part selects its tiles; what has no room stands in a menu.
+    """``1,408 identical tiles, 63 identical, 1 unique``: each part selects its tiles; what has no room stands in a menu.
 
     Groups at one step are found at once, those over all steps a few steps at a time between events. A hidden strip does
     nothing.
@@ -35,7 +35,7 @@ class GroupStrip(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName("Tiles that are alike")
+        self.setAccessibleName("Identical tiles")
         self._groups: tuple[TileGroup, ...] = ()
         self._parts: tuple[GroupPart, ...] = ()
         self._timeline: Timeline | None = None
@@ -53,7 +53,7 @@ class GroupStrip(QWidget):
         self.scope = QComboBox(self)
         self.scope.addItem("At this step", False)
         self.scope.addItem("At all steps", True)
-        self.scope.setToolTip("Tiles are alike that hold the same standard and the same interleaved bytes")
+        self.scope.setToolTip("Identical tiles hold the same standard and the same interleaved bytes")
         self.scope.setAccessibleName("Steps over which tiles are compared")
         self.scope.currentIndexChanged.connect(self._restart)
         self._label = QLabel(self)
@@ -77,7 +77,7 @@ class GroupStrip(QWidget):
     def _button(self) -> QToolButton:
         button = QToolButton(self)
         button.setAutoRaise(True)
-        button.setAccessibleName("Select tiles that are alike")
+        button.setAccessibleName("Select identical tiles")
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         font = button.font()
         font.setUnderline(True)
@@ -208,9 +208,9 @@ class GroupStrip(QWidget):
         return shown
 
     def _rest_text(self, shown: int, brief: bool) -> str:
-        """``24 more groups, 345 tiles``, in brief ``24 more``; tiles that are alone count as groups of one."""
+        """``24 more groups, 345 tiles``, in brief ``24 more``; unique tiles count as groups of one."""
         tiles = sum(len(part.tiles) for part in self._parts[shown:])
-        alone = sum(len(part.tiles) - 1 for part in self._parts[shown:] if part.text.endswith("alone"))
+        alone = sum(len(part.tiles) - 1 for part in self._parts[shown:] if part.is_unique)
         groups = len(self._parts) - shown + alone
         if brief:
             return f"{groups:,} more"
