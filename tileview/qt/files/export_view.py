@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Slot
-from PySide6.QtGui import QImage
+from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QWidget
 
 from tileview.errors import SaveError, TileViewError
@@ -64,6 +64,8 @@ class ViewExporter(QObject):
                     "Write the view with the focus, or another one, as PNG, SVG or CSV", self._is_open, icon="picture"),
             Command("export_table", "Export &table as CSV…", "File", self.export_table, (),
                     "Write the table of the view with the focus as CSV", self._is_open, icon="table"),
+            Command("copy_picture", "Copy &picture", "File", self.copy_picture, (),
+                    "Put a picture of the view with the focus on the clipboard", self._is_open, in_menu=False),
         )  # fmt: skip
 
     def _is_open(self) -> bool:
@@ -108,6 +110,20 @@ class ViewExporter(QObject):
             self._bridge.message.emit("Click into the table that is to be exported first.")
             return
         self._bring(view, partial(self._ask, Wish(view, Kind.CSV)))
+
+    def copy_picture(self, argument: object = None) -> None:
+        """Put a picture of the view named, else of the one that has the focus, on the clipboard."""
+        view = self._named(argument)
+        if view is None:
+            self._bridge.message.emit("Click into the view that is to be copied first.")
+            return
+        try:
+            image = png_image(picture_of(view), view.devicePixelRatioF())
+        except SaveError as error:
+            self._bridge.message.emit(str(error))
+            return
+        QGuiApplication.clipboard().setImage(image)
+        self._bridge.message.emit(f"Copied a picture of {view.title}")
 
     def _bring(self, view: View, then: Callable[[], None]) -> None:
         """Have a view in sight: one behind others has not the size that it is drawn in, and may not be filled."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import numpy as np
+import numpy.typing as npt
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter
 
-from tileview.qt.plot.plane import FloatArray
+FloatArray = npt.NDArray[np.float64]
 
 _FORBIDDEN = 1e6
 _ALONG = 24.0

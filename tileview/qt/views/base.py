@@ -164,13 +164,17 @@ class View(FocusHolder):
         return ()
 
     def export_actions(self) -> list[QAction]:
-        """What the context menus of the view offer besides its own: to export it."""
+        """What the context menus of the view offer besides its own: to copy and to export it."""
         if not self._export_actions:
             self._export_actions = (
+                action_of(self, "Copy &picture", self._request_copy),
                 action_of(self, "&Export this view…", self._request_picture),
                 action_of(self, "Export its &table as CSV…", self._request_table),
             )
-        return list(self._export_actions if self.has_table() else self._export_actions[:1])
+        return list(self._export_actions if self.has_table() else self._export_actions[:2])
+
+    def _request_copy(self) -> None:
+        self.bridge.requested.emit("copy_picture", self.name)
 
     def _request_picture(self) -> None:
         self.bridge.requested.emit("export_view", self.name)

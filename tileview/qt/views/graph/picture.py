@@ -8,8 +8,8 @@ from PySide6.QtCore import QMarginsF
 from PySide6.QtGui import QFont, QPainter, QPicture
 
 from tileview.qt.base.painting import painting
-from tileview.qt.plot.legend_strip import LegendStrip
 from tileview.qt.views.graph.canvas import GraphCanvas
+from tileview.qt.views.graph.legend import LegendStrip
 from tileview.qt.views.graph.scene import GraphScene, Highlight
 
 _MARGIN = 16

@@ -12,7 +12,6 @@ from tileview.graphlayout import repeats
 from tileview.model.graph import Graph
 from tileview.present.graph_style import ColourMode, GraphStyle
 from tileview.qt.jobs.session_signals import Bridge
-from tileview.qt.plot.legend_strip import LegendStrip
 from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import TablePart
 from tileview.qt.views.base import View
@@ -20,6 +19,7 @@ from tileview.qt.views.graph.bar import GraphBar
 from tileview.qt.views.graph.canvas import GraphCanvas
 from tileview.qt.views.graph.dress import GraphDress
 from tileview.qt.views.graph.layouts import GraphLayouts, LayoutRequest, LayoutResult
+from tileview.qt.views.graph.legend import LegendStrip
 from tileview.qt.views.graph.look import box_sizes
 from tileview.qt.views.graph.marks import GraphMarks
 from tileview.qt.views.graph.moves import GraphMoves, make_actions

@@ -24,6 +24,7 @@ from tileview.present.lifetimes import Lifetime, filtered, ordered
 from tileview.present.stacks import Series
 from tileview.qt.jobs.session_signals import Bridge
 from tileview.qt.jobs.throttle import Pace
+from tileview.qt.plot.legend import Legend
 from tileview.qt.plot.picture import Part
 from tileview.qt.views.base import View, action_of
 from tileview.qt.views.tiles.controls import LineLabel
@@ -32,7 +33,7 @@ from tileview.qt.views.timeline.bars import LifetimeBars
 from tileview.qt.views.timeline.controls import LifetimeFilter, TimelineControls
 from tileview.qt.views.timeline.data import PlotData
 from tileview.qt.views.timeline.layers import LayerReader
-from tileview.qt.views.timeline.legend import CurveLegend, legend_entries
+from tileview.qt.views.timeline.legend import legend_entries
 from tileview.qt.views.timeline.lives import LifetimeSource
 from tileview.qt.views.timeline.moves import TimelineMoves
 from tileview.qt.views.timeline.plot import CurvePlot
@@ -79,7 +80,7 @@ class TimelineView(View):
         controls.panes_changed.connect(self._show_panes)
         self._line = LineLabel(controls)
         controls.add_line(self._line)
-        self.legend = CurveLegend(self)
+        self.legend = Legend(self)
         self.plot = CurvePlot(theme, self.axis, self.moves.key, self.tip, self)
         self.bars = LifetimeBars(theme, self.axis, self.moves.key, self.lives.tip, self.lives.uses, self)
         self.plot.stepped.connect(self.session.select_step)
