@@ -7,14 +7,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QBrush, QKeyEvent, QPainter
+from PySide6.QtGui import QBrush, QKeyEvent, QPainter, QPolygonF
 
 from tileview.model.sizes import kib_text
 from tileview.model.timeline import ByteArray
 from tileview.present.rasters import load_order
 from tileview.qt.base.theme import Theme
 from tileview.qt.plot.axes import ByteAxis
-from tileview.qt.plot.base import Command
 from tileview.qt.plot.labels import draw_label
 from tileview.qt.views.tiles.items import cosmetic
 from tileview.qt.views.tiles.picture import CTRL, SHIFT, TilePicture
@@ -33,13 +32,14 @@ class LoadBars(TilePicture):
 
     def __init__(self, theme: Theme, tip: Callable[[int], str]) -> None:
         self._order = np.zeros(0, dtype=np.int64)
-        self._place = np.zeros(0, dtype=np.int64)
+        self._ranks = np.zeros(0, dtype=np.int64)
         self._layers: list[Layer] = []
+        self._tops: ByteArray = np.zeros(0, dtype=np.int64)
         self._limits: list[tuple[int, str]] = []
         self._marked: list[tuple[int, str]] = []
         self._selected: tuple[int, ...] = ()
         self._cursor: int | None = None
-        self._bars = [pg.BarGraphItem(x0=[], width=1, height=[], pen=None) for _ in range(_MOST_LAYERS + 1)]
+        self._bars = [pg.BarGraphItem(x0=[], width=1, height=[], pen=None) for _ in range(_MOST_LAYERS)]
         self._lines = [pg.InfiniteLine(angle=0) for _ in range(2)]
         self._current, self._pointer = pg.InfiniteLine(angle=90), pg.InfiniteLine(angle=90)
         super().__init__(theme, "Tiles sorted by load", tip, {"left": ByteAxis()})
@@ -56,8 +56,8 @@ class LoadBars(TilePicture):
         names.
         """
         self._order = load_order(values)
-        self._place = np.empty_like(self._order)
-        self._place[self._order] = np.arange(len(self._order))
+        self._ranks = np.empty_like(self._order)
+        self._ranks[self._order] = np.arange(len(self._order))
         self._layers = [(sizes[self._order], token) for sizes, token in layers]
         self._limits = list(limits)
         low = min(scale[0], int(values.min(initial=0)))
@@ -71,7 +71,7 @@ class LoadBars(TilePicture):
     def set_message(self, text: str) -> None:
         """Why there is nothing to show."""
         self._layers, self._limits = [], []
-        self._order = self._place = np.zeros(0, dtype=np.int64)
+        self._order = self._ranks = np.zeros(0, dtype=np.int64)
         self._show_bars()
         self._show_marks()
         self.say(text)
@@ -92,7 +92,7 @@ class LoadBars(TilePicture):
 
     def place_of(self, tile: int) -> int | None:
         """Where a tile stands in the order."""
-        return int(self._place[tile]) if tile < len(self._place) else None
+        return int(self._ranks[tile]) if tile < len(self._ranks) else None
 
     def tile_of(self, value: QPointF) -> int | None:
         return int(self._order[int(value.x())]) if 0 <= value.x() < len(self._order) else None
@@ -107,7 +107,7 @@ class LoadBars(TilePicture):
             self._show_marks()
 
     def _show_bars(self) -> None:
-        """Bars with gaps where there is room for them; what lies over the limit is hatched."""
+        """Bars, with gaps where there is room for them."""
         count = len(self._order)
         base = np.zeros(count, dtype=np.int64)
         gap = 1 / (self.area().width() / count) if count and self.area().width() / count >= 4 else 0.0
@@ -115,9 +115,7 @@ class LoadBars(TilePicture):
         for place, (sizes, token) in enumerate(self._layers):
             shown[place] = (base, sizes, QBrush(self.theme.color(token)))
             base = base + sizes
-        if self._limits and count:
-            over = np.maximum(base - self._limits[0][0], 0)
-            shown[-1] = (base - over, over, QBrush(self.theme.color("over"), Qt.BrushStyle.BDiagPattern))
+        self._tops = base
         for item, (lower, sizes, brush) in zip(self._bars, shown, strict=True):
             some = sizes != 0
             x = np.flatnonzero(some)
@@ -147,6 +145,7 @@ class LoadBars(TilePicture):
         if not len(self._order):
             return
         metrics, area = self.fontMetrics(), self.area()
+        self._draw_excess(painter, area)
         painter.setPen(Qt.PenStyle.NoPen)
         for place, token in self._marked:
             x = area.left() + (place + 0.5) * area.width() / len(self._order)
@@ -168,7 +167,24 @@ class LoadBars(TilePicture):
             taken.append(box)
             draw_label(painter, box, text, self.theme.color("budget"), self.theme.color("background"))
 
-    def key(self, event: QKeyEvent) -> Command | None:
+    def _draw_excess(self, painter: QPainter, area: QRectF) -> None:
+        """Hatch what lies over the limit: the first bars, as they are sorted."""
+        limit = self._limits[0][0] if self._limits else None
+        count = 0 if limit is None else int((self._tops > limit).sum())
+        if limit is None or not count:
+            return
+        outline = QPolygonF([self.pixel(0, limit)])
+        for place, top in enumerate(self._tops[:count].tolist()):
+            outline.append(self.pixel(place, top))
+            outline.append(self.pixel(place + 1, top))
+        outline.append(self.pixel(count, limit))
+        painter.setPen(cosmetic(self.theme.over))
+        painter.setBrush(self.theme.color("background", 170))
+        painter.drawPolygon(outline)
+        painter.setBrush(QBrush(self.theme.color("over"), Qt.BrushStyle.BDiagPattern))
+        painter.drawPolygon(outline)
+
+    def key(self, event: QKeyEvent) -> Callable[[], object] | None:
         modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         by = _ALONG.get(Qt.Key(event.key()))
         if by is not None and not modifiers & ~(CTRL | SHIFT):

@@ -8,7 +8,7 @@ import numpy as np
 import pyqtgraph as pg
 from pyqtgraph.Qt import internals
 from PySide6.QtCore import QLineF, QRectF, Qt
-from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPen
+from PySide6.QtGui import QFont, QFontMetrics, QImage, QPainter, QPen
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from tileview.core.geometry.chip import Grid, grid
@@ -31,6 +31,8 @@ from tileview.qt.plot.axes import PlotAxis
 
 FEW_OVER = 64
 """So many tiles over a budget are hatched at most: over more, the lines would hide the values."""
+_INK, _HALO = "#000000", "#ffffff"
+"""Lines on the colours of a ramp: these do not change with the theme."""
 _BAR = 10
 """Pixels of the colour bar's width."""
 
@@ -52,6 +54,24 @@ def cosmetic(color: str, width: float = 1.0, style: Qt.PenStyle = Qt.PenStyle.So
     pen = pg.mkPen(color, width=width, style=style)
     pen.setCapStyle(Qt.PenCapStyle.SquareCap)
     return pen
+
+
+class SlotImage(pg.ImageItem):
+    """An image of slots, one pixel a tile; :meth:`show_cells` gives it the pixels, ``setLookupTable`` the colours."""
+
+    def __init__(self) -> None:
+        super().__init__(axisOrder="row-major")
+
+    def show_cells(self, cells: ByteImage, place: QRectF | None = None) -> None:
+        """Show (rows, columns) slots; ``place`` in the units of the plot, by default one unit a tile."""
+        self.setImage(cells, autoLevels=False, levels=(0, 255))
+        self.setRect(QRectF(0, 0, cells.shape[1], cells.shape[0]) if place is None else place)
+
+    def render(self) -> None:
+        """Make the picture; in 32 bits, which Qt scales ten times as fast as one with a colour table."""
+        super().render()
+        if self.qimage is not None:
+            self.qimage = self.qimage.convertToFormat(QImage.Format.Format_RGB32)
 
 
 class CellAxis(PlotAxis):
@@ -120,18 +140,20 @@ class CellLines(pg.GraphicsObject):
         return QRectF(-0.5, -0.5, self._grid.columns + 1, self._grid.rows + 1)
 
     def set_over(self, slots: ByteImage, over: BoolArray, light: BoolArray, theme: Theme) -> None:
-        """Line and hatch of the tiles over a budget, crosses of unavailable ones.
+        """Line and hatch of the tiles over a budget, crosses of unavailable ones; small islands and holes have a thin
+        line.
 
         ``slots`` and ``over`` are (tiles,), ``light`` says on which slots lines have to be light.
         """
         mask = mask_on_grid(self._grid, over)
+        holes = islands(~mask & (self._grid.tile >= 0)) if bool(mask.any()) else mask
         small = islands(mask)
-        red, halo = cosmetic(OVER_LINE, 2), cosmetic(theme.background, 4)
-        self._set("over", outline(mask & ~small), halo, red)
-        self._set("islands", outline(small), cosmetic(OVER_LINE, 1))
+        red, halo = cosmetic(OVER_LINE, 2), cosmetic(_HALO, 4)
+        self._set("over", outline((mask | holes) & ~small), halo, red)
+        self._set("islands", outline(small | holes), cosmetic(OVER_LINE, 1))
         hatched = []
         if 0 < int(over.sum()) <= FEW_OVER:
-            for is_light, ink in ((False, "#000000"), (True, "#ffffff")):
+            for is_light, ink in ((False, _INK), (True, _HALO)):
                 hatched.append((self._places(over & (light[slots] == is_light)), cosmetic(ink), False))
         lost = slots == Slot.UNAVAILABLE
         if bool(lost.any()):
@@ -216,8 +238,8 @@ class ColourScale(pg.PlotItem):
             self.hideAxis(side)
         self.showAxis("right")
         self.layout.setColumnFixedWidth(1, _BAR)
-        self._image = pg.ImageItem(axisOrder="row-major")
-        self._image.setImage(np.arange(LEVELS, dtype=np.uint8)[:, None], autoLevels=False, levels=(0, 255))
+        self._image = SlotImage()
+        self._image.show_cells(np.arange(LEVELS, dtype=np.uint8)[:, None])
         self.addItem(self._image)
         self._limit = pg.InfiniteLine(angle=0)
         self.addItem(self._limit)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
-import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter
 
@@ -15,15 +14,16 @@ from tileview.present.colours import Ramp, Slot, needs_light_ink
 from tileview.present.curves import BoolArray
 from tileview.present.rasters import ByteImage, Scale, fitted, on_grid
 from tileview.qt.base.theme import Theme
-from tileview.qt.plot.base import Command
 from tileview.qt.plot.zoom import Zoom
-from tileview.qt.views.tiles.items import CellAxis, CellLines, ColourScale, cosmetic, slot_table
+from tileview.qt.views.tiles.items import CellAxis, CellLines, ColourScale, SlotImage, cosmetic, slot_table
 from tileview.qt.views.tiles.picture import CTRL, SHIFT, TilePicture
 
 _ARROWS = {Qt.Key.Key_Left: (-1, 0), Qt.Key.Key_Right: (1, 0), Qt.Key.Key_Up: (0, -1), Qt.Key.Key_Down: (0, 1)}
 _MOVING = (Qt.KeyboardModifier.NoModifier, SHIFT, CTRL)
 """Modifiers with which arrows move: the current tile, the end of a range, the cursor alone."""
 _MOST_ZOOM = 24.0
+_EDGE = 2
+"""Pixels of ground around the cells, for the frames of those at the edge."""
 _BAR_FROM = 260
 """Pixels of width from which on there is room for the colour bar."""
 
@@ -47,9 +47,9 @@ class TileMap(TilePicture):
         self._grid: Grid = grid(0)
         self._ramp = Ramp.VIRIDIS
         self._slots: ByteImage = np.zeros(0, dtype=np.uint8)
-        self._over: BoolArray = np.zeros(0, dtype=np.bool_)
+        self._over_tiles: BoolArray = np.zeros(0, dtype=np.bool_)
         self._current: int | None = None
-        self._image = pg.ImageItem(axisOrder="row-major")
+        self._image = SlotImage()
         self._lines = CellLines()
         self.scale_bar = ColourScale()
         self.view_zoom = _EvenZoom(smallest=1.0)
@@ -80,7 +80,8 @@ class TileMap(TilePicture):
         table = slot_table(self.theme, self._ramp)
         self._image.setLookupTable(table)
         self._light = needs_light_ink(table)
-        self._lines.set_over(self._slots, self._over, self._light, self.theme)
+        if len(self._slots):
+            self._lines.set_over(self._slots, self._over_tiles, self._light, self.theme)
 
     def set_grid(self, shown: Grid) -> None:
         """Another arrangement of the tiles; the zoom is kept where the tiles are the same."""
@@ -88,7 +89,7 @@ class TileMap(TilePicture):
             return
         same = len(shown.row) == len(self._grid.row)
         self._grid = shown
-        self._slots, self._over = np.zeros(0, dtype=np.uint8), np.zeros(0, dtype=np.bool_)
+        self._slots, self._over_tiles = np.zeros(0, dtype=np.uint8), np.zeros(0, dtype=np.bool_)
         self._lines.set_grid(shown)
         for axis in (self._rows, self._columns):
             axis.show_grid(shown)
@@ -98,14 +99,14 @@ class TileMap(TilePicture):
 
     def set_cells(self, slots: ByteImage, over: BoolArray) -> None:
         """A colour slot for every tile, and which are over a budget."""
-        is_new = len(slots) != len(self._slots) or not np.array_equal(over, self._over)
-        self._slots, self._over = slots, over
+        is_new = len(slots) != len(self._slots) or not np.array_equal(over, self._over_tiles)
+        self._slots, self._over_tiles = slots, over
         shown = len(slots) > 0 and len(slots) == len(self._grid.row)
         self.say("" if shown else "No tiles to show")
         for item in (self._image, self._lines, self._rows, self._columns):
             item.setVisible(shown)
         if shown:
-            self._image.setImage(on_grid(self._grid, slots), autoLevels=False, levels=(0, 255))
+            self._image.show_cells(on_grid(self._grid, slots))
             if is_new or not self._lines.is_plain:
                 self._lines.set_over(slots, over, self._light, self.theme)
 
@@ -158,7 +159,10 @@ class TileMap(TilePicture):
     def _arrange(self) -> None:
         """Fit the grid into the plot anew, or keep how large it is shown, and its middle."""
         times, middle = self.magnification, self.view_zoom.shown.center()
-        fit = QRectF(*fitted(self._grid.rows, self._grid.columns, self.box.width(), self.box.height()).tolist())
+        width, height = max(self.box.width(), 2 * _EDGE + 1), max(self.box.height(), 2 * _EDGE + 1)
+        fit = QRectF(*fitted(self._grid.rows, self._grid.columns, width - 2 * _EDGE, height - 2 * _EDGE).tolist())
+        across, down = _EDGE * fit.width() / (width - 2 * _EDGE), _EDGE * fit.height() / (height - 2 * _EDGE)
+        fit.adjust(-across, -down, across, down)
         self.view_zoom.set_bounds(fit, keep=times > 1.001)
         if times > 1.001:
             self._show(times, middle, self.view_zoom.move_to)
@@ -205,13 +209,12 @@ class TileMap(TilePicture):
             middles = start + (np.arange(pixels) + 0.5) * size / pixels
             places.append(np.clip(np.floor(middles).astype(np.int64) + 1, 0, most))
         try:
-            self._image.setImage(padded[np.ix_(*places)], autoLevels=False, levels=(0, 255), rect=seen)
+            self._image.show_cells(padded[np.ix_(*places)], seen)
             yield
         finally:
-            whole = QRectF(0, 0, self._grid.columns, self._grid.rows)
-            self._image.setImage(cells, autoLevels=False, levels=(0, 255), rect=whole)
+            self._image.show_cells(cells)
 
-    def key(self, event: QKeyEvent) -> Command | None:
+    def key(self, event: QKeyEvent) -> Callable[[], object] | None:
         key, modifiers = Qt.Key(event.key()), event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         if key in _ARROWS and modifiers in _MOVING:
             across, down = _ARROWS[key]

@@ -9,7 +9,7 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter
 
 from tileview.qt.base.theme import Theme
 from tileview.qt.plot.axes import PlotAxis
-from tileview.qt.plot.base import Command, Drag, Plot
+from tileview.qt.plot.base import Drag, Plot
 from tileview.qt.plot.zoom import Zoom
 
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
@@ -63,7 +63,7 @@ class TilePicture(Plot):
         tile = self.tile_at(place)
         return "" if tile is None else self._tile_tip(tile)
 
-    def key(self, event: QKeyEvent) -> Command | None:
+    def key(self, event: QKeyEvent) -> Callable[[], object] | None:
         key, modifiers = Qt.Key(event.key()), event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         if key == Qt.Key.Key_Space and modifiers in (Qt.KeyboardModifier.NoModifier, CTRL):
             return self.toggled.emit
