@@ -1,4 +1,4 @@
-"""What lies in the plot of the tile map: axes of rows and columns, the lines over the cells, and the colour bar."""
+"""What lies in the plot of the tile map: axes of rows and columns, the lines over the cells, the colour bar, signs of the legend."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pyqtgraph as pg
 from pyqtgraph.Qt import internals
 from PySide6.QtCore import QLineF, QRectF, Qt
-from PySide6.QtGui import QFont, QFontMetrics, QImage, QPainter, QPen
+from PySide6.QtGui import QBrush, QFont, QFontMetrics, QImage, QPainter, QPen
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from tileview.core.geometry.chip import Grid, grid
@@ -28,6 +28,8 @@ from tileview.present.rasters import (
 from tileview.present.ticks import UNIT_BYTES, byte_ticks
 from tileview.qt.base.theme import Theme
 from tileview.qt.plot.axes import PlotAxis
+from tileview.qt.plot.legend import Entry
+from tileview.qt.views.tiles.words import LegendEntry
 
 FEW_OVER = 64
 """So many tiles over a budget are hatched at most: over more, the lines would hide the values."""
@@ -54,6 +56,22 @@ def cosmetic(color: str, width: float = 1.0, style: Qt.PenStyle = Qt.PenStyle.So
     pen = pg.mkPen(color, width=width, style=style)
     pen.setCapStyle(Qt.PenCapStyle.SquareCap)
     return pen
+
+
+def legend_of(entries: Sequence[LegendEntry], theme: Theme) -> tuple[Entry, ...]:
+    """The entries of a legend as they are drawn: hollow frames, crosses, filled swatches."""
+    muted = cosmetic(theme.muted)
+    signs = {
+        "over": (cosmetic(OVER_LINE, 2), QBrush(Qt.GlobalColor.transparent)),
+        "selected": (cosmetic(theme.mark, 2), QBrush(Qt.GlobalColor.transparent)),
+        "unavailable": (muted, QBrush(theme.color("unavailable"), Qt.BrushStyle.DiagCrossPattern)),
+        "absent": (muted, QBrush(theme.color("raised"))),
+    }
+    found = []
+    for entry in entries:
+        pen, brush = signs[entry.sign] if entry.sign in signs else (muted, QBrush(theme.color(entry.sign)))
+        found.append(Entry(entry.text, pen, brush))
+    return tuple(found)
 
 
 class SlotImage(pg.ImageItem):

@@ -30,13 +30,14 @@ from tileview.present.rasters import (
 from tileview.present.tables import signed_kib
 from tileview.present.tile_groups import identical_tiles
 from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.plot.legend import Legend
 from tileview.qt.plot.picture import Part
 from tileview.qt.views.base import View, action_of, show_menu
 from tileview.qt.views.tiles.bars import LoadBars
 from tileview.qt.views.tiles.choosing import TileChoice
 from tileview.qt.views.tiles.controls import LineLabel, Picture, TilesControls
 from tileview.qt.views.tiles.groups import GroupStrip
-from tileview.qt.views.tiles.legend import TileLegend
+from tileview.qt.views.tiles.items import legend_of
 from tileview.qt.views.tiles.map import TileMap
 from tileview.qt.views.tiles.scales import MetricScales
 from tileview.qt.views.tiles.words import (
@@ -102,7 +103,8 @@ class TilesView(View):
         self._stack = QStackedWidget(self)
         self._stack.addWidget(self.map)
         self._stack.addWidget(self.bars)
-        self.legend = TileLegend(theme, self)
+        self.legend = Legend(self)
+        self.legend.setAccessibleName("Legend of the tiles")
         self.groups = GroupStrip(theme, self)
         self.groups.chosen.connect(self.choice.choose)
         layout = QVBoxLayout(self)
@@ -222,7 +224,7 @@ class TilesView(View):
         text = headline(timeline, field, root)
         self.line.show_text(text)
         for picture in (self.map, self.bars):
-            picture.set_description("; ".join([text, *self.legend.entries[1:]]))
+            picture.set_description("; ".join([text, *self.legend.texts[1:]]))
 
     def _show_legend(self, timeline: Timeline, field: TileField) -> None:
         scale = self.scale()
@@ -234,7 +236,8 @@ class TilesView(View):
             write = signed_kib if scale.diverging else kib_text
             words = [f"{write(scale.low)} to {write(scale.high)}"]
             words += [f"{name} {kib_text(size)}" for size, name in scale_marks(timeline, self._metric)]
-        self.legend.set_entries(entries, words)
+        self.legend.set_entries(legend_of(entries, self.bridge.theme))
+        self.legend.setAccessibleDescription("; ".join([*words, *self.legend.texts]))
 
     def _show_cursor(self, cursor: int | None) -> None:
         """Show and tell the tile that the cursor has come to: what it holds, and how it is chosen."""
@@ -454,7 +457,7 @@ class TilesView(View):
 
     def on_theme(self) -> None:
         theme = self.bridge.theme
-        for widget in (self.map, self.bars, self.legend, self.groups):
+        for widget in (self.map, self.bars, self.groups):
             widget.set_theme(theme)
         self.refresh()
 
