@@ -14,6 +14,7 @@ os.environ["QT_QPA_PLATFORM"] = "offscreen"
 
 import shiboken6
 from PySide6.QtCore import QCoreApplication, QEvent, QTimer
+from PySide6.QtWidgets import QMenu, QMenuBar
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
 
@@ -92,6 +93,15 @@ class Driver:
             lambda: self.session.document is not None and self.session.document.path == path, timeout=30_000
         )
         self.settle()
+
+    def menu(self, *titles: str) -> QMenu:
+        """A menu by its titles from the menu bar down, filled as when it is shown."""
+        around: QMenuBar | QMenu = self.window.menuBar()
+        for title in titles:
+            menus = [action.menu() for action in around.actions() if action.menu() is not None]
+            around = next(menu for menu in menus if menu.title().replace("&", "") == title)
+            around.aboutToShow.emit()
+        return around
 
     def trigger(self, name: str) -> None:
         """What a click on a menu entry does."""

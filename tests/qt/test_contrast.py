@@ -14,10 +14,10 @@ from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton, QSpinBox, QTree
 from tests.helpers.fake_session import session_of
 from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, make_timeline
 from tests.helpers.opened import opened
+from tileview.analysis.lifetimes import lifetimes
 from tileview.present.colours import contrast, ink_on, parse_rgb, relative_luminance
 from tileview.present.curves import CurveMode, curves, over_steps
 from tileview.present.graph_figures import StepState
-from tileview.present.lifetimes import lifetimes
 from tileview.present.stacks import stack
 from tileview.qt.base.style import apply_theme
 from tileview.qt.base.theme import GROUND_TOKENS, TEXT_TOKENS, Theme, load_theme

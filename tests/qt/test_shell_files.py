@@ -163,8 +163,8 @@ def test_missing_recent_files_are_greyed(driver, pair, vit3):
     driver.open(vit3)
     driver.open(pair)
     vit3.unlink()
-    driver.window._fill_recent()
-    entries = {action.text(): action.isEnabled() for action in driver.window._recent.actions() if action.text()}
+    recent = driver.menu("File", "Open recent")
+    entries = {action.text(): action.isEnabled() for action in recent.actions() if action.text()}
     first, second = f"&1  {short_path(pair)}", f"&2  {short_path(vit3)} (missing)"
     assert entries[first] is True
     assert entries[second] is False

@@ -330,7 +330,7 @@ def test_the_palette_and_menus_show_markup_as_it_is(shaped, tmp_path):
     QApplication.processEvents()
     assert_no_markup()
     palette.close()
-    shaped.window._fill_recent()
+    shaped.menu("File", "Open recent")
     assert_no_markup()
 
 

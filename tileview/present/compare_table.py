@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tileview.model.sizes import percent_text
 from tileview.present.compare_states import MISSING, MOST_STATES, CompareRow, Section
 from tileview.present.csvtext import Field
-from tileview.present.tables import (
-    EMPTY_CELL,
-    Cell,
-    Column,
-    TableSpec,
-    Tone,
-    percent_text,
-    signed_exact,
-    signed_kib,
-)
+from tileview.present.tables import EMPTY_CELL, Cell, Column, TableSpec, Tone, signed_exact, signed_kib
 
 _WORDY = frozenset({Section.PLANS, Section.HOMES})
 """Sections whose entries are long words: those read from the left."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tileview.analysis.loads import total_peak_place
+from tileview.analysis.words import counted
 from tileview.core.geometry.chip import Grid, grid
 from tileview.model.sizes import kib_text
 from tileview.model.timeline import Timeline
@@ -31,7 +32,6 @@ from tileview.present.rasters import (
     tile_field,
 )
 from tileview.present.tables import signed_exact
-from tileview.present.words import counted
 
 
 @dataclass(frozen=True, slots=True)

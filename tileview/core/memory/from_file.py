@@ -14,7 +14,7 @@ from tileview.core.memory.file_rows import FileRows
 from tileview.core.memory.file_tiles import FileNumbers
 from tileview.core.memory.infer import Inferred, born, infer_groups
 from tileview.core.memory.rows import layout_fault
-from tileview.core.memory.usage import PlacedTiles, live_spans
+from tileview.core.memory.usage import PlacedTiles, live_stretches
 from tileview.core.memory.verdict import Budgets, Place, Unsized, contiguous_bytes, decide
 from tileview.model.sizes import LARGEST_COUNTED_BYTES, UNAVAILABLE, Size, Unavailable, size_to_u64
 from tileview.model.tensor import MemoryClass
@@ -55,7 +55,7 @@ class _Reader:
         self.file = file
         self.problems: list[Problem] = []
         self.live = self._live_roots()
-        self.spans = live_spans(self.live)
+        self.spans = live_stretches(self.live)
         self.inferred: Inferred = infer_groups(file, self.spans)
         self.rows = FileRows(file, self.inferred)
         self.unavailable = frozenset(

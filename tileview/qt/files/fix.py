@@ -25,10 +25,10 @@ from PySide6.QtWidgets import (
 from tileview.analysis.fix import DEFAULT_LIMIT, FixResult, Mode, swaps_text
 from tileview.analysis.layout_fix import LayoutFix, fix_layouts
 from tileview.analysis.trials import Swap, Trial
+from tileview.analysis.words import layout_words
 from tileview.model.recipe import Recipe
 from tileview.model.sizes import Size, Unavailable, exact_text
 from tileview.present.plan_words import plan_differences, plan_words
-from tileview.present.words import layout_words
 from tileview.qt.base.text import plain_tip
 from tileview.qt.jobs.estimator import Background
 from tileview.qt.jobs.processes import Task, Worker, failure_of

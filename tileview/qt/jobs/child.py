@@ -21,7 +21,7 @@ class ChildProcess:
     """
 
     def __init__(self) -> None:
-        package = str(Path(__file__).resolve().parents[2])
+        package = str(Path(__file__).resolve().parents[3])
         paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
         self._process = subprocess.Popen(
             [sys.executable, "-X", "utf8", "-m", "tileview.qt.jobs.worker"],

@@ -89,6 +89,7 @@ class Still(pg.GraphicsObject):
         return QRectF(self.viewRect())
 
     def viewTransformChanged(self) -> None:
+        super().viewTransformChanged()
         self.prepareGeometryChange()
         self.update()
 

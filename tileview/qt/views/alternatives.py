@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Sequence
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QPushButton, QStyle, QVBoxLayout, QWidget
 
+from tileview.analysis.words import kind_words
 from tileview.present.alternative_rows import (
     AlternativeColumn,
     AlternativeNote,
@@ -17,7 +18,6 @@ from tileview.present.alternative_rows import (
     progress_words,
 )
 from tileview.present.details import find_operation
-from tileview.present.words import kind_words
 from tileview.qt.jobs.session_signals import Bridge
 from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import TablePart

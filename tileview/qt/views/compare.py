@@ -8,11 +8,10 @@ from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
+from tileview.analysis.linkage import brief, link_timelines, link_values, statement
 from tileview.present.compare_rows import compare_nodes
 from tileview.present.compare_states import MOST_STATES, CompareRow, CompareState
 from tileview.present.compare_table import CompareSpec
-from tileview.present.counterparts import link_timelines, link_values, linked_timeline
-from tileview.present.linkage import brief, statement
 from tileview.present.state_curves import StateCurve, state_curves
 from tileview.present.state_maps import state_maps
 from tileview.qt.base.text import safe_tip
@@ -27,7 +26,7 @@ from tileview.qt.views.going import go_where_live
 from tileview.qt.widgets.elided import ElidedLabel, WrappedLabel
 from tileview.qt.widgets.node_model import NodeModel
 from tileview.session.document import edited_recipe
-from tileview.session.session import Pin
+from tileview.session.session import Pin, linked_timeline
 
 CURRENT = "current"
 _HIGH = 260

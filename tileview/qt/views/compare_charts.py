@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QBrush, QMouseEvent, QPainter, QPen
+from PySide6.QtGui import QBrush, QColor, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 
 from tileview.model.sizes import kib_text
@@ -19,7 +19,6 @@ from tileview.qt.base.theme import Theme
 from tileview.qt.plot.axes import ByteAxis, StepAxis
 from tileview.qt.plot.base import Drag, Plot
 from tileview.qt.plot.items import stairs
-from tileview.qt.plot.labels import draw_label
 from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import ColumnPart, RowPart
 from tileview.qt.plot.zoom import Zoom
@@ -41,7 +40,8 @@ class _Chart(Plot):
         axes = {"left": ByteAxis(widest="−000.0 KiB"), **({} if bottom is None else {"bottom": bottom})}
         super().__init__(theme, name, zoom=zoom, axes=axes)
         self.setMinimumSize(QSize(80, 24))
-        self.set_margins(0, 3, 6, 2)
+        line = self.fontMetrics().height()
+        self.set_margins(0, line + 2, 6, line // 2 if bottom is None else 2)
 
     def set_cursor(self, place: int | None) -> None:
         """Mark a step of the first state."""
@@ -72,6 +72,7 @@ class _Chart(Plot):
     def draw_over(self, painter: QPainter) -> None:
         area = self.area()
         painter.setPen(QPen(self.theme.color("border"), 1))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawRect(area)
         if self._cursor is not None:
             band = QRectF(self.pixel(self._cursor), self.pixel(self._cursor + 1))
@@ -82,15 +83,18 @@ class _Chart(Plot):
                 painter.setPen(QPen(self.theme.color("accent"), 1))
                 painter.drawRect(band)
 
-    def write(self, painter: QPainter, text: str, token: str, *, right: bool = False, row: int = 0) -> None:
-        """Write a line of text inside the plot, at its left or right upper corner."""
-        metrics, area = self.fontMetrics(), self.area()
-        shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, int(area.width()) - 8)
-        box = QRectF(area.left() + 2, area.top() + 1 + row * metrics.height(), metrics.horizontalAdvance(shown) + 6, 0)
-        box.setHeight(metrics.height())
-        if right:
-            box.moveRight(area.right() - 2)
-        draw_label(painter, box, shown, self.theme.color(token), self.theme.color("background", 200))
+    def write(self, painter: QPainter, text: str, token: str, *, right: bool = False) -> None:
+        """Write a line of text above the plot, from its left or up to its right end."""
+        area = self.area()
+        line = QRectF(area.left(), area.top() - self.fontMetrics().height() - 1, area.width(), self.fontMetrics().height())
+        _write(painter, line, text, self.theme.color(token), right)
+
+
+def _write(painter: QPainter, line: QRectF, text: str, color: QColor, right: bool = False) -> None:
+    painter.setPen(color)
+    shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, int(line.width()))
+    side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
+    painter.drawText(line, side | Qt.AlignmentFlag.AlignVCenter, shown)
 
 
 class StateChart(_Chart):
@@ -98,19 +102,19 @@ class StateChart(_Chart):
 
     def __init__(self, theme: Theme, zoom: Zoom) -> None:
         self._curve: StateCurve | None = None
-        self._title = ""
+        self._letter = ""
         super().__init__(theme, "Chart of a state", zoom)
 
-    def show_curve(self, title: str, letter: int, curves: StateCurves, theme: Theme) -> None:
+    def show_curve(self, title: str, place: int, curves: StateCurves, theme: Theme) -> None:
         """Show one state's curve; all charts have the same axes."""
-        self._title, self._curves, self._curve = title, curves, curves.curves[letter]
+        self._letter, self._curves, self._curve = LETTERS[place], curves, curves.curves[place]
         self.setYRange(curves.low, curves.high + (curves.high - curves.low) * 0.08, padding=0)
         curve, words = self._curve, "no timeline"
         if curve is not None and bool(curve.there.any()):
             peak = int(curve.needed.argmax())
             words = f"most {kib_text(int(curve.needed[peak]))}, budget {kib_text(curve.budget)}"
         start = f"; the axis starts at {kib_text(curves.low)}" if curves.low else ""
-        self.setAccessibleName(f"Chart of {title}")
+        self.setAccessibleName(f"Chart of {LETTERS[place]}, {title}")
         self.set_description(f"Fullest tile and reserve at every step: {words}{start}")
         self.set_theme(theme)
 
@@ -134,14 +138,14 @@ class StateChart(_Chart):
         super().draw_over(painter)
         curve = self._curve
         if curve is None or not bool(curve.there.any()):
-            self.write(painter, f"{self._title}: no timeline", "muted")
+            self.write(painter, f"{self._letter}  no timeline", "muted")
             return
         peak = int(curve.needed.argmax())
         needed, spare = int(curve.needed[peak]), curve.budget - int(curve.needed[peak])
         state = f"{kib_text(spare)} spare" if spare >= 0 else f"{kib_text(-spare)} over"
-        self.write(painter, self._title, "text")
         where = f"most {kib_text(needed)}: {state}" + (f"; {curve.lost}" if curve.lost else "")
-        self.write(painter, where, "ok" if spare >= 0 else "over", right=True)
+        self.write(painter, f"{self._letter}  {where}", "ok" if spare >= 0 else "over")
+        self.write(painter, f"budget {kib_text(curve.budget)}", "budget", right=True)
 
 
 class DifferenceChart(_Chart):
@@ -196,6 +200,7 @@ class StateMapPlot(Plot):
 
     def __init__(self, theme: Theme) -> None:
         self._shown: StateMap | None = None
+        self._letter = ""
         self._image = SlotImage()
         self._bar = ColourScale()
         super().__init__(theme, "Tiles of a state")
@@ -205,7 +210,8 @@ class StateMapPlot(Plot):
         self.box.invertY(True)
         self.getPlotItem().layout.addItem(self._bar, 2, 5)
         self.getPlotItem().layout.setColumnFixedWidth(4, 6)
-        self.set_margins(2, 3, 2, 5)
+        line = self.fontMetrics().height()
+        self.set_margins(2, line + 2, 2, line // 2)
 
     def sizeHint(self) -> QSize:
         return QSize(_MAP_WIDTH, 60)
@@ -215,10 +221,10 @@ class StateMapPlot(Plot):
         """What is drawn."""
         return self._shown
 
-    def show_map(self, shown: StateMap | None, name: str, theme: Theme) -> None:
+    def show_map(self, shown: StateMap | None, letter: str, name: str, theme: Theme) -> None:
         """Draw another map; None hides the plot."""
-        self._shown = shown
-        self.setAccessibleName(f"Tiles of {name}")
+        self._shown, self._letter = shown, letter
+        self.setAccessibleName(f"Tiles of {letter}, {name}")
         self.set_description("" if shown is None else shown.text)
         self.setVisible(shown is not None)
         self.set_theme(theme)
@@ -256,7 +262,13 @@ class StateMapPlot(Plot):
         if self._shown is not None and self._shown.field.missing:
             painter.fillRect(self.area(), QBrush(self.theme.color("unavailable"), Qt.BrushStyle.DiagCrossPattern))
         painter.setPen(QPen(self.theme.color("border"), 1))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.drawRect(self.area())
+        if self._shown is not None:
+            what = f"{self._letter} − A" if self._shown.scale.diverging else self._letter
+            height = self.fontMetrics().height()
+            line = QRectF(self.area().left(), self.area().top() - height - 1, self.width() - self.area().left(), height)
+            _write(painter, line, f"{what}, step {self._shown.field.step}", self.theme.color("text"))
 
 
 class CompareCharts(QWidget):
@@ -273,13 +285,12 @@ class CompareCharts(QWidget):
         self.difference = DifferenceChart(theme, self.zoom)
         self.axis_name = QLabel("steps of A")
         self.axis_name.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom)
-        grid = QGridLayout(self)
+        self._rows = grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setSpacing(2)
         for row, (chart, tiles) in enumerate(zip(self.charts, self.maps, strict=True)):
             grid.addWidget(chart, row, 0)
             grid.addWidget(tiles, row, 1)
-            grid.setRowStretch(row, 3)
         grid.addWidget(self.difference, MOST_STATES, 0)
         grid.addWidget(self.axis_name, MOST_STATES, 1)
         grid.setRowStretch(MOST_STATES, 2)
@@ -297,11 +308,12 @@ class CompareCharts(QWidget):
         self._curves = curves
         for place, (chart, tiles) in enumerate(zip(self.charts, self.maps, strict=True)):
             chart.setVisible(place < len(names))
+            self._rows.setRowStretch(place, 3 if place < len(names) else 0)
             if place < len(names):
-                chart.show_curve(f"{LETTERS[place]}  {names[place]}", place, curves, theme)
-                tiles.show_map(maps[place], names[place], theme)
+                chart.show_curve(names[place], place, curves, theme)
+                tiles.show_map(maps[place], LETTERS[place], names[place], theme)
             else:
-                tiles.show_map(None, "", theme)
+                tiles.show_map(None, "", "", theme)
         self.difference.setVisible(len(names) > 1)
         self.axis_name.setVisible(len(names) > 1)
         self.difference.show_curves(curves, theme)

@@ -18,12 +18,20 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from tileview.analysis.homes import home_groups, homes_of_offer
 from tileview.analysis.repair import GroupRepair, RepairGroup, repair_groups
+from tileview.analysis.words import counted
 from tileview.model.timeline import Timeline
-from tileview.present.home_repairs import home_groups, home_problems, homes_of_offer
-from tileview.present.problem_rows import SEVERITIES, ProblemColumn, ProblemRow, ProblemSpec, problem_nodes, tally
+from tileview.present.problem_rows import (
+    SEVERITIES,
+    ProblemColumn,
+    ProblemRow,
+    ProblemSpec,
+    home_problems,
+    problem_nodes,
+    tally,
+)
 from tileview.present.tables import Node, matches
-from tileview.present.words import counted
 from tileview.qt.jobs.session_signals import Bridge
 from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import TablePart

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QByteArray, QChildEvent, QEvent, QSize, Qt, QTimer, Slot
-from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent
+from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QTabBar, QTabWidget, QWidget
 
 from tileview.qt.base.command import Command
@@ -26,7 +26,7 @@ from tileview.qt.views.tiles.view import TilesView
 from tileview.qt.views.timeline.view import TimelineView
 from tileview.qt.views.whatif import WhatIfView
 from tileview.qt.views.why import WhyView
-from tileview.qt.window.pane import Pane
+from tileview.qt.widgets.focus import FocusHolder
 
 VIEW_CLASSES: Final[tuple[type[View], ...]] = (
     OperationsView,
@@ -47,6 +47,34 @@ FIRST_VIEW: Final = TimelineView.name
 """The view that has the keys when a file has been opened: there the plain arrows step."""
 _LAYOUT: Final = zlib.crc32(" ".join(kind.name for kind in VIEW_CLASSES).encode()) & 0x7FFF_FFFF
 """Version of a stored arrangement: one that was made with other views is not restored."""
+
+
+class Pane(FocusHolder):
+    """Holds one widget and gives it all its room.
+
+    A layout tells its parent's whenever a button in it comes or goes or a line of text wraps, and that one its own, up
+    to the area of docks, which then places all docks anew: at every step of a held key, for nothing, since a dock's
+    least size is its own. There is no layout here, so it ends here.
+    """
+
+    def __init__(self, inner: QWidget, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._inner = inner
+        inner.setParent(self)
+        self.lead_focus(inner)
+        self.setMinimumSize(inner.minimumSize())
+
+    def sizeHint(self) -> QSize:
+        return self._inner.sizeHint()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._inner.setGeometry(self.rect())
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.LayoutRequest:
+            return True
+        return super().event(event)
 
 
 class ViewDock(QDockWidget):
@@ -145,8 +173,12 @@ class DockArea(QMainWindow):
     def dock(self, name: str) -> QDockWidget | None:
         return self._docks.get(name)
 
+    def toggle_action(self, name: str) -> QAction:
+        """The checkable action that shows a dock or takes it away."""
+        return self._docks[name].toggleViewAction()
+
     def toggle_actions(self) -> list[QAction]:
-        """One checkable action a dock, for the View menu."""
+        """One checkable action a dock, for the palette."""
         return [dock.toggleViewAction() for dock in self._docks.values()]
 
     def commands(self) -> tuple[Command, ...]:

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import (
     QAction,
-    QActionGroup,
     QCloseEvent,
     QDragEnterEvent,
     QDropEvent,
     QGuiApplication,
 )
-from PySide6.QtWidgets import QLineEdit, QMainWindow, QMenu, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
-from tileview.qt.base.command import MENUS, Actions, Command, with_mnemonics
+from tileview.qt.base.command import Actions, Command
 from tileview.qt.base.icons import icon, program_icon
 from tileview.qt.base.settings import Settings
 from tileview.qt.base.style import apply_theme
-from tileview.qt.base.text import safe_tip, short_path
 from tileview.qt.base.theme import load_theme, system_theme_name
 from tileview.qt.files.export_recipe import Exporter
 from tileview.qt.files.export_report import ReportExporter
@@ -34,6 +31,7 @@ from tileview.qt.views.why import WhyView
 from tileview.qt.widgets.dialogs import show_error
 from tileview.qt.window.docks import DockArea, take_paths
 from tileview.qt.window.keyguard import KeyGuard
+from tileview.qt.window.menus import Menus
 from tileview.qt.window.navigation import Navigator
 from tileview.qt.window.status import StatusBar
 from tileview.qt.window.tools import Tools
@@ -41,8 +39,6 @@ from tileview.qt.window.welcome import Welcome
 from tileview.session.session import Session
 
 FIRST_SIZE = QSize(1280, 800)
-VIEW_LETTERS = "rftg"
-"""Letters that the View menu's own entries have."""
 ICON_DELAY_MS = 200
 """The menus' icons are drawn after the window has been painted: nobody sees them before."""
 
@@ -105,7 +101,12 @@ class MainWindow(QMainWindow):
         self.files = Files(self.bridge, self.settings, self.estimates, self.exporter, self.status.work, self)
         self.files.elsewhere.connect(self.new_window)
         self.navigator = Navigator(self.bridge, self)
-        self.tools = Tools(self)
+        self.tools = Tools(
+            self.bridge, self.settings, self.files, self.estimates, self.docks, self.status.work, self.commands,
+            self.all_actions, self,
+        )  # fmt: skip
+        self.tools.stopping.connect(self.view_exporter.stop)
+        self.tools.stopping.connect(self.report_exporter.stop)
         self.commands.add(self.files.commands())
         self.commands.add(self.tools.file_commands())
         self.commands.add(self.exporter.commands())
@@ -139,75 +140,10 @@ class MainWindow(QMainWindow):
         )  # fmt: skip
 
     def _build_menus(self) -> None:
-        self._menus = {title: self.menuBar().addMenu(f"&{title}") for title in MENUS}
-        self._recent = QMenu("Open rece&nt", self)
-        self._samples = QMenu("&Samples", self)
-        self._theme_menu = QMenu("&Theme", self)
-        view = self._menus["View"]
-        toggles = self.docks.toggle_actions()
-        for action, text in zip(toggles, with_mnemonics([one.text() for one in toggles], VIEW_LETTERS), strict=True):
-            action.setText(text)
-        view.addActions(toggles)
-        self._recent.setToolTipsVisible(True)
-        for title, menu in self._menus.items():
-            for command in self.commands.commands():
-                if command.menu != title or not command.in_menu:
-                    continue
-                if command.separator_before:
-                    menu.addSeparator()
-                menu.addAction(self.commands.action(command.name))
-                if command.name == "open":
-                    menu.addMenu(self._recent)
-                    menu.addMenu(self._samples)
-        self._recent.aboutToShow.connect(self._fill_recent)
-        self._fill_recent()
-        self._fill_samples()
-        self._fill_themes()
-        view.addMenu(self._theme_menu)
-        go_to = view.addMenu("&Go to view")
-        self._views_menu = [command.name for command in self.docks.commands() if command.name != "show_view"]
-        go_to.addActions([self.commands.action(name) for name in self._views_menu])
-        view.addSeparator()
-        for named in self.docks.views.values():
-            submenu = view.addMenu(named.title)
-            submenu.addActions(named.view_actions())
-            submenu.addSeparator()
-            submenu.addActions(named.export_actions())
+        self.menus = Menus(self.menuBar(), self.commands, self.docks, self.settings, self)
+        self.menus.path_chosen.connect(self._open_path)
+        self.menus.theme_chosen.connect(self.set_theme)
         QTimer.singleShot(ICON_DELAY_MS, self, self._set_icons)
-
-    def _fill_themes(self) -> None:
-        group = QActionGroup(self)
-        for name, text in (("system", "As the &system"), ("light", "&Light"), ("dark", "&Dark")):
-            action = QAction(text, group)
-            action.setCheckable(True)
-            action.setChecked(name == self.settings.theme)
-            action.setData(name)
-            self._theme_menu.addAction(action)
-        group.triggered.connect(self._on_theme_chosen)
-        self._theme_group = group
-
-    @Slot()
-    def _fill_recent(self) -> None:
-        self._recent.clear()
-        for place, path in enumerate(self.settings.recent, start=1):
-            there = path.exists()
-            name = short_path(path).replace("&", "&&")
-            number = f"&{place}" if place < 10 else str(place)
-            action = self._recent.addAction(f"{number}  {name if there else f'{name} (missing)'}")
-            action.setToolTip(safe_tip(str(path)))
-            action.setEnabled(there)
-            action.triggered.connect(partial(self._open_path, path))
-        self._recent.addSeparator()
-        clear = self._recent.addAction("&Clear the list")
-        clear.triggered.connect(self.settings.clear_recent)
-        clear.setEnabled(bool(self.settings.recent))
-
-    def _fill_samples(self) -> None:
-        found = samples()
-        for path in found:
-            action = self._samples.addAction(path.name.replace("&", "&&"))
-            action.triggered.connect(partial(self._open_path, path))
-        self._samples.setEnabled(bool(found))
 
     def _set_icons(self) -> None:
         for command in self.commands.commands():
@@ -296,14 +232,8 @@ class MainWindow(QMainWindow):
             self.open_paths(paths)
 
     def all_actions(self) -> list[tuple[str, QAction]]:
-        """Every action with the menu it stands in, for the palette: commands, docks, themes, actions of views."""
-        found = [(command.menu, self.commands.action(command.name)) for command in self.commands.commands()
-                 if command.in_menu or command.name in self._views_menu]  # fmt: skip
-        found += [("View", action) for action in self.docks.toggle_actions()]
-        found += [("Theme", action) for action in self._theme_group.actions()]
-        for view in self.docks.views.values():
-            found += [(view.title, action) for action in view.menu_actions()]
-        return found
+        """Every action with the menu it is in, for the palette."""
+        return self.menus.all_actions()
 
     # -- look -----------------------------------------------------------------------------------------------------
 
@@ -311,15 +241,11 @@ class MainWindow(QMainWindow):
         name = self.settings.theme
         return system_theme_name() if name == "system" else name
 
-    @Slot(QAction)
-    def _on_theme_chosen(self, action: QAction) -> None:
-        self.set_theme(str(action.data()))
-
+    @Slot(str)
     def set_theme(self, name: str) -> None:
         """``light``, ``dark`` or ``system``; remembered."""
         self.settings.theme = name
-        for action in self._theme_group.actions():
-            action.setChecked(action.data() == name)
+        self.menus.show_theme(name)
         self._apply_theme()
 
     @Slot()

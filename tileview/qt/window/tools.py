@@ -2,42 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Slot
-from PySide6.QtWidgets import QInputDialog, QLineEdit
+from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QInputDialog, QLineEdit, QWidget
 
-from tileview.qt.base.command import Command
+from tileview.qt.base.command import Actions, Command
+from tileview.qt.base.settings import Settings
 from tileview.qt.files.fix import FixDialog
 from tileview.qt.files.folder import FolderDialog
+from tileview.qt.files.opening import Files
+from tileview.qt.jobs.estimates import Estimates
 from tileview.qt.jobs.evaluation import Evaluation
+from tileview.qt.jobs.session_signals import Bridge
 from tileview.qt.views.base import View
 from tileview.qt.widgets.dialogs import about
+from tileview.qt.window.docks import DockArea
 from tileview.qt.window.faults import versions
 from tileview.qt.window.help import KeySheet, Reference, action_sections, view_sections
 from tileview.qt.window.navigation import go_to, places_named
 from tileview.qt.window.palette import CommandPalette, Entry, GoTo, entry_of
-
-if TYPE_CHECKING:
-    from tileview.qt.window.main_window import MainWindow
-
+from tileview.qt.window.status import Work
 
 FIND = "find_operation"
 
 
 class Tools(QObject):
-    """See the module."""
+    """Opens the dialogs of one window and owns them while they are open; ``window`` is only their parent.
 
-    def __init__(self, window: MainWindow) -> None:
+    ``menu_actions`` returns every action of the window with the menu it is in, for the palette.
+    """
+
+    stopping = Signal()
+    """The user asked to end whatever runs in the background."""
+
+    def __init__(
+        self,
+        bridge: Bridge,
+        settings: Settings,
+        files: Files,
+        estimates: Estimates,
+        docks: DockArea,
+        work: Work,
+        commands: Actions,
+        menu_actions: Callable[[], list[tuple[str, QAction]]],
+        window: QWidget,
+    ) -> None:
         super().__init__(window)
+        self._bridge = bridge
+        self._session = bridge.session
+        self._settings = settings
+        self._files = files
+        self._estimates = estimates
+        self._docks = docks
+        self._actions = commands
+        self._menu_actions = menu_actions
         self._window = window
+        self._closing = False
         self._folder: FolderDialog | None = None
         self._fix: FixDialog | None = None
-        self.evaluation = Evaluation(window.bridge, window.settings, window.status.work, self)
-        self.evaluation.fault.connect(window.bridge.fault)
+        self.evaluation = Evaluation(bridge, settings, work, self)
+        self.evaluation.fault.connect(bridge.fault)
 
     def commands(self) -> tuple[Command, ...]:
         there = self._is_open
@@ -80,10 +108,10 @@ class Tools(QObject):
         return self._folder is not None
 
     def _is_open(self) -> bool:
-        return self._window.session.document is not None
+        return self._session.document is not None
 
     def _is_current(self) -> bool:
-        return self._window.session.is_current
+        return self._session.is_current
 
     # -- going and finding ----------------------------------------------------------------------------------------
 
@@ -92,12 +120,12 @@ class Tools(QObject):
         GoTo(self._places, self._window).start()
 
     def _places(self, text: str) -> Sequence[Entry]:
-        session = self._window.session
+        session = self._session
         return [Entry(line, "", partial(go_to, session, place)) for place, line in places_named(session, text)]
 
     def _in_view(self, method: str) -> None:
         """Call what the current view offers under this name, else what the graph or the tiles do."""
-        docks = self._window.docks
+        docks = self._docks
         views = [docks.current_view(), docks.views.get("graph"), docks.views.get("tiles")]
         for view in views:
             call = getattr(view, method, None)
@@ -108,7 +136,7 @@ class Tools(QObject):
                 return
 
     def _pin(self, name: object) -> None:
-        session = self._window.session
+        session = self._session
         edits = session.history.done
         label = str(name) if name else (edits[-1].label if edits else "as opened")
         if not name:
@@ -118,29 +146,27 @@ class Tools(QObject):
             if not named:
                 return
         if session.pin_current(label) is not None:
-            self._window.bridge.message.emit(f"Pinned as {label}.")
+            self._bridge.message.emit(f"Pinned as {label}.")
 
     def _compare_alternative(self, argument: object) -> None:
         if isinstance(argument, tuple) and len(argument) == 2:
-            self._window.estimates.compare_swap(int(argument[0]), int(argument[1]))
+            self._estimates.compare_swap(int(argument[0]), int(argument[1]))
 
     # -- dialogs --------------------------------------------------------------------------------------------------
 
     def show_palette(self) -> None:
-        window = self._window
-        docks = window.docks.toggle_actions()
+        docks = self._docks.toggle_actions()
         entries = [entry_of(action, menu, before="Show or hide " if action in docks else "")
-                   for menu, action in window.all_actions()]  # fmt: skip
+                   for menu, action in self._menu_actions()]  # fmt: skip
         entries += [
-            Entry(f"Open {path.name}", "recent", partial(window.files.open, path), path.exists(), str(path))
-            for path in window.settings.recent
+            Entry(f"Open {path.name}", "recent", partial(self._files.open, path), path.exists(), str(path))
+            for path in self._settings.recent
         ]
-        CommandPalette(entries, window).start()
+        CommandPalette(entries, self._window).start()
 
     def show_keys(self) -> None:
-        window = self._window
-        more = [action for view in window.docks.views.values() for action in view.view_actions()]
-        KeySheet([*action_sections(window.commands, more), *view_sections()], window).open()
+        more = [action for view in self._docks.views.values() for action in view.view_actions()]
+        KeySheet([*action_sections(self._actions, more), *view_sections()], self._window).open()
 
     def show_reference(self, page: object = None) -> None:
         dialog = Reference(self._window)
@@ -153,11 +179,11 @@ class Tools(QObject):
         if self._folder is not None:
             self._folder.destroyed.disconnect(self._on_folder_gone)
             self._folder.close()
-        self._folder = FolderDialog(source, self._window.bridge.theme, self._window)
+        self._folder = FolderDialog(source, self._bridge.theme, self._window)
         self._folder.chosen.connect(self._on_chosen)
         self._folder.destroyed.connect(self._on_folder_gone)
         self._folder.show()
-        self._window.commands.refresh()
+        self._actions.refresh()
 
     def back_to_list(self) -> None:
         """Show the list of dumps as it was left, with what has become known meanwhile."""
@@ -169,19 +195,19 @@ class Tools(QObject):
     @Slot(object)
     def _on_chosen(self, path: Path) -> None:
         """Open a file of the list, which gives way but is kept; it stays where the user keeps what is open."""
-        if self._window.files.open(path) and self._folder is not None:
+        if self._files.open(path) and self._folder is not None:
             self._folder.hide()
-            self._window.bridge.message.emit("Ctrl+L shows the list of dumps again.")
+            self._bridge.message.emit("Ctrl+L shows the list of dumps again.")
 
     @Slot()
     def _on_folder_gone(self) -> None:
         self._folder = None
-        if not self._window.closed:
-            self._window.commands.refresh()
+        if not self._closing:
+            self._actions.refresh()
 
     def find_fix(self) -> None:
         """Open the fix dialog and start its search."""
-        dialog = FixDialog(self._window.bridge, self._window)
+        dialog = FixDialog(self._bridge, self._window)
         self._fix = dialog
         dialog.destroyed.connect(self._on_fix_gone)
         dialog.open()
@@ -197,11 +223,11 @@ class Tools(QObject):
     def stop(self) -> None:
         """End what the status bar shows as running."""
         self.evaluation.stop()
-        self._window.files.loader.cancel()
-        self._window.view_exporter.stop()
-        self._window.report_exporter.stop()
+        self._files.loader.cancel()
+        self.stopping.emit()
 
     def close(self) -> None:
+        self._closing = True
         if self._folder is not None:
             self._folder.close()
         if self._fix is not None:

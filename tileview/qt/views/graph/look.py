@@ -6,20 +6,19 @@ from collections.abc import Sequence
 
 from PySide6.QtGui import QFont, QFontMetricsF
 
+from tileview.analysis.holdings import holdings, host_inputs, input_readers, owners_of_values
 from tileview.graphlayout import Sizes, Spacing, Structure
 from tileview.model.graph import Graph
 from tileview.model.recipe import Recipe
 from tileview.model.timeline import Timeline, fullest_tile
-from tileview.present.counterparts import recipe_of_graph
 from tileview.present.graph_figures import NodeFigures, no_figures, node_figures
 from tileview.present.graph_style import ColourMode, GraphStyle, graph_style
 from tileview.present.graph_words import NodeWords, node_words
-from tileview.present.holdings import holdings, host_inputs, input_readers, owners_of_values
 from tileview.present.operation_rows import step_spans
 from tileview.qt.base.theme import Theme
 from tileview.qt.views.graph.layouts import LayoutResult
 from tileview.qt.views.graph.shapes import BAR
-from tileview.session.session import Session
+from tileview.session.session import Session, recipe_of_graph
 
 _STATE_TOKENS = ("background", "background", "border", "selection", "accent")
 """Theme tokens of the states of a step: idle (with a dotted frame), coming, done, holds (with a band), runs."""

@@ -9,9 +9,9 @@ from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QPalette, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
 
+from tileview.analysis.tile_groups import GroupPart, GroupScan, TileGroup, group_parts, groups_at, parts_sentence
 from tileview.model.timeline import Timeline
 from tileview.present.rasters import unavailable_at
-from tileview.present.tile_groups import GroupPart, GroupScan, TileGroup, group_parts, groups_at, parts_sentence
 from tileview.qt.base.theme import Theme
 from tileview.qt.jobs.throttle import Pace
 

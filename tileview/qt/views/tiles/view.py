@@ -28,7 +28,7 @@ from tileview.present.rasters import (
     unavailable_at,
 )
 from tileview.present.tables import signed_kib
-from tileview.present.tile_groups import identical_tiles
+from tileview.analysis.tile_groups import identical_tiles
 from tileview.qt.jobs.session_signals import Bridge
 from tileview.qt.plot.legend import Legend
 from tileview.qt.plot.picture import Part

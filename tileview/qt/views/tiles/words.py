@@ -8,12 +8,12 @@ import numpy as np
 
 from tileview.analysis.loads import tile_load
 from tileview.core.geometry.chip import Grid, grid, physical_id
-from tileview.model.sizes import Unavailable, exact_text, kib_text, size_text
+from tileview.model.sizes import Unavailable, exact_text, kib_text, percent_text, size_text
 from tileview.model.timeline import ByteArray, Timeline, last_largest
 from tileview.present.csvtext import csv_text
 from tileview.present.places import at_start, step_place
 from tileview.present.rasters import Metric, TileField, unavailable_at
-from tileview.present.tables import percent_text, signed_exact, signed_kib
+from tileview.present.tables import signed_exact, signed_kib
 
 METRIC_NAMES = {
     Metric.TOTAL: "Total",

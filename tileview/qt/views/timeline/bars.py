@@ -8,9 +8,9 @@ from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QBrush, QMouseEvent, QPainter, QPen, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
+from tileview.analysis.lifetimes import Lifetime
 from tileview.model.sizes import Unavailable, kib_text
 from tileview.present.colours import class_token
-from tileview.present.lifetimes import Lifetime
 from tileview.qt.base.theme import Theme
 from tileview.qt.plot.plane import Plane
 from tileview.qt.views.timeline.axis import StepAxis

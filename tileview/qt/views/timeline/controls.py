@@ -8,8 +8,8 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QCheckBox, QMenu, QToolButton, QWidget
 
+from tileview.analysis.lifetimes import LifetimeOrder
 from tileview.present.curves import CurveMode
-from tileview.present.lifetimes import LifetimeOrder
 from tileview.qt.views.tiles.controls import combo, set_data
 from tileview.qt.views.timeline.text import MODE_NAMES
 from tileview.qt.widgets.flow import FlowLayout

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from tileview.analysis.lifetimes import Life, Lifetime, Lives, lifetime_lines, lifetimes
 from tileview.model.timeline import Timeline
-from tileview.present.lifetimes import Lifetime, lifetime_lines, lifetimes
-from tileview.present.lives import Life, Lives
 from tileview.session.session import Session
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from tileview.model.sizes import Unavailable, exact_text, kib_text, size_text
+from tileview.model.sizes import Unavailable, exact_text, kib_text, percent_text, size_text
 from tileview.model.timeline import Timeline
 from tileview.present.csvtext import csv_text
 from tileview.present.curves import BoolArray, CurveMode, Curves, PeakMark, RepeatSpan, tile_at
 from tileview.present.places import at_start, step_place
 from tileview.present.stacks import Series
-from tileview.present.tables import percent_text
 
 MODE_NAMES = {
     CurveMode.BOTH: "Worst and selected tile",

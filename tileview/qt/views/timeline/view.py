@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QScrollBar, QSplitter, QVBoxLayout, QWidget
 
+from tileview.analysis.lifetimes import Lifetime, filtered, ordered
 from tileview.model.timeline import Timeline
 from tileview.present.curves import (
     BoolArray,
@@ -20,7 +21,6 @@ from tileview.present.curves import (
     repeat_spans,
     tile_at,
 )
-from tileview.present.lifetimes import Lifetime, filtered, ordered
 from tileview.present.stacks import Series
 from tileview.qt.jobs.session_signals import Bridge
 from tileview.qt.jobs.throttle import Pace

@@ -1,4 +1,4 @@
-"""Tensors, layouts and operations in plain words; plans are in :mod:`tileview.present.plan_words`.
+"""Tensors, layouts and operations in plain words.
 
 A layout is taken apart into *facts*: (label, text) pairs in a fixed order. The one-line form and the differences are
 both made from plain fields, so that a field which TileView learns to read shows up in all of them.

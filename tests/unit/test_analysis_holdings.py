@@ -9,12 +9,7 @@ import pytest
 from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, make_timeline
 from tests.helpers.graphs import graph, operation, repeat, transformer
 from tests.helpers.opened import opened
-from tileview.graphlayout import read_structure
-from tileview.model.graph import Graph, RepeatKind, ValueSequence
-from tileview.model.timeline import Timeline
-from tileview.present.allocation_rows import AllocationFigures
-from tileview.present.graph_figures import node_figures
-from tileview.present.holdings import (
+from tileview.analysis.holdings import (
     Holdings,
     first_sources,
     holdings,
@@ -23,6 +18,11 @@ from tileview.present.holdings import (
     owners_of_values,
     step_holdings,
 )
+from tileview.graphlayout import read_structure
+from tileview.model.graph import Graph, RepeatKind, ValueSequence
+from tileview.model.timeline import Timeline
+from tileview.present.allocation_rows import AllocationFigures
+from tileview.present.graph_figures import node_figures
 from tileview.present.operation_rows import OUTSIDE, recipe_nodes
 from tileview.present.tables import flat_rows
 

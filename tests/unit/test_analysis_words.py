@@ -8,6 +8,14 @@ from itertools import pairwise
 import pytest
 
 from tests.helpers.opened import document
+from tileview.analysis.words import (
+    kind_words,
+    layout_differences,
+    layout_words,
+    order_words,
+    precision_words,
+    shape_text,
+)
 from tileview.model.graph import GemmKind, RepeatKind, SliceKind, UnknownKind, ViewKind
 from tileview.model.plan import (
     AddOperator,
@@ -50,14 +58,6 @@ from tileview.present.plan_words import (
     plan_words,
     short_differences,
     staging_words,
-)
-from tileview.present.words import (
-    kind_words,
-    layout_differences,
-    layout_words,
-    order_words,
-    precision_words,
-    shape_text,
 )
 
 F8 = Precision(PrecisionKind.F8F143, -4)

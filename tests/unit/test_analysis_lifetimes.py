@@ -5,17 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, make_timeline, small_timeline
+from tileview.analysis.lifetimes import Life, LifetimeOrder, filtered, largest_bytes, lifetime_lines, lifetimes, ordered
 from tileview.model.sizes import UNAVAILABLE
 from tileview.model.tensor import MemoryClass
-from tileview.present.lifetimes import (
-    LifetimeOrder,
-    filtered,
-    largest_bytes,
-    lifetime_lines,
-    lifetimes,
-    ordered,
-)
-from tileview.present.lives import Life
 
 KIB = 1024
 

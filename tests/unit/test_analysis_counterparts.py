@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from tests.helpers.opened import document, estimate, opened
+from tileview.analysis.lifetimes import largest_bytes, live_span
+from tileview.analysis.linkage import Counterparts, Difference
 from tileview.model.sizes import UNAVAILABLE
 from tileview.model.timeline import Timeline
-from tileview.present.counterparts import Counterparts, Difference, largest_bytes, linked_timeline
-from tileview.present.lives import live_span
-from tileview.session.session import Pin, Session
+from tileview.session.session import Pin, Session, linked_timeline
 
 RECIPE = "vit3-64tiles.recipe.json"
 FILE = "vit3-64tiles.v3.timeline.json"

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, make_timeline
-from tileview.present.tile_groups import GroupScan, TileGroup, group_parts, groups_at, groups_sentence, tiles_text
+from tileview.analysis.tile_groups import GroupScan, TileGroup, group_parts, groups_at, groups_sentence, tiles_text
 
 
 def make_chip():

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.helpers.opened import opened
+from tileview.analysis.linkage import Linkage, LinkValue, link, statement
 from tileview.model.graph import AddKind, Graph, GraphInput, InputKind, Operation
 from tileview.model.tensor import F16
 from tileview.model.timeline import Timeline
-from tileview.present.linkage import Linkage, LinkValue, link, statement
 
 GRAPH = Graph(
     inputs=(GraphInput("x", InputKind.HOST, 0, (1, 4)), GraphInput("w", InputKind.PARAMETER, 1, (1, 4))),

@@ -7,19 +7,22 @@ its size). The precision stays, because a plan change decides that. What does no
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from tileview.analysis.bad_layouts import bad_homes
+from tileview.analysis.fix import repaired_homes
+from tileview.analysis.repair import GroupRepair, Repair, RepairGroup, repairs
+from tileview.analysis.words import counted, layout_words, order_words
 from tileview.core.geometry.resolve import resolve
 from tileview.core.lowering.homes import HomeLimits, home_type
 from tileview.core.lowering.inputs import canonical_layout, flat_layout
 from tileview.core.lowering.valuetypes import RefusedError, TypeTable
 from tileview.model.graph import Graph, Operation, RepeatKind
 from tileview.model.plan import Requirement
-from tileview.model.recipe import Recipe
+from tileview.model.recipe import Overrides, Recipe
 from tileview.model.sizes import UNAVAILABLE, Size, exact_text
 from tileview.model.tensor import Format, Layout, OrderKind, Shape
-from tileview.present.words import counted, layout_words, order_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,3 +157,74 @@ def _offer(
     if len(together) > 1:
         tip += f"\nFor all {len(together)} members of its sequence"
     return HomeOffer(text, tip, wanted, shard, together)
+
+
+PLANNER = ("planner",)
+"""Key of the offer whose homes the planner chooses when it is taken."""
+
+
+def home_groups(recipe: Recipe | None) -> tuple[RepairGroup, ...]:
+    """Inputs that fail alike, with what repairs all of them; ``values`` and ``layouts`` are by graph value."""
+    if recipe is None:
+        return ()
+    gathered: dict[object, list[int]] = {}
+    texts: dict[int, str] = {}
+    kinds = {}
+    for bad in bad_homes(recipe):
+        layout = recipe.inputs[bad.value].layout
+        axes = tuple((axis.base, axis.index) for axis in layout.tiling.axes)
+        alike = (bad.kind, layout.order.kind, layout.tiling.is_linear, axes)
+        gathered.setdefault(alike, []).append(bad.value)
+        texts[bad.value] = f"{bad.name}: {bad.text}"
+        kinds[bad.value] = bad.kind
+    return tuple(
+        RepairGroup(kinds[values[0]], texts[values[0]], tuple(values), _group_offers(recipe, values))
+        for values in gathered.values()
+    )
+
+
+def _group_offers(recipe: Recipe, values: list[int]) -> tuple[GroupRepair, ...]:
+    shapes = {entry.value: entry.shape for entry in recipe.graph.inputs}
+    choices: list[dict[tuple[str, ...], Repair]] = []
+    for value in values:
+        home = recipe.inputs[value]
+        offered = repairs(shapes[value], home.precision, home.layout, recipe.config.tile_count)
+        choices.append({repair.key: repair for repair in reversed(offered)})
+    common = [key for key in reversed(choices[0]) if all(key in choice for choice in choices)]
+    made = [
+        _group_offer(key, {value: choice[key] for value, choice in zip(values, choices, strict=True)}) for key in common
+    ]
+    return (GroupRepair(PLANNER, "what the planner chooses itself", {}, 0, UNAVAILABLE), *made)
+
+
+def _group_offer(key: tuple[str, ...], chosen: Mapping[int, Repair]) -> GroupRepair:
+    """One choice for all: its label is that of the first, with the number of others."""
+    first = next(iter(chosen.values()))
+    sizes: list[Size] = [repair.shard_bytes for repair in chosen.values()]
+    known = [size for size in sizes if isinstance(size, int)]
+    label = first.label if len(chosen) == 1 else f"{first.label}; {len(chosen) - 1} more alike"
+    layouts = {value: repair.layout for value, repair in chosen.items()}
+    most = max(repair.owners for repair in chosen.values())
+    return GroupRepair(key, label, layouts, most, max(known) if len(known) == len(sizes) else UNAVAILABLE)
+
+
+def homes_of_offer(
+    recipe: Recipe, offer: GroupRepair, values: tuple[int, ...], overrides: Overrides
+) -> dict[int, Format]:
+    """The homes that an offer gives to some inputs, members of their sequences included.
+
+    Empty where the planner finds none: then something else stands in the way of lowering.
+    """
+    if offer.key == PLANNER:
+        found = repaired_homes(recipe, overrides)
+        return {value: found[value] for value in _all_members(recipe.graph, values) if value in found}
+    homes = {}
+    for value in values:
+        for member in values_together(recipe.graph, value):
+            layout: Layout = offer.layouts.get(member, offer.layouts[value])
+            homes[member] = Format(recipe.inputs.get(member, recipe.inputs[value]).precision, layout)
+    return homes
+
+
+def _all_members(graph: Graph, values: tuple[int, ...]) -> list[int]:
+    return list(dict.fromkeys(member for value in values for member in values_together(graph, value)))
