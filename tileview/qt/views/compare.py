@@ -29,8 +29,8 @@ from tileview.session.document import edited_recipe
 from tileview.session.session import Pin, linked_timeline
 
 CURRENT = "current"
-_HIGH = 260
-"""Pixels of height from which on there is room for charts above the table."""
+_BESIDE = 140
+"""Pixels of height that the view needs besides its charts."""
 _HIGHER = 440
 """Pixels of height from which on there is room for more than one line on what a linked file matches."""
 
@@ -133,8 +133,8 @@ class CompareView(View):
 
     def _fit_height(self) -> None:
         """In a low dock the table takes the room of the charts, and the statement on the link that of a line."""
-        is_high, is_whole = self.height() >= _HIGH, self.height() >= _HIGHER
-        self.charts.setVisible(is_high and bool(self._shown))
+        is_whole = self.height() >= _HIGHER
+        self.charts.setVisible(bool(self._shown) and self.height() >= self.charts.needed_height() + _BESIDE)
         statement = "\n".join(self._statement)
         self.link_label.setText(statement if is_whole else self._brief)
         self.link_label.setToolTip("" if is_whole else safe_tip(statement))

@@ -27,6 +27,8 @@ from tileview.qt.views.tiles.items import ColourScale, SlotImage, cosmetic, slot
 LETTERS = "ABCD"
 """What the states are called in charts, the first one A."""
 _MAP_WIDTH = 250
+_LEAST = 40
+"""Pixels that a chart has at least for its curve."""
 
 
 class _Chart(Plot):
@@ -39,8 +41,8 @@ class _Chart(Plot):
         self._cursor: int | None = None
         axes = {"left": ByteAxis(widest="−000.0 KiB"), **({} if bottom is None else {"bottom": bottom})}
         super().__init__(theme, name, zoom=zoom, axes=axes)
-        self.setMinimumSize(QSize(80, 24))
         line = self.fontMetrics().height()
+        self.setMinimumSize(QSize(80, (1 if bottom is None else 2) * line + _LEAST))
         self.set_margins(0, line + 2, 6, line // 2 if bottom is None else 2)
 
     def set_cursor(self, place: int | None) -> None:
@@ -298,6 +300,12 @@ class CompareCharts(QWidget):
         for chart in (*self.charts, self.difference):
             chart.step_wanted.connect(self.step_wanted)
         self._curves: StateCurves | None = None
+        self.setMinimumHeight(1)
+
+    def needed_height(self) -> int:
+        """Pixels below which the charts say nothing."""
+        shown = [chart.minimumHeight() + 2 for chart in self.charts if not chart.isHidden()]
+        return sum(shown) + (0 if self.difference.isHidden() else self.difference.minimumHeight())
 
     def show_states(
         self, names: Sequence[str], curves: StateCurves, maps: Sequence[StateMap | None], theme: Theme
