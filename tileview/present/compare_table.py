@@ -1,15 +1,11 @@
-"""The comparison as a table of up to four columns, and the curves of the states on one scale."""
+"""The comparison as a table of up to four columns."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-import numpy.typing as npt
-
 from tileview.model.sizes import percent_text
-from tileview.model.timeline import Timeline
-from tileview.present.compare_states import MISSING, MOST_STATES, CompareRow, CompareState, Section
+from tileview.present.compare_states import MISSING, MOST_STATES, CompareRow, Section
 from tileview.present.csvtext import Field
 from tileview.present.tables import EMPTY_CELL, Cell, Column, TableSpec, Tone, signed_exact, signed_kib
 
@@ -59,29 +55,3 @@ class CompareSpec(TableSpec[CompareRow]):
     def fields(self, row: CompareRow) -> list[Field]:
         cells = [self._cell(row, column, False) for column in range(len(self.columns))]
         return [cells[0].text, *(cell.text if cell.value is None else cell.value for cell in cells[1:])]
-
-
-# -- curves ---------------------------------------------------------------------------------------------------------
-
-
-def sparkline(timeline: Timeline | None, width: int) -> npt.NDArray[np.int64]:
-    """(≤ width,): the largest total of any step that falls into each column; a peak of one step is never lost."""
-    if timeline is None or not timeline.steps or width <= 0:
-        return np.zeros(0, dtype=np.int64)
-    totals = timeline.tiles.worst()[:, 2]
-    if len(totals) <= width:
-        return totals.astype(np.int64)
-    starts = np.arange(width, dtype=np.int64) * len(totals) // width
-    return np.maximum.reduceat(totals, starts).astype(np.int64)
-
-
-def shared_top(states: Sequence[CompareState]) -> int:
-    """The top of the scale that all curves share: the largest total with its reserve, or budget, of any state."""
-    tops = [0]
-    for state in states:
-        timeline = state.timeline
-        if timeline is not None:
-            worst = timeline.tiles.worst()
-            highest = int(worst[:, 2].max()) if len(worst) else 0
-            tops.extend((highest + timeline.reserve_bytes, timeline.budget_bytes))
-    return max(tops)

@@ -92,6 +92,7 @@ class Still(Kept):
         return QRectF(self.viewRect())
 
     def viewTransformChanged(self) -> None:
+        super().viewTransformChanged()
         self.prepareGeometryChange()
         self.update()
 
