@@ -77,7 +77,7 @@ def test_a_zoomed_timeline_keeps_inside_its_axes(make, tmp_path: Path, theme: st
     rows = range(below, min(below + view.bars.height(), image.height()))
     assert {image.pixelColor(2, y).name() for y in rows} == {ground.name()}
     # Inside, the range is shaded up to its end.
-    y = top + int(plot.area().top()) + 3
+    y = top + int(plot.area().top()) + 24
     assert image.pixelColor(int(plot.pixel(65).x()), y) != image.pixelColor(int(plot.pixel(85).x()), y)
     assert "budget 573.2 KiB" in texts(path)
 

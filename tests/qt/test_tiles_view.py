@@ -319,14 +319,20 @@ def test_clicks_select_toggle_and_range(make) -> None:
     tiles = lambda: view.session.selection.tiles  # noqa: E731
     QTest.mouseClick(view.map.viewport(), Qt.MouseButton.LeftButton, pos=centre(view, 100))
     assert tiles() == (100,)
-    QTest.mouseClick(view.map.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, centre(view, 300))
+    QTest.mouseClick(
+        view.map.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, centre(view, 300)
+    )
     assert tiles() == (100, 300)
-    QTest.mouseClick(view.map.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, centre(view, 100))
+    QTest.mouseClick(
+        view.map.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, centre(view, 100)
+    )
     assert tiles() == (300,)
     QTest.mouseClick(view.map.viewport(), Qt.MouseButton.LeftButton, pos=centre(view, 0))
     chip = grid(1472)
     end = chip.tile_at(2, 3)
-    QTest.mouseClick(view.map.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ShiftModifier, centre(view, end))
+    QTest.mouseClick(
+        view.map.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ShiftModifier, centre(view, end)
+    )
     assert {(int(chip.row[tile]), int(chip.column[tile])) for tile in tiles()} == {
         (row, column) for row in range(3) for column in range(4)
     }
@@ -409,7 +415,9 @@ def test_bars_are_sorted_and_can_be_picked(make) -> None:
     assert session.selection.tiles[-1] == view.bars.order[11]
     assert set(session.selection.tiles) == set(view.bars.order[1:12])
     area = view.bars.area()
-    QTest.mouseClick(view.bars.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(int(area.left()) + 2, int(area.center().y())))
+    QTest.mouseClick(
+        view.bars.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(int(area.left()) + 2, int(area.center().y()))
+    )
     assert session.selection.tiles[0] in view.bars.order[:5]
     assert view.legend.texts[:2] == ("standard", "interleaved")
 
@@ -473,7 +481,9 @@ def test_groups_stay_on_one_line_and_the_rest_is_in_a_menu(make, qtbot) -> None:
     qtbot.waitUntil(lambda: strip.more.text().endswith(" more"))
     assert strip.sentence.startswith("9 identical tiles,")
     view.resize(1600, 460)
-    qtbot.waitUntil(lambda: strip.sentence.startswith("9 identical tiles, 8 identical, 7 identical, 6 identical, 5 identical"))
+    qtbot.waitUntil(
+        lambda: strip.sentence.startswith("9 identical tiles, 8 identical, 7 identical, 6 identical, 5 identical")
+    )
 
 
 def test_groups_of_an_unavailable_step_are_said_to_be_by_the_known_part(make) -> None:

@@ -411,7 +411,7 @@ def test_zoom_has_a_history_to_go_back_through(make) -> None:
     QTest.keyClick(view.plot, Qt.Key.Key_Backspace)
     assert (axis.first, axis.last) == (0, 1000)
     assert not axis.can_go_back
-    view.plot.axis.show(5, 50)
+    view.axis.show(5, 50)
     QTest.mouseDClick(view.plot.viewport(), Qt.MouseButton.LeftButton, pos=at(view, 20))
     assert axis.is_fit
     QTest.keyClick(view.plot, Qt.Key.Key_Backspace)

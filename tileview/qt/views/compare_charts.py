@@ -53,7 +53,9 @@ class _Chart(Plot):
 
     def tip_at(self, place: QPointF) -> str:
         step = self._step(place)
-        return "" if step is None or self._curves is None else self._curves.tip(LETTERS[: len(self._curves.curves)], step)
+        return (
+            "" if step is None or self._curves is None else self._curves.tip(LETTERS[: len(self._curves.curves)], step)
+        )
 
     def _step(self, place: QPointF) -> int | None:
         step = int(np.floor(self.value(place).x()))
@@ -88,7 +90,9 @@ class _Chart(Plot):
     def write(self, painter: QPainter, text: str, token: str, *, right: bool = False) -> None:
         """Write a line of text above the plot, from its left or up to its right end."""
         area = self.area()
-        line = QRectF(area.left(), area.top() - self.fontMetrics().height() - 1, area.width(), self.fontMetrics().height())
+        line = QRectF(
+            area.left(), area.top() - self.fontMetrics().height() - 1, area.width(), self.fontMetrics().height()
+        )
         _write(painter, line, text, self.theme.color(token), right)
 
 
@@ -173,7 +177,9 @@ class DifferenceChart(_Chart):
                 values = curve.difference.astype(np.float64)
                 if place == 0:
                     for part, token in ((np.maximum(values, 0), "warning"), (np.minimum(values, 0), "accent")):
-                        parts.append(stairs(edges, part, cosmetic(self.theme.background, 0), QBrush(self.theme.color(token))))
+                        parts.append(
+                            stairs(edges, part, cosmetic(self.theme.background, 0), QBrush(self.theme.color(token)))
+                        )
                 else:
                     style = (Qt.PenStyle.DashLine, Qt.PenStyle.DotLine)[place - 1]
                     parts.append(stairs(edges, values, cosmetic(self.theme.text, 1.5, style)))

@@ -100,8 +100,7 @@ class Marks:
         self._place_lost()
         self._block_lines()
         self._place_markers()
-        for flag in flags_of(data):
-            self._place_flag(flag)
+        self._place_flags(flags_of(data))
         self._name_lines()
         self._name_bodies()
 
@@ -158,24 +157,42 @@ class Marks:
                     self._markers.append((mark.letter, place))
                     self.placer.block(around(place, _MARKER_REACH))
 
-    def _place_flag(self, flag: Flag) -> None:
-        """The longest text that finds a place over its step or, pushed a little, beside another flag."""
-        x = self._pixel(flag.step + 0.5, 0).x()
-        if not self.area.left() <= x <= self.area.right():
-            return
-        top = self.area.top() - FLAG_GAP - self.metrics.height()
-        font = self._bold()
-        for text in flag.texts:
-            width = QFontMetricsF(font).horizontalAdvance(text) + 8
-            for shift in (0.0, -0.3, 0.3, -0.5, 0.5, -0.8, 0.8):
-                left = min(max(x - width / 2 + shift * width, self.area.left()), self.area.right() - width)
-                box = QRectF(left, top, width, self.metrics.height())
-                if width <= self.area.width() and not any(
-                    box.adjusted(-3, 0, 3, 0).intersects(other) for other, _, _ in self.flags
-                ):
-                    self.flags.append((box, text, flag))
-                    self.placer.block(box.adjusted(-3, 0, 3, 0))
-                    return
+    def _place_flags(self, flags: list[Flag]) -> None:
+        """The longest texts with which all flags in view find a place, else those with which most do."""
+        seen = []
+        for flag in flags:
+            x = self._pixel(flag.step + 0.5, 0).x()
+            if self.area.left() <= x <= self.area.right():
+                seen.append((flag, x))
+        for shorter in range(3):
+            placed = self._flags_placed(seen, shorter)
+            if len(placed) > len(self.flags):
+                self.flags = placed
+            if len(placed) == len(seen):
+                break
+        for box, _, _ in self.flags:
+            self.placer.block(box.adjusted(-3, 0, 3, 0))
+
+    def _flags_placed(self, flags: list[tuple[Flag, float]], shorter: int) -> list[tuple[QRectF, str, Flag]]:
+        """Each flag over its step or, pushed a little, beside another; without those that find no place."""
+        metrics, area = QFontMetricsF(self._bold()), self.area
+        top = area.top() - FLAG_GAP - metrics.height()
+        placed: list[tuple[QRectF, str, Flag]] = []
+        for flag, x in flags:
+            for text in flag.texts[min(shorter, len(flag.texts) - 1) :]:
+                width = metrics.horizontalAdvance(text) + 8
+                lefts = [x - width / 2 + shift * width for shift in (0.0, -0.3, 0.3, -0.5, 0.5, -0.8, 0.8)]
+                boxes = [
+                    QRectF(min(max(left, area.left()), area.right() - width), top, width, metrics.height())
+                    for left in lefts
+                    if width <= area.width()
+                ]
+                taken = [other.adjusted(-3, 0, 3, 0) for other, _, _ in placed]
+                free = next((box for box in boxes if not any(box.intersects(other) for other in taken)), None)
+                if free is not None:
+                    placed.append((free, text, flag))
+                    break
+        return placed
 
     def _name_lines(self) -> None:
         """The name of a line stands over it; where that is full, under it; at the upper edge for one further up.
