@@ -11,8 +11,9 @@ from PySide6.QtCore import QRectF
 from tests.helpers.fake_session import session_of
 from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, make_timeline, small_timeline
 from tests.helpers.opened import opened
+from tileview.analysis.overflows import steps_over
 from tileview.model.timeline import Timeline
-from tileview.present.curves import CurveMode, curves, over_steps, peak_marks, repeat_spans
+from tileview.present.curves import CurveMode, curves, peak_marks, repeat_spans
 from tileview.qt.base.theme import load_theme
 from tileview.qt.plot.labels import LabelPlacer, boxes_along
 from tileview.qt.views.timeline.axis import StepZoom
@@ -77,10 +78,10 @@ def plotted(timeline: Timeline, width: int, height: int, name: str = "light") ->
         timeline.budget_bytes,
         timeline.interleaved_budget_bytes,
         timeline.reserve_bytes,
-        over_steps(timeline),
+        steps_over(timeline),
         peak_marks(timeline),
         repeat_spans(timeline),
-        overflows=excesses(timeline, over_steps(timeline)),
+        overflows=excesses(timeline),
     )
     plot.set_data(data)
     plot.grab()
@@ -141,8 +142,8 @@ def test_flags_say_what_they_mean_where_there_is_room(qtbot) -> None:
     timeline = opened("so400m-over.recipe.json").timeline
     wide = {text for _, text, _ in marks_of(timeline, 1250, 240).flags}
     # The two overflows by the verdict's figures: 30,504 B at step 69 and 14.4 KiB at step 20.
-    assert any(text.startswith("PS · step 69") and text.endswith("29.8 KiB over") for text in wide)
-    assert any(text.startswith("step 20") and text.endswith("14.4 KiB over") for text in wide)
+    assert any(text.startswith("PS · step 69, op 21:") and text.endswith("29.8 KiB over") for text in wide)
+    assert any(text.startswith("step 20, op 4:") and text.endswith("14.4 KiB over") for text in wide)
     assert "I · interleaved peak" in wide
     narrow = marks_of(timeline, 300, 240).flags
     assert len(narrow) == 3

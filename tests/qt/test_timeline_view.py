@@ -585,7 +585,7 @@ def test_hovering_a_step_tells_its_operation(make, qtbot) -> None:
 def test_actions_do_what_they_say(make) -> None:
     view = make(session_of(spike(100, 40)))
     actions = {action.text(): action for action in view.view_actions()}
-    actions["Timeline: stack by group"].trigger()
+    actions["Timeline: stack by operation"].trigger()
     assert view.data.layers
     view.axis.show(5, 20)
     actions["Timeline: zoom to all steps"].trigger()

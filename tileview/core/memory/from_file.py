@@ -172,7 +172,15 @@ class _Reader:
             derived=not file.has_tiles,
             notes=self._notes(),
             problems=tuple(problems),
+            made_at=self._made_at(),
         )
+
+    def _made_at(self) -> dict[int, int]:
+        """Root → the step that makes it; not for what is live at the first step, which may be an input."""
+        found: dict[int, int] = {}
+        for root, first, _ in self.spans:
+            found[root] = min(first, found.get(root, first))
+        return {root: step for root, step in found.items() if step}
 
     def _notes(self) -> tuple[str, ...]:
         notes = [] if self.file.has_tiles else [DERIVED_NOTE]

@@ -41,9 +41,9 @@ class TimelineControls(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.mode_box = combo(self, "Which tile the curves follow", [(MODE_NAMES[mode], mode) for mode in CurveMode])
-        self.stack_check = QCheckBox("By group", self)
-        self.stack_check.setAccessibleName("Stack the total by group")
-        self.stack_check.setToolTip("Stack the total by group: parameters, activations, scratch")
+        self.stack_check = QCheckBox("By operation", self)
+        self.stack_check.setAccessibleName("Stack the total by operation")
+        self.stack_check.setToolTip("Stack the total: parameters, then what each operation makes")
         self.stack_check.setChecked(True)
         orders = [("Lifetimes by bytes", LifetimeOrder.BYTES), ("Lifetimes by start", LifetimeOrder.START)]
         self.order_box = combo(self, "Order of the lifetimes", orders)

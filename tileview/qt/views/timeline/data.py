@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QBrush, QColor, QPen
 
+from tileview.analysis.overflows import STANDARD_ALLOCATION, overflows
 from tileview.model.sizes import Unavailable
 from tileview.model.timeline import ByteArray, Timeline
 from tileview.present.colours import category
-from tileview.present.curves import BoolArray, Curves, PeakMark, RepeatSpan, runs
+from tileview.present.curves import BoolArray, Curves, PeakMark, RepeatSpan
 from tileview.present.stacks import Series
 from tileview.qt.base.theme import Theme
 
@@ -22,7 +22,9 @@ _PATTERNS = (Qt.BrushStyle.SolidPattern, Qt.BrushStyle.Dense4Pattern, Qt.BrushSt
 
 @dataclass(frozen=True, slots=True)
 class Excess:
-    """A run of steps over a limit, at its worst step; ``who`` is the operation at fault as `` op 21 ``, or empty."""
+    """A run of steps over a limit, at its worst step; ``who`` names the operation at fault (``, op 21``), or is
+    empty.
+    """
 
     step: int
     over_bytes: int
@@ -68,16 +70,13 @@ class PlotData:
         return max(highest + highest // 12, 1024)
 
 
-def excesses(timeline: Timeline, over: BoolArray) -> tuple[Excess, ...]:
-    """The runs of steps over a budget, the worst first."""
-    if not bool(over.any()):
-        return ()
-    worst = timeline.tiles.worst()
-    by = np.maximum(
-        worst[:, 2] - (timeline.budget_bytes - timeline.reserve_bytes), worst[:, 1] - timeline.interleaved_budget_bytes
+def excesses(timeline: Timeline) -> tuple[Excess, ...]:
+    """The overflows of steps, the worst first, with the operation at fault; none where what is over is not known."""
+    return tuple(
+        Excess(one.step, one.over_bytes, "" if one.operation is None else f", op {one.operation}")
+        for one in overflows(timeline) or ()
+        if one.limit != STANDARD_ALLOCATION
     )
-    found = [begin + int(by[begin:end].argmax()) for begin, end in runs(over)]
-    return tuple(Excess(step, int(by[step])) for step in sorted(found, key=lambda step: (-int(by[step]), step)))
 
 
 def second_pen(theme: Theme, part: str) -> QPen:

@@ -11,12 +11,12 @@ from PySide6.QtGui import QAction, QPalette, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QScrollBar, QSplitter, QVBoxLayout, QWidget
 
 from tileview.analysis.lifetimes import Lifetime, filtered, ordered
+from tileview.analysis.overflows import steps_over
 from tileview.model.timeline import ByteArray, Timeline
 from tileview.present.curves import (
     BoolArray,
     CurveMode,
     Curves,
-    over_steps,
     peak_marks,
     repeat_spans,
     tile_at,
@@ -157,7 +157,7 @@ class TimelineView(View):
             self.refresh()
 
     def set_stacked(self, stacked: bool) -> None:
-        """Stack the total by group."""
+        """Stack the total by operation."""
         self.controls.stack_check.setChecked(stacked)
 
     def tip(self, step: int) -> str:
@@ -204,7 +204,7 @@ class TimelineView(View):
             self._layers(timeline, shown),
             *(source.behind(timeline) if self.controls.with_baseline else (None, None)),
             source.second(timeline),
-            excesses(timeline, self.over),
+            excesses(timeline),
             tuple(self.notes.by_step().items()),
         )
         self.plot.set_data(self._data)
@@ -355,7 +355,7 @@ class TimelineView(View):
 
     def on_estimate(self, keep: bool = True) -> None:
         timeline = self.timeline
-        self.over = np.zeros(0, dtype=np.bool_) if timeline is None else over_steps(timeline)
+        self.over = np.zeros(0, dtype=np.bool_) if timeline is None else steps_over(timeline)
         self.axis.set_steps(1 if timeline is None else len(timeline.steps), keep)
         self.refresh()
         self._show_lifetimes()
@@ -387,7 +387,7 @@ class TimelineView(View):
             (f"Timeline: {MODE_NAMES[mode].lower()}", partial(self.set_mode, mode)) for mode in CurveMode
         ]
         entries += [
-            ("Timeline: stack by group", self.controls.stack_check.toggle),
+            ("Timeline: stack by operation", self.controls.stack_check.toggle),
             ("Timeline: zoom to all steps", self.axis.fit),
             ("Timeline: zoom back", self.moves.back),
             ("Timeline: zoom to the range", self.moves.zoom_to_range),
