@@ -212,9 +212,8 @@ def test_layers_add_up_and_are_named(make) -> None:
     assert {
         "total, worst tile L2 636.0 KiB",
         "parameters 64.0 KiB",
-        "wide 500.0 KiB",
-        "product 64.0 KiB",
-        "scratch 0.0 KiB",
+        "op 5 508.0 KiB",
+        "op 1 64.0 KiB",
     } <= set(view.legend.texts)
     far_cursor(session)
     assert QColor(view.bridge.theme.border).name() in colours_at(view, 4.5, 20 * KIB, reach=1)
@@ -370,10 +369,10 @@ def test_brushing_a_range_filters_and_can_be_cleared(make) -> None:
     assert session.selection.span == (2, 5)
     assert "range 2 … 4" in view.line.full_text
     view.controls.filter_box.setCurrentIndex(view.controls.filter_box.findData(LifetimeFilter.SPAN))
-    assert [row.name for row in view.bars.rows] == ["weights", "product"]
+    assert [row.root for row in view.bars.rows] == [0, 2]
     drag(view, at(view, 6.9), at(view, 5.1), SHIFT)
     assert session.selection.span == (5, 7)
-    assert "left" not in [row.name for row in view.bars.rows]
+    assert 1 not in [row.root for row in view.bars.rows]
     assert view.controls.clear_button.isVisible()
     QTest.keyClick(view.plot, Qt.Key.Key_Escape)
     assert session.selection.span is None
@@ -457,10 +456,10 @@ def test_an_axis_stays_inside_its_steps(qtbot) -> None:
 def test_lifetimes_are_sorted_picked_and_lit(make) -> None:
     session = session_of(small_timeline())
     view = make(session)
-    assert [row.name for row in view.bars.rows] == ["wide", "weights", "product", "left", "result"]
+    assert [row.root for row in view.bars.rows] == [3, 0, 2, 1, 4]
     box = view.controls.order_box
     box.setCurrentIndex(box.findData(LifetimeOrder.START))
-    assert [row.name for row in view.bars.rows] == ["weights", "left", "product", "wide", "result"]
+    assert [row.root for row in view.bars.rows] == [0, 1, 2, 3, 4]
     height = view.bars.row_height()
     QTest.mouseClick(view.bars.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(200, height * 2 + 4))
     assert session.selection.allocation == 2
@@ -477,7 +476,7 @@ def test_lifetimes_are_sorted_picked_and_lit(make) -> None:
     outside = image.pixelColor(round(plot.pixel(6.5).x()), height + height - 4).name()
     assert outside == QColor(view.bridge.theme.selection).name() != inside
     tip = view.bars.tip_at(QPointF(0, 0))
-    assert tip.startswith("weights\nstandard, largest on a tile 64.0 KiB (65,536 B)")
+    assert tip.startswith("weights #0\nstandard, largest on a tile 64.0 KiB (65,536 B)")
 
 
 def test_live_at_the_step_follows_the_cursor(make) -> None:
@@ -485,9 +484,9 @@ def test_live_at_the_step_follows_the_cursor(make) -> None:
     view = make(session)
     view.controls.filter_box.setCurrentIndex(view.controls.filter_box.findData(LifetimeFilter.STEP))
     session.select_step(1)
-    assert {row.name for row in view.bars.rows} == {"weights", "left", "product"}
+    assert {row.root for row in view.bars.rows} == {0, 1, 2}
     session.select_step(7)
-    assert {row.name for row in view.bars.rows} == {"weights", "result"}
+    assert {row.root for row in view.bars.rows} == {0, 4}
 
 
 def test_thousands_of_rows_scroll(make) -> None:
@@ -561,7 +560,7 @@ def test_csv_and_svg(make) -> None:
     fields = lines[0].split(",")
     assert fields[:5] == ["step", "operation", "kind", "execution_count", "tile"]
     assert fields[5:10] == ["standard_bytes", "interleaved_bytes", "total_bytes", "unavailable", "over"]
-    assert lines[6].startswith("5,5,Product,1,2,585728,65536,651264,no,yes,65536,512000,65536,8192,0,0")
+    assert lines[6].startswith("5,5,Product,1,2,585728,65536,651264,no,yes,65536,520192,65536,0,0")
     assert b"<svg" in svg_bytes(picture_of(view))
 
 
@@ -676,7 +675,7 @@ def test_lifetime_bars_show_who_makes_and_uses_an_allocation(make) -> None:
     session = opened("so400m-over.recipe.json")
     view = make(session)
     session.select_step(0)
-    row = next(row for row in view.bars.rows if row.first == 69 and row.name == "operation 20 result 0")
+    row = next(row for row in view.bars.rows if row.root == 455)
     uses = view.lives.uses(row.root)
     assert uses
     assert all(row.first <= step <= row.last for step in uses)
@@ -707,3 +706,88 @@ def test_an_arrow_points_to_bars_out_of_view(make) -> None:
     assert not view.bars.grab().isNull()
     view.axis.show(0, 10)
     assert not view.bars.grab().isNull()
+
+
+def test_operations_are_stacked_at_first_and_the_hint_says_what_one_does(show_view) -> None:
+    view = show_view(TimelineView, session_of(small_timeline()))
+    assert view.controls.stacked
+    assert [layer.name for layer in view.data.layers][:2] == ["parameters", "op 5"]
+    assert "Shift+drag: measure a range" in view.hint.text()
+
+
+def test_a_range_is_measured(make) -> None:
+    session = session_of(small_timeline())
+    view = make(session)
+    drag(view, at(view, 2.2), at(view, 5.6), SHIFT)
+    # Totals of the fullest tile: 128, 130, 128 and 636 KiB.
+    assert session.selection.span == (2, 6)
+    assert view.hint.text() == (
+        "Steps 2 … 5 (4) · total 128.0 KiB → 636.0 KiB, +508.0 KiB (520,192 B) · most 636.0 KiB at step 5 · "
+        "least 128.0 KiB at step 2"
+    )
+    QTest.keyClick(view.plot, Qt.Key.Key_Escape)
+    assert "drag: go to a step" in view.hint.text()
+
+
+def test_an_edge_of_the_range_can_be_dragged(make) -> None:
+    session = session_of(spike(100, 50))
+    view = make(session)
+    session.select(replace(session.selection, step=5, span=(20, 40)))
+    drag(view, at(view, 40), at(view, 60.2))
+    assert session.selection.span == (20, 60)
+    assert session.selection.step == 5
+
+
+def test_w_a_s_d_zoom_and_move(make) -> None:
+    session = session_of(spike(1000, 50))
+    view = make(session)
+    QTest.keyClick(view.plot, Qt.Key.Key_W)
+    width = view.axis.last - view.axis.first
+    assert width == pytest.approx(1000 / 1.5)
+    first = view.axis.first
+    QTest.keyClick(view.plot, Qt.Key.Key_D)
+    assert view.axis.first > first
+    QTest.keyClick(view.bars, Qt.Key.Key_A)
+    assert view.axis.first == pytest.approx(first)
+    QTest.keyClick(view.plot, Qt.Key.Key_S)
+    assert view.axis.is_fit
+    session.select_step(3)
+    QTest.keyClick(view.plot, Qt.Key.Key_S)
+    assert session.selection.step == 50
+
+
+def test_notes_are_kept_with_the_file(make, show_view) -> None:
+    view = make(session_of(small_timeline()))
+    view.notes.write(3, "look at   this")
+    assert view.data.notes == ((3, "look at this"),)
+    assert "note: look at this" in view.tip(3)
+    again = show_view(TimelineView, session_of(small_timeline()))
+    assert again.notes.by_step() == {3: "look at this"}
+    again.notes.write(3, " ")
+    assert again.notes.by_step() == {}
+    other = session_of(small_timeline())
+    show(other, small_timeline(), "other.timeline.json")
+    assert show_view(TimelineView, other).notes.by_step() == {}
+
+
+def test_a_strip_of_numbers_appears_with_its_numbers(make) -> None:
+    view = make(session_of(small_timeline()))
+    assert not view.strip.isVisible()
+    known = np.ones(8, dtype=np.bool_)
+    known[2] = False
+    view.show_cycles(np.arange(8) * 1000, known, most="step 7: 7,000")
+    assert view.strip.isVisible()
+    assert view.strip.tip_at(view.strip.pixel(3.5)) == "Step 3: 3,000 cycles"
+    assert view.strip.tip_at(view.strip.pixel(2.5)) == "Step 2: not known"
+    view.controls.cycles_action.setChecked(False)
+    assert not view.strip.isVisible()
+
+
+def test_what_is_pointed_at_elsewhere_is_lit(make) -> None:
+    session = session_of(spike(100, 40))
+    view = make(session)
+    session.select_operation(3)
+    view.bridge.hovered.emit(5, None, None)
+    assert np.flatnonzero(view.plot.lit_steps).tolist() == list(range(50, 60))
+    view.bridge.hovered.emit(None, None, None)
+    assert np.flatnonzero(view.plot.lit_steps).tolist() == list(range(30, 40))
