@@ -497,7 +497,7 @@ def test_thousands_of_rows_scroll(make) -> None:
     assert view.bars.offset == 30
     assert view.scroll_bar.value() == 30
     view.scroll_bar.setValue(100)
-    assert view.bars.rows[view.bars.offset].name == "v100"
+    assert view.bars.rows[view.bars.offset].root == 100
     session.select_allocation(2500)
     assert view.bars.offset <= 2500 < view.bars.offset + view.bars.page()
     view.bars.grab()
