@@ -75,9 +75,9 @@ class Plot(pg.PlotWidget):
         self._keys, self._tip = keys, tip
         self._drag: Drag | None = None
         self._place: QPointF | None = None
-        for widget in (self, self.viewport()):
-            widget.setAccessibleName(name)
+        self.setAccessibleName(name)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.viewport().setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.viewport().setMouseTracking(True)
         item = self.getPlotItem()
         item.hideButtons()
