@@ -77,6 +77,7 @@ class Session:
         self._results: dict[tuple[int, int], AlternativeResult] = {}
         self._baseline: Pin | None = None
         self._pins: tuple[Pin, ...] = ()
+        self._earlier: Pin | None = None
         self._listeners: list[Listener] = []
 
     # -- listeners ------------------------------------------------------------------------------------------------
@@ -100,6 +101,7 @@ class Session:
 
     def open(self, document: Document | None, steps: Iterable[Step] = ()) -> None:
         """Make a document the open one (None closes it), with edits already on it, each a step of undo."""
+        self._earlier = self._version_before(document)
         self._document = document
         self._linked = None
         self._history = History()
@@ -113,6 +115,18 @@ class Session:
         self._pins = ()
         self._selection = Selection()
         self._tell(Change.DOCUMENT)
+
+    def _version_before(self, document: Document | None) -> Pin | None:
+        """What the open file held with the edits on it, where the same file is read again."""
+        old, estimate = self._document, self._estimate
+        if old is None or document is None or estimate is None or old.path != document.path:
+            return None
+        return Pin("before the reload", old, self.state, estimate)
+
+    @property
+    def earlier(self) -> Pin | None:
+        """The version of the open file before it was last read again, with the edits that were on it."""
+        return self._earlier
 
     def link(self, document: Document | None) -> None:
         """Open a timeline beside a recipe (or the other way round); None takes it away."""

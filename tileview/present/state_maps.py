@@ -1,7 +1,8 @@
-"""By how much the tiles of states differ from those of the first one: one small heat map a state, on one scale.
+"""The tiles of the states that are compared, one small heat map a state: the first as it is, the others against it.
 
 All are looked at where the first state's total peaks, each at its own step that corresponds to it: there the change
-has to help. The scale is symmetrical around 0 and the same for all, so that a colour means the same bytes in every map.
+has to help. The scale of the differences is symmetrical around 0 and the same for all, so that a colour means the same
+bytes in every map.
 """
 
 from __future__ import annotations
@@ -10,51 +11,63 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from tileview.analysis.loads import total_peak_place
 from tileview.analysis.words import counted, step_place
 from tileview.core.geometry.chip import Grid, grid
 from tileview.model.sizes import kib_text
 from tileview.model.timeline import Timeline
-from tileview.present.colours import Slot
 from tileview.present.compare_rows import CompareState
 from tileview.present.curves import IndexArray, matching_steps
-from tileview.present.rasters import Metric, Scale, ScaleMode, TileField, scale_for, slot_levels, tile_field
+from tileview.present.rasters import (
+    ByteImage,
+    Metric,
+    Scale,
+    ScaleMode,
+    TileField,
+    on_grid,
+    scale_for,
+    slot_levels,
+    tile_field,
+)
 from tileview.present.tables import signed_exact
 
 
 @dataclass(frozen=True, slots=True)
-class DifferenceMap:
+class StateMap:
     """The map of one state. ``slots``: (rows, columns) of colour slots; ``text`` says what is seen, in words.
 
-    ``grid`` gives the place of each tile, ``field`` the differences in bytes, ``end`` the bytes at both ends of the
-    scale.
+    ``grid`` gives the place of each tile, ``field`` the bytes (of the first state) or differences (of the others),
+    ``scale`` what the colours mean.
     """
 
-    slots: npt.NDArray[np.uint8]
+    slots: ByteImage
     grid: Grid
     field: TileField
-    end: int
+    scale: Scale
     text: str
 
 
-def difference_maps(states: Sequence[CompareState]) -> list[DifferenceMap | None]:
-    """A map for each state; None for the first one, and where there is no step to look at."""
+def state_maps(states: Sequence[CompareState]) -> list[StateMap | None]:
+    """A map for each state; None where there is no step to look at."""
     base = states[0].timeline if states else None
     place = None if base is None else total_peak_place(base)
+    if base is None or place is None:
+        return [None] * len(states)
     fields: list[tuple[Timeline, TileField] | None] = []
-    for position, state in enumerate(states):
+    for state in states[1:]:
         timeline = state.timeline
-        if not position or timeline is None or not timeline.steps or base is None or place is None:
+        if timeline is None or not timeline.steps:
             fields.append(None)
             continue
         step, matches = _moment(timeline, base, place.step)
-        field = tile_field(timeline, Metric.DIFFERENCE, step, baseline=base, matches=matches)
-        fields.append((timeline, field))
+        fields.append((timeline, tile_field(timeline, Metric.DIFFERENCE, step, baseline=base, matches=matches)))
     ends = [scale_for(*found, ScaleMode.LOCKED).high for found in fields if found is not None and not found[1].missing]
     end = max(ends, default=1024)
-    return [None if found is None else _map(found[0], found[1], end, base) for found in fields]
+    first = tile_field(base, Metric.TOTAL, place.step)
+    scale = scale_for(base, first, ScaleMode.LOCKED)
+    others = [None if found is None else _map(*found, Scale(-end, end), _words(*found, end, base)) for found in fields]
+    return [_map(base, first, scale, _first_words(base, first)), *others]
 
 
 def _moment(timeline: Timeline, base: Timeline, peak: int) -> tuple[int, IndexArray]:
@@ -69,17 +82,24 @@ def _moment(timeline: Timeline, base: Timeline, peak: int) -> tuple[int, IndexAr
     return step, matches
 
 
-def _map(timeline: Timeline, field: TileField, end: int, base: Timeline | None) -> DifferenceMap:
+def _map(timeline: Timeline, field: TileField, scale: Scale, text: str) -> StateMap:
     placed = grid(timeline.tile_count)
-    where = np.asarray(placed.tile)
-    levels = slot_levels(field, Scale(-end, end))
-    slots = np.full(where.shape, Slot.BACKGROUND, dtype=np.uint8)
-    slots[where >= 0] = levels[where[where >= 0]]
-    return DifferenceMap(slots, placed, field, end, _words(timeline, field, end, base))
+    return StateMap(on_grid(placed, slot_levels(field, scale)), placed, field, scale, text)
 
 
-def _words(timeline: Timeline, field: TileField, end: int, base: Timeline | None) -> str:
-    if field.missing or field.baseline_step is None or base is None:
+def _first_words(base: Timeline, field: TileField) -> str:
+    where = step_place(field.step, len(base.steps))
+    if field.missing:
+        return f"Total a tile at {where}: unavailable, {field.reason}."
+    over = int(field.over.sum())
+    return (
+        f"Total a tile at {where}: {kib_text(int(field.values.min(initial=0)))} to "
+        f"{kib_text(int(field.values.max(initial=0)))}; {counted(over, 'tile')} over budget."
+    )
+
+
+def _words(timeline: Timeline, field: TileField, end: int, base: Timeline) -> str:
+    if field.missing or field.baseline_step is None:
         return f"No difference can be shown: {field.reason}."
     here = step_place(field.step, len(timeline.steps))
     there = step_place(field.baseline_step, len(base.steps))
