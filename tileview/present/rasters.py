@@ -274,7 +274,7 @@ def hatch_lines(cells: IndexArray, width: float, height: float, falling: bool = 
     upper, lower = (place - left * width) / height, (place - right * width) / height
     if falling:
         upper, lower = 1 - upper, 1 - lower
-    lines = np.stack([across + left, down + upper, across + right, down + lower], axis=-1)
+    lines: FloatArray = np.stack([across + left, down + upper, across + right, down + lower], axis=-1)
     return lines[(place > 0) & (place < width + height)]
 
 

@@ -1,4 +1,4 @@
-"""What lies in the plot of the tile map: axes of rows and columns, the lines over the cells, the colour bar, signs of the legend."""
+"""What lies in the plot of the tile map: axes, the image, the lines over it, the colour bar; signs of the legend."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from tileview.core.geometry.chip import Grid, grid
 from tileview.present.colours import LEVELS, OVER_LINE, Ramp, RgbArray, Slot, colour_table, parse_rgb, ramp_table
-from tileview.present.curves import BoolArray
+from tileview.present.curves import BoolArray, IndexArray
 from tileview.present.rasters import (
     ByteImage,
     FloatArray,
-    IndexArray,
     Scale,
     hatch_lines,
     islands,
@@ -76,6 +75,8 @@ def legend_of(entries: Sequence[LegendEntry], theme: Theme) -> tuple[Entry, ...]
 
 class SlotImage(pg.ImageItem):
     """An image of slots, one pixel a tile; :meth:`show_cells` gives it the pixels, ``setLookupTable`` the colours."""
+
+    qimage: QImage | None
 
     def __init__(self) -> None:
         super().__init__(axisOrder="row-major")
@@ -236,9 +237,9 @@ class _ScaleAxis(pg.AxisItem):
         self.limit_color = OVER_LINE
         self.limit_text = ""
 
-    def drawPicture(self, p: QPainter, axisSpec: object, tickSpecs: list[object], textSpecs: list[tuple]) -> None:  # type: ignore[type-arg]
-        limits = [spec for spec in textSpecs if spec[2] == self.limit_text]
-        super().drawPicture(p, axisSpec, tickSpecs, [spec for spec in textSpecs if spec not in limits])
+    def drawPicture(self, p: QPainter, axis: object, ticks: list[object], texts: list[tuple[QRectF, int, str]]) -> None:
+        limits = [spec for spec in texts if spec[2] == self.limit_text]
+        super().drawPicture(p, axis, ticks, [spec for spec in texts if spec not in limits])
         p.setPen(pg.mkPen(self.limit_color))
         for rect, flags, text in limits:
             p.drawText(rect, int(flags), text)

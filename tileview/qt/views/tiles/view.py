@@ -10,6 +10,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QAction, QContextMenuEvent, QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
+from tileview.analysis.tile_groups import identical_tiles
 from tileview.core.geometry.chip import Grid, grid
 from tileview.model.config import CHIP_TILES
 from tileview.model.sizes import kib_text
@@ -28,7 +29,6 @@ from tileview.present.rasters import (
     unavailable_at,
 )
 from tileview.present.tables import signed_kib
-from tileview.analysis.tile_groups import identical_tiles
 from tileview.qt.jobs.session_signals import Bridge
 from tileview.qt.plot.legend import Legend
 from tileview.qt.plot.picture import Part

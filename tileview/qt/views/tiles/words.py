@@ -77,7 +77,9 @@ def tile_tip(timeline: Timeline, chip: Grid, field: TileField, tile: int, root: 
 
 def _largest_lines(timeline: Timeline, step: int, tile: int) -> list[str]:
     known = [
-        (item.bytes, item.name) for item in tile_load(timeline, step, tile).items if not isinstance(item.bytes, Unavailable)
+        (item.bytes, item.name)
+        for item in tile_load(timeline, step, tile).items
+        if not isinstance(item.bytes, Unavailable)
     ]
     largest = sorted(known, key=lambda entry: -entry[0])[:_LARGEST]
     rest = sum(size for size, _ in known) - sum(size for size, _ in largest)
