@@ -88,7 +88,7 @@ def test_a_zoomed_map_keeps_inside_its_frame(make, tmp_path: Path, by_load: bool
     view.session.select_tiles((0, 1, 64, 700, 1471))
     view.set_sorted(by_load)
     view.map.centre_on(700)
-    view.map.zoom_by(2.0)
+    view.map.view_zoom.zoom(2.0, view.map.view_zoom.shown.center())
     path = written(view, tmp_path / "tiles.svg")
     box = QSvgRenderer(str(path)).viewBoxF()
     numbers = [
@@ -100,7 +100,7 @@ def test_a_zoomed_map_keeps_inside_its_frame(make, tmp_path: Path, by_load: bool
     assert all(-4 <= x <= box.width() + 4 and -4 <= y <= box.height() + 4 for x, y in numbers)
     image = rendered(path)
     assert image.height() == (view.bars if by_load else view.map).height() + view.legend.height()
-    assert "over budget (1,246)" in texts(path)
+    assert "over budget: 1,246 of 1,472 tiles" in texts(path)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

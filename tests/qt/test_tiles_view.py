@@ -521,9 +521,9 @@ def test_what_is_pointed_at_elsewhere_lights_up(make) -> None:
         for tile in range(4):
             box = view.map.cell_rect(tile)
             middle = box.center().toPoint()
-            column = {image.pixelColor(x, middle.y() + dy).name() 
+            column = {image.pixelColor(x, middle.y() + dy).name()
                       for x in range(int(box.left()) - 1, int(box.left()) + 2) for dy in range(-12, 12)}  # fmt: skip
-            row = {image.pixelColor(middle.x() + dx, y).name() 
+            row = {image.pixelColor(middle.x() + dx, y).name()
                    for y in range(int(box.top()) - 1, int(box.top()) + 2) for dx in range(-12, 12)}  # fmt: skip
             if accent in column and accent in row:
                 found.add(tile)

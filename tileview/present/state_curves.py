@@ -21,7 +21,7 @@ class StateCurve:
 
     ``needed`` and ``there`` are (steps,): bytes, and whether the state has steps that correspond. ``ranges`` is
     (steps, 2): the half-open range of its own steps. ``difference`` is (steps,): by how much it differs from the first
-    state where both are there, else 0. ``lost`` says in words what of it stands nowhere in the curve, empty where all does.
+    state where both are there, else 0. ``lost`` says in words what of it is not drawn, empty where all is.
     """
 
     needed: ByteArray

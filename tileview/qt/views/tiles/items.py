@@ -304,7 +304,7 @@ def _scale_ticks(scale: Scale, limit: int | None, height: int, line: int) -> lis
     least = (scale.high - scale.low) * 1.1 * line / max(height, 1)
     ticks = byte_ticks(scale.low, scale.high, min(max(height // (2 * line), 1), 6))
     unit = ticks[0].text.split(" ")[-1] if ticks else "B"
-    if scale.high < UNIT_BYTES["MiB"] and scale.high - scale.low >= UNIT_BYTES["KiB"]:
+    if unit in ("MiB", "GiB") and scale.high < 16 * UNIT_BYTES["MiB"]:
         unit = "KiB"
     kept: list[int] = []
     for size in (*([] if limit is None else [limit]), scale.low, scale.high, *(tick.value for tick in ticks)):
