@@ -64,21 +64,21 @@ def test_a_zoomed_timeline_keeps_inside_its_axes(make, tmp_path: Path, theme: st
     session = view.session
     session.select(replace(session.selection, step=69, span=(20, 70)))
     path = written(view, tmp_path / "timeline.svg")
-    image, plane = rendered(path), view.plot.plane()
+    image, plot = rendered(path), view.plot
     top = view.legend.height()
     ground = QColor(view.bridge.theme.background)
     # Beside the axis of bytes nothing but numbers: the range began at step 20, far to the left.
-    column = {image.pixelColor(2, top + y).name() for y in range(int(plane.area.top()), int(plane.area.bottom()))}
+    column = {image.pixelColor(2, top + y).name() for y in range(int(plot.area().top()), int(plot.area().bottom()))}
     assert column == {ground.name()}
-    right = int(plane.area.right()) + 4
-    column = {image.pixelColor(right, top + y).name() for y in range(int(plane.area.top()), int(plane.area.bottom()))}
+    right = int(plot.area().right()) + 4
+    column = {image.pixelColor(right, top + y).name() for y in range(int(plot.area().top()), int(plot.area().bottom()))}
     assert column == {ground.name()}
     below = top + view.plot.height()
     rows = range(below, min(below + view.bars.height(), image.height()))
     assert {image.pixelColor(2, y).name() for y in rows} == {ground.name()}
     # Inside, the range is shaded up to its end.
-    y = top + int(plane.area.top()) + 3
-    assert image.pixelColor(int(plane.x(65)), y) != image.pixelColor(int(plane.x(85)), y)
+    y = top + int(plot.area().top()) + 24
+    assert image.pixelColor(int(plot.pixel(65).x()), y) != image.pixelColor(int(plot.pixel(85).x()), y)
     assert "budget 573.2 KiB" in texts(path)
 
 

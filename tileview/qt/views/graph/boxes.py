@@ -18,8 +18,8 @@ from tileview.graphlayout import NodeKind, Picture, Structure
 from tileview.present.graph_figures import STATE_SHORT, StepState
 from tileview.present.graph_style import ColourMode, GraphStyle
 from tileview.present.graph_words import NodeWords
-from tileview.qt.plot.polyline import polylines
 from tileview.qt.views.graph.lettering import Side
+from tileview.qt.views.graph.polyline import polylines
 from tileview.qt.views.graph.shapes import Detail, Pens, bar_area, bar_areas, draw_toggle, draw_warning, stripes
 
 Ints = npt.NDArray[np.int64]

@@ -4,19 +4,29 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QBrush, QColor, QPen
 
 from tileview.model.sizes import Unavailable
-from tileview.model.timeline import ByteArray
+from tileview.model.timeline import ByteArray, Timeline
 from tileview.present.colours import category
-from tileview.present.curves import BoolArray, Curves, PeakMark, RepeatSpan
+from tileview.present.curves import BoolArray, Curves, PeakMark, RepeatSpan, runs
 from tileview.present.stacks import Series
 from tileview.qt.base.theme import Theme
 
 _BROKEN = {"total": (1.5, (7, 3)), "standard": (1.1, (2, 2)), "interleaved": (1.1, (7, 2, 1, 2))}
 """Width and dashes of a second tile's curves, in pixels."""
 _PATTERNS = (Qt.BrushStyle.SolidPattern, Qt.BrushStyle.Dense4Pattern, Qt.BrushStyle.DiagCrossPattern)
+
+
+@dataclass(frozen=True, slots=True)
+class Excess:
+    """A run of steps over a limit, at its worst step; ``who`` is the operation at fault as `` op 21 ``, or empty."""
+
+    step: int
+    over_bytes: int
+    who: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +46,8 @@ class PlotData:
     baseline: tuple[ByteArray, BoolArray] | None = None
     baseline_classes: tuple[ByteArray, ByteArray] | None = field(default=None)
     second: Curves | None = None
+    overflows: tuple[Excess, ...] = ()
+    notes: tuple[tuple[int, str], ...] = ()
 
     @property
     def steps(self) -> int:
@@ -56,6 +68,18 @@ class PlotData:
         return max(highest + highest // 12, 1024)
 
 
+def excesses(timeline: Timeline, over: BoolArray) -> tuple[Excess, ...]:
+    """The runs of steps over a budget, the worst first."""
+    if not bool(over.any()):
+        return ()
+    worst = timeline.tiles.worst()
+    by = np.maximum(
+        worst[:, 2] - (timeline.budget_bytes - timeline.reserve_bytes), worst[:, 1] - timeline.interleaved_budget_bytes
+    )
+    found = [begin + int(by[begin:end].argmax()) for begin, end in runs(over)]
+    return tuple(Excess(step, int(by[step])) for step in sorted(found, key=lambda step: (-int(by[step]), step)))
+
+
 def second_pen(theme: Theme, part: str) -> QPen:
     """The line of a second tile's ``total``, ``standard`` or ``interleaved`` curve: the colour of the first's, thinner
     and broken in a way of its own, so that they differ without colour as well.
@@ -74,7 +98,7 @@ def layer_brush(theme: Theme, index: int, series: Series) -> QBrush:
     if series.kind == "parameters":
         return QBrush(theme.color("border"))
     if series.kind in ("rest", "other"):
-        token = "raised" if series.kind == "rest" else "warning"
+        token = "field" if series.kind == "rest" else "warning"
         return QBrush(theme.color(token))
     colour, pattern = category(index, theme.categories)
     return QBrush(QColor(colour), _PATTERNS[pattern % len(_PATTERNS)])
