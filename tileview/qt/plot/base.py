@@ -78,6 +78,7 @@ class Plot(pg.PlotWidget):
         for widget in (self, self.viewport()):
             widget.setAccessibleName(name)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.viewport().setFocusPolicy(Qt.FocusPolicy.NoFocus)  # a click in it gives the keys to the plot
         self.viewport().setMouseTracking(True)
         item = self.getPlotItem()
         item.hideButtons()
