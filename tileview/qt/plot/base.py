@@ -78,7 +78,7 @@ class Plot(pg.PlotWidget):
         for widget in (self, self.viewport()):
             widget.setAccessibleName(name)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.viewport().setFocusPolicy(Qt.FocusPolicy.NoFocus)  # a click in it gives the keys to the plot
+        self.viewport().setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.viewport().setMouseTracking(True)
         item = self.getPlotItem()
         item.hideButtons()
@@ -309,6 +309,7 @@ class Plot(pg.PlotWidget):
         return follow
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
+        self.setFocus(Qt.FocusReason.MouseFocusReason)
         self._drag = None if event.button() == Qt.MouseButton.RightButton else self.start_drag(event)
         if self._drag is None:
             super().mousePressEvent(event)
