@@ -752,6 +752,20 @@ def test_another_program_with_other_tiles_is_shown(make) -> None:
     view.grab()
 
 
+def test_rows_and_columns_are_numbered_also_after_nothing_was_open(make) -> None:
+    session = Session()
+    view = make(session)
+    show(session, chip_timeline())
+    QApplication.processEvents()
+    area = view.map.area()
+    image, ground = view.map.grab().toImage(), view.bridge.theme.background
+    for xs, ys in (
+        (range(int(area.left()) - 2), range(int(area.top()), int(area.bottom()))),
+        (range(int(area.left()), int(area.right())), range(int(area.top()) - 2)),
+    ):
+        assert {image.pixelColor(x, y).name() for x in xs for y in ys} - {ground}
+
+
 @pytest.mark.parametrize("size", [(180, 160), (330, 260), (1600, 1000)])
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_it_paints_at_any_size(make, size: tuple[int, int], theme: str) -> None:

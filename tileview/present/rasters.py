@@ -290,8 +290,8 @@ def lines_within(lines: FloatArray, left: float, top: float, right: float, botto
     leave = np.fmin(np.fmax(one, other).min(axis=1, where=way != 0, initial=1.0), 1.0)[:, None]
     beside = (way == 0) & ((start < (left, top)) | (start > (right, bottom)))
     kept = (enter < leave)[:, 0] & ~beside.any(axis=1)
-    cut: FloatArray = np.concatenate([start + enter * way, start + leave * way], axis=1)
-    return cut[kept]
+    cut: FloatArray = np.concatenate([start + enter * way, start + leave * way], axis=1)[kept]
+    return cut
 
 
 def islands(mask: BoolArray, most: int = 5) -> BoolArray:
