@@ -122,6 +122,7 @@ class CellAxis(PlotAxis):
         return f"{place * (1 if self._grid.is_chip else self._grid.columns):,}"
 
     def ticks(self, low: float, high: float, pixels: float) -> list[tuple[float, str]]:
+        low, high = sorted((low, high))  # rows count downwards
         last = self._grid.rows if self.orientation == "left" else self._grid.columns
         needed = 1.3 * self._metrics.height()
         if self.orientation != "left":
