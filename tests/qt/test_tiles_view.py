@@ -386,6 +386,158 @@ def test_centre_zoom_and_fit(make) -> None:
     assert view.map.magnification == 1
 
 
+def test_w_a_s_d_zoom_and_move(make) -> None:
+    view = make(session_of(chip_timeline()))
+    seen = view.map.view_zoom
+    QTest.keyClick(view.map, Qt.Key.Key_W)
+    QTest.keyClick(view.map, Qt.Key.Key_W)
+    assert view.map.magnification > 2
+    box = view.map.cell_rect(700)
+    assert abs(box.width() / box.height() - view.map.cell_rect(3).width() / view.map.cell_rect(3).height()) < 0.01
+    left = seen.shown.left()
+    QTest.keyClick(view.map, Qt.Key.Key_D)
+    assert seen.shown.left() > left
+    QTest.keyClick(view.map, Qt.Key.Key_A)
+    assert seen.shown.left() == pytest.approx(left)
+    QTest.keyClick(view.map, Qt.Key.Key_S)
+    QTest.keyClick(view.map, Qt.Key.Key_S)
+    assert view.map.magnification == pytest.approx(1)
+
+
+def test_a_drag_moves_a_zoomed_map_and_picks_nothing(make) -> None:
+    view = make(session_of(chip_timeline()))
+    view.map.view_zoom.zoom(4.0, view.map.view_zoom.shown.center())
+    tile, port = view.map.tile_at(QPointF(200, 150)), view.map.viewport()
+    QTest.mousePress(port, Qt.MouseButton.LeftButton, pos=QPoint(200, 150))
+    QTest.mouseMove(port, QPoint(230, 160))
+    QTest.mouseRelease(port, Qt.MouseButton.LeftButton, pos=QPoint(230, 160))
+    assert view.map.tile_at(QPointF(230, 160)) == tile
+    assert view.session.selection.tiles == ()
+
+
+def over_on(tiles: set[int], count: int = 1472):
+    """A timeline whose one step is over on some tiles."""
+    loads = [560 * KIB if tile in tiles else 100 * KIB for tile in range(count)]
+    return make_timeline(FakeProgram(count, [Step()], [Alloc("a", loads, 0, 0)]))
+
+
+def test_many_tiles_over_have_a_line_around_them_and_no_hatch(make) -> None:
+    """With hundreds over budget lines over the cells would hide the values: only the region is framed."""
+    chip = grid(1472)
+    whole = {tile for tile in range(1472) if chip.column[tile] < 40}
+    hole = chip.tile_at(10, 20)
+    view = make(session_of(over_on(whole - {hole})), size=(900, 600))
+    inside = chip.tile_at(5, 5)
+    assert len(colours(view, inside)) == 1
+    edge, island = around(view, chip.tile_at(10, 39)), around(view, hole)
+    assert {OVER_LINE, "#ffffff"} <= edge
+    # A hole of one tile has a thin line, without the light one beside it.
+    assert OVER_LINE in island
+    assert "#ffffff" not in island
+    # Few are hatched as well.
+    view = make(session_of(over_on({chip.tile_at(10, column) for column in range(10)})), size=(900, 600))
+    assert len(colours(view, chip.tile_at(10, 5))) > 1
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_line_around_tiles_over_budget_is_the_same_in_both_themes(make, theme: str) -> None:
+    chip = grid(1472)
+    view = make(session_of(over_on({tile for tile in range(1472) if chip.row[tile] < 9})), theme, (900, 600))
+    assert OVER_LINE in around(view, chip.tile_at(8, 30))
+
+
+def test_the_scale_names_the_limit_and_one_unit(make) -> None:
+    view = make(session_of(chip_timeline()), size=(700, 460))
+    texts = view.map.scale_bar.texts
+    assert "525.2 limit" in texts
+    assert texts[0] == "0 KiB"
+    assert not any("B" in text for text in texts[1:])
+    # Of an allocation of 7 bytes all numbers are bytes.
+    session = session_of(make_timeline(FakeProgram(4, [Step()], [Alloc("a", [7, 3, 1, 0], 0, 0)])))
+    view = make(session)
+    session.select_allocation(0)
+    assert view.scale() == Scale(0, 7)
+    texts = view.map.scale_bar.texts
+    assert texts[0] == "0 B"
+    assert texts[-1] == "7"
+    assert all(text.isdigit() for text in texts[1:])
+
+
+def test_several_tiles_show_least_most_and_sum(make) -> None:
+    session = session_of(small_timeline())
+    session.select_step(1)
+    view = make(session)
+    assert view.field.values.tolist() == [98304, 163840, 147456, 32768]
+    session.select_tiles((3, 0, 1))
+    text = "3 tiles selected: least 32.0 KiB (L3), most 160.0 KiB (L1), sum 288.0 KiB"
+    assert text in view.legend.texts
+    assert text in view.map.accessibleDescription()
+    session.select_tiles((1,))
+    assert "selected L1: 160.0 KiB" in view.legend.texts
+
+
+def test_a_tooltip_lists_the_largest_allocations(make) -> None:
+    sizes = [70, 10, 60, 20, 50, 30, 40]
+    allocs = [Alloc(f"a{size}", size * KIB, 0, 0) for size in sizes]
+    view = make(session_of(make_timeline(FakeProgram(1, [Step(scratch=KIB)], allocs))))
+    lines = view.tip(0).split("\n")
+    start = lines.index("largest here:")
+    assert lines[start + 1 :] == [
+        "  70.0 KiB  a70",
+        "  60.0 KiB  a60",
+        "  50.0 KiB  a50",
+        "  40.0 KiB  a40",
+        "  30.0 KiB  a30",
+        "  31.0 KiB  in 3 more",
+    ]
+
+
+def test_a_tile_offers_its_identical_ones_and_its_name(make, qtbot) -> None:
+    session = session_of(make_timeline(FakeProgram(5, [Step()], [Alloc("a", [8, 16, 8, 16, 8], 0, 0)])))
+    view = make(session)
+    asked = []
+    view.bridge.requested.connect(lambda name, argument: asked.append((name, argument)))
+    same, allocations, name, figures = view.tile_actions(2)
+    assert same.text().replace("&", "") == "Select the tiles identical to L2"
+    same.trigger()
+    assert session.selection.tiles == (0, 4, 2)
+    allocations.trigger()
+    assert session.selection.tiles == (2,)
+    assert asked == [("show_view", "allocations")]
+    name.trigger()
+    assert QApplication.clipboard().text() == "L2"
+    figures.trigger()
+    assert QApplication.clipboard().text() == view.tip(2)
+
+
+def test_what_is_pointed_at_elsewhere_lights_up(make) -> None:
+    session = session_of(small_timeline())
+    view = make(session)
+
+    def lit() -> set[int]:
+        """Tiles with a dashed frame of the accent colour somewhere on their edge."""
+        image, accent = view.map.grab().toImage(), view.bridge.theme.accent
+        found = set()
+        for tile in range(4):
+            box = view.map.cell_rect(tile)
+            middle = box.center().toPoint()
+            column = {image.pixelColor(x, middle.y() + dy).name()
+                      for x in range(int(box.left()) - 1, int(box.left()) + 2) for dy in range(-12, 12)}  # fmt: skip
+            row = {image.pixelColor(middle.x() + dx, y).name()
+                   for y in range(int(box.top()) - 1, int(box.top()) + 2) for dx in range(-12, 12)}  # fmt: skip
+            if accent in column and accent in row:
+                found.add(tile)
+        return found
+
+    assert lit() == set()
+    view.bridge.hovered.emit(None, None, 2)
+    assert 2 in lit()
+    view.bridge.hovered.emit(None, 2, None)
+    assert lit() >= {1}
+    view.bridge.hovered.emit(None, None, None)
+    assert lit() == set()
+
+
 def test_hovering_is_told_and_followed(make, qtbot) -> None:
     view = make(session_of(chip_timeline()))
     with qtbot.waitSignal(view.bridge.hovered) as caught:
@@ -397,6 +549,18 @@ def test_hovering_is_told_and_followed(make, qtbot) -> None:
 
 
 # -- sorted by load --------------------------------------------------------------------------------------------------
+
+
+def test_bars_over_the_limit_are_hatched(make) -> None:
+    session = session_of(chip_timeline())
+    session.select_step(1)
+    view = make(session)
+    view.set_sorted(True)
+    place = view.bars.pixel(20.5, 586_960 - 49_152)
+    image = view.bars.grab().toImage()
+    column = {image.pixelColor(int(place.x()), int(place.y()) - dy).name() for dy in range(2, 20)}
+    assert view.bridge.theme.over in column
+    assert len(column) > 1
 
 
 def test_bars_are_sorted_and_can_be_picked(make) -> None:
@@ -461,7 +625,7 @@ def test_groups_stay_on_one_line_and_the_rest_is_in_a_menu(make, qtbot) -> None:
     # Groups of 9, 8, … 2 tiles, and three tiles alone.
     loads = [size for size in range(9, 1, -1) for _ in range(size)] + [100, 101, 102]
     session = session_of(make_timeline(FakeProgram(len(loads), [Step()], [Alloc("a", loads, 0, 0)])))
-    view = make(session, size=(420, 460))
+    view = make(session, size=(500, 460))
     strip = view.groups
     assert strip.height() <= 2 * view.fontMetrics().height()
     shown = [button for button in strip.buttons if button.isVisible()]
@@ -531,9 +695,11 @@ def test_ctrl_and_space_choose_tiles_far_apart(make) -> None:
     # The cursor can be seen, and not by its colour alone: a dotted frame.
     box = view.map.cell_rect(cursor)
     image = view.map.grab().toImage()
-    frame = {image.pixelColor(x, round(box.top() - 1.5)).name() for x in range(int(box.left()), int(box.right()))}
-    assert QColor(view.bridge.theme.mark).name() in frame
-    assert len(frame) > 1
+    rows = [
+        {image.pixelColor(x, round(box.top()) + dy).name() for x in range(int(box.left()), int(box.right()))}
+        for dy in (-1, 0)
+    ]
+    assert any(view.bridge.theme.mark in row and len(row) > 1 for row in rows)
     QTest.keyClick(view.map, Qt.Key.Key_Space)
     assert view.session.selection.tiles == (0, cursor)
     QTest.keyClick(view.map, Qt.Key.Key_Down, control)
@@ -584,6 +750,20 @@ def test_another_program_with_other_tiles_is_shown(make) -> None:
     show(session, make_timeline(FakeProgram(3, [], [])))
     assert view.field is None
     view.grab()
+
+
+def test_rows_and_columns_are_numbered_also_after_nothing_was_open(make) -> None:
+    session = Session()
+    view = make(session)
+    show(session, chip_timeline())
+    QApplication.processEvents()
+    area = view.map.area()
+    image, ground = view.map.grab().toImage(), view.bridge.theme.background
+    for xs, ys in (
+        (range(int(area.left()) - 2), range(int(area.top()), int(area.bottom()))),
+        (range(int(area.left()), int(area.right())), range(int(area.top()) - 2)),
+    ):
+        assert {image.pixelColor(x, y).name() for x in xs for y in ys} - {ground}
 
 
 @pytest.mark.parametrize("size", [(180, 160), (330, 260), (1600, 1000)])

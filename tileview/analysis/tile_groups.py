@@ -106,9 +106,9 @@ class GroupScan:
 
 @dataclass(frozen=True, slots=True)
 class GroupPart:
-    """A part of the sentence about groups: ``1,408 identical tiles``, ``63 identical``, ``7 unique``, and the tiles it means.
+    """A part of the sentence about groups: ``1,408 identical tiles``, ``63 identical``, ``7 unique``, and its tiles.
 
-    Tiles that no other is identical to make one part together, because that there are some counts more than which.
+    Unique tiles make one part together: that there are some counts more than which.
     """
 
     text: str

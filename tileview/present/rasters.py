@@ -253,7 +253,7 @@ def hatch_lines(cells: IndexArray, width: float, height: float, falling: bool = 
     upper, lower = (place - left * width) / height, (place - right * width) / height
     if falling:
         upper, lower = 1 - upper, 1 - lower
-    lines = np.stack([across + left, down + upper, across + right, down + lower], axis=-1)
+    lines: FloatArray = np.stack([across + left, down + upper, across + right, down + lower], axis=-1)
     return lines[(place > 0) & (place < width + height)]
 
 
@@ -269,7 +269,8 @@ def lines_within(lines: FloatArray, left: float, top: float, right: float, botto
     leave = np.fmin(np.fmax(one, other).min(axis=1, where=way != 0, initial=1.0), 1.0)[:, None]
     beside = (way == 0) & ((start < (left, top)) | (start > (right, bottom)))
     kept = (enter < leave)[:, 0] & ~beside.any(axis=1)
-    return np.concatenate([start + enter * way, start + leave * way], axis=1)[kept]
+    cut: FloatArray = np.concatenate([start + enter * way, start + leave * way], axis=1)[kept]
+    return cut
 
 
 def islands(mask: BoolArray, most: int = 5) -> BoolArray:

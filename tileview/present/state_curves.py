@@ -20,8 +20,8 @@ class StateCurve:
     """The fullest tile of one state at every step of the first one, reserve included.
 
     ``needed`` and ``there`` are (steps,): bytes, and whether the state has steps that correspond. ``ranges`` is
-    (steps, 2): the half-open range of its own steps. ``difference`` is (steps,): by how much it differs from the first state
-    where both are there, else 0. ``lost`` says in words what of it stands nowhere in the curve, empty where all does.
+    (steps, 2): the half-open range of its own steps. ``difference`` is (steps,): by how much it differs from the first
+    state where both are there, else 0. ``lost`` says in words what of it is not drawn, empty where all is.
     """
 
     needed: ByteArray

@@ -308,6 +308,7 @@ class Plot(pg.PlotWidget):
         return follow
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
+        self.setFocus(Qt.FocusReason.MouseFocusReason)
         self._drag = None if event.button() == Qt.MouseButton.RightButton else self.start_drag(event)
         if self._drag is None:
             super().mousePressEvent(event)

@@ -12,6 +12,8 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 from tileview.model.sizes import kib_text
 from tileview.present.colours import Ramp
 from tileview.present.compare_rows import MOST_STATES
+from tileview.present.curves import Columns, column_any, column_max, columns
+from tileview.present.rasters import FloatArray
 from tileview.present.state_curves import StateCurve, StateCurves
 from tileview.present.state_maps import StateMap
 from tileview.present.tables import signed_kib
@@ -56,6 +58,16 @@ class _Chart(Plot):
         return (
             "" if step is None or self._curves is None else self._curves.tip(LETTERS[: len(self._curves.curves)], step)
         )
+
+    def columns(self) -> tuple[FloatArray, Columns]:
+        """Edges and steps of the columns in view: one a step, or one a pixel where several steps share it."""
+        assert self.zoom is not None
+        steps = 0 if self._curves is None else self._curves.steps
+        first, last, pixels = self.zoom.shown.left(), self.zoom.shown.right(), max(int(self.area().width()), 1)
+        if last - first > pixels:
+            return np.linspace(first, last, pixels + 1), columns(first, last, pixels, steps)
+        shown = np.arange(max(int(first), 0), min(int(np.ceil(last)), steps), dtype=np.int64)
+        return np.append(shown, shown[-1:] + 1).astype(np.float64), Columns(shown, shown + 1)
 
     def _step(self, place: QPointF) -> int | None:
         step = int(np.floor(self.value(place).x()))
@@ -127,14 +139,14 @@ class StateChart(_Chart):
     def redraw(self) -> None:
         curve, curves = self._curve, self._curves
         parts = []
-        if curve is not None and curves is not None:
-            edges = np.arange(curves.steps + 1, dtype=np.float64)
-            heights = np.where(curve.there, curve.needed, np.nan).astype(np.float64)
-            fill = stairs(edges, np.where(curve.there, heights, curves.low), cosmetic(self.theme.total),
-                          QBrush(self.theme.color("standard", 110)))  # fmt: skip
+        if curve is not None and curves is not None and curves.steps:
+            edges, where = self.columns()
+            there = column_any(curve.there, where)
+            heights = np.where(there, column_max(curve.needed, where), curves.low).astype(np.float64)
+            fill = stairs(edges, heights, cosmetic(self.theme.total), QBrush(self.theme.color("standard", 110)))
             fill.setFillLevel(curves.low)
-            limit = np.full(curves.steps, float(curve.budget))
-            over = np.where(curve.needed > curve.budget, heights, np.nan)
+            limit = np.full(len(heights), float(curve.budget))
+            over = np.where(heights > curve.budget, heights, np.nan)
             parts = [fill, stairs(edges, over, cosmetic(self.theme.over, 3)),
                      stairs(edges, limit, cosmetic(self.theme.budget, 1.5, Qt.PenStyle.DashLine))]  # fmt: skip
         self.still.set_parts(parts)
@@ -169,21 +181,21 @@ class DifferenceChart(_Chart):
 
     def redraw(self) -> None:
         parts = []
-        if self._curves is not None:
-            edges = np.arange(self._curves.steps + 1, dtype=np.float64)
+        if self._curves is not None and self._curves.steps:
+            edges, where = self.columns()
             for place, curve in enumerate(self._curves.curves[1:]):
                 if curve is None:
                     continue
-                values = curve.difference.astype(np.float64)
+                more = np.maximum(column_max(curve.difference, where), 0).astype(np.float64)
+                less = np.minimum(-column_max(-curve.difference, where), 0).astype(np.float64)
                 if place == 0:
-                    for part, token in ((np.maximum(values, 0), "warning"), (np.minimum(values, 0), "accent")):
-                        parts.append(
-                            stairs(edges, part, cosmetic(self.theme.background, 0), QBrush(self.theme.color(token)))
-                        )
+                    for part, token in ((more, "warning"), (less, "accent")):
+                        color = self.theme.color(token)
+                        parts.append(stairs(edges, part, QPen(Qt.PenStyle.NoPen), QBrush(color)))
                 else:
                     style = (Qt.PenStyle.DashLine, Qt.PenStyle.DotLine)[place - 1]
-                    parts.append(stairs(edges, values, cosmetic(self.theme.text, 1.5, style)))
-            parts.append(stairs(edges, np.zeros(self._curves.steps), cosmetic(self.theme.muted)))
+                    parts += [stairs(edges, part, cosmetic(self.theme.text, 1.5, style)) for part in (more, less)]
+            parts.append(stairs(edges, np.zeros(len(edges) - 1), cosmetic(self.theme.muted)))
         self.still.set_parts(parts)
         super().redraw()
 

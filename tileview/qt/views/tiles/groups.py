@@ -23,7 +23,7 @@ _SCAN_SECONDS = 0.008
 
 
 class GroupStrip(QWidget):
-    """``1,408 identical tiles, 63 identical, 1 unique``: each part selects its tiles; what has no room stands in a menu.
+    """``1,408 identical tiles, 63 identical, 1 unique``: each part selects its tiles; what has no room is in a menu.
 
     Groups at one step are found at once, those over all steps a few steps at a time between events. A hidden strip does
     nothing.

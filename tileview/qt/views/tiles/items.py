@@ -1,4 +1,4 @@
-"""What lies in the plot of the tile map: axes of rows and columns, the lines over the cells, the colour bar, signs of the legend."""
+"""What lies in the plot of the tile map: axes, the image, the lines over it, the colour bar; signs of the legend."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from tileview.core.geometry.chip import Grid, grid
 from tileview.present.colours import LEVELS, OVER_LINE, Ramp, RgbArray, Slot, colour_table, parse_rgb, ramp_table
-from tileview.present.curves import BoolArray
+from tileview.present.curves import BoolArray, IndexArray
 from tileview.present.rasters import (
     ByteImage,
     FloatArray,
-    IndexArray,
     Scale,
     hatch_lines,
     islands,
@@ -77,6 +76,8 @@ def legend_of(entries: Sequence[LegendEntry], theme: Theme) -> tuple[Entry, ...]
 class SlotImage(pg.ImageItem):
     """An image of slots, one pixel a tile; :meth:`show_cells` gives it the pixels, ``setLookupTable`` the colours."""
 
+    qimage: QImage | None
+
     def __init__(self) -> None:
         super().__init__(axisOrder="row-major")
 
@@ -121,6 +122,7 @@ class CellAxis(PlotAxis):
         return f"{place * (1 if self._grid.is_chip else self._grid.columns):,}"
 
     def ticks(self, low: float, high: float, pixels: float) -> list[tuple[float, str]]:
+        low, high = sorted((low, high))  # rows count downwards
         last = self._grid.rows if self.orientation == "left" else self._grid.columns
         needed = 1.3 * self._metrics.height()
         if self.orientation != "left":
@@ -236,9 +238,9 @@ class _ScaleAxis(pg.AxisItem):
         self.limit_color = OVER_LINE
         self.limit_text = ""
 
-    def drawPicture(self, p: QPainter, axisSpec: object, tickSpecs: list[object], textSpecs: list[tuple]) -> None:  # type: ignore[type-arg]
-        limits = [spec for spec in textSpecs if spec[2] == self.limit_text]
-        super().drawPicture(p, axisSpec, tickSpecs, [spec for spec in textSpecs if spec not in limits])
+    def drawPicture(self, p: QPainter, axis: object, ticks: list[object], texts: list[tuple[QRectF, int, str]]) -> None:
+        limits = [spec for spec in texts if spec[2] == self.limit_text]
+        super().drawPicture(p, axis, ticks, [spec for spec in texts if spec not in limits])
         p.setPen(pg.mkPen(self.limit_color))
         for rect, flags, text in limits:
             p.drawText(rect, int(flags), text)
@@ -303,7 +305,7 @@ def _scale_ticks(scale: Scale, limit: int | None, height: int, line: int) -> lis
     least = (scale.high - scale.low) * 1.1 * line / max(height, 1)
     ticks = byte_ticks(scale.low, scale.high, min(max(height // (2 * line), 1), 6))
     unit = ticks[0].text.split(" ")[-1] if ticks else "B"
-    if scale.high < UNIT_BYTES["MiB"] and scale.high - scale.low >= UNIT_BYTES["KiB"]:
+    if unit in ("MiB", "GiB") and scale.high < 16 * UNIT_BYTES["MiB"]:
         unit = "KiB"
     kept: list[int] = []
     for size in (*([] if limit is None else [limit]), scale.low, scale.high, *(tick.value for tick in ticks)):

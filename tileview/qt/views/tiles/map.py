@@ -103,7 +103,7 @@ class TileMap(TilePicture):
         self._slots, self._over_tiles = slots, over
         shown = len(slots) > 0 and len(slots) == len(self._grid.row)
         self.say("" if shown else "No tiles to show")
-        for item in (self._image, self._lines, self._rows, self._columns):
+        for item in (self._image, self._lines):
             item.setVisible(shown)
         if shown:
             self._image.show_cells(on_grid(self._grid, slots))
