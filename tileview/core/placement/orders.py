@@ -98,15 +98,22 @@ def _run_first_use(asked: Asked, memory: Memory) -> Placing:
             while active and active[0][0] < first:
                 free.append(heappop(active)[1:])
             free = _merged(free)
-        start = _first_fit(asked, index, free, starts, memory)
-        if start is None:
+        found = _first_fit(asked, index, free, starts, memory)
+        if found is None:
             hole = largest_hole(asked, index, free, memory)
             return Placing(Order.FIRST_USE, tuple(starts), index, tuple(free), hole)
+        at, start = found
         starts[index] = start
         end = start + (sizes[index] if start < boundary else sizes1[index])
-        at = next(at for at, piece in enumerate(free) if piece[0] <= start and end <= piece[1])
         low, high = free[at]
-        free[at : at + 1] = [piece for piece in ((low, start), (end, high)) if piece[0] < piece[1]]
+        if low < start:
+            free[at] = (low, start)
+            if end < high:
+                free.insert(at + 1, (end, high))
+        elif end < high:
+            free[at] = (end, high)
+        else:
+            del free[at]
         heappush(active, (lasts[index], start, end))
     return Placing(Order.FIRST_USE, tuple(starts))
 
@@ -135,11 +142,11 @@ def _run_sized(asked: Asked, memory: Memory, order: Order, sequence: Iterable[in
     firsts, lasts, sizes, sizes1 = asked.firsts, asked.lasts, asked.sizes, asked.sizes1
     for index in sequence:
         first, last = firsts[index], lasts[index]
-        start = _first_fit(asked, index, _free_beside(placed, first, last, memory.ranges), starts, memory)
-        if start is None:
+        found = _first_fit(asked, index, _free_beside(placed, first, last, memory.ranges), starts, memory)
+        if found is None:
             free = tuple(_free_beside(placed, first, last, memory.ranges))
             return Placing(order, tuple(starts), index, free, largest_hole(asked, index, free, memory))
-        starts[index] = start
+        start = starts[index] = found[1]
         size = sizes[index] if start < memory.boundary else sizes1[index]
         insort(placed, (start, start + size, first, last))
     return Placing(order, tuple(starts))
@@ -176,8 +183,8 @@ def _free_beside(
 
 def _first_fit(
     asked: Asked, index: int, free: Iterable[Span], starts: Sequence[int | None], memory: Memory
-) -> int | None:
-    """The lowest start that stands in free memory, ascending; None where no place does."""
+) -> tuple[int, int] | None:
+    """(piece, start): the lowest start that stands in free memory, ascending; None where no place does."""
     size, size1, grain, grain1 = asked.sizes[index], asked.sizes1[index], asked.grains[index], asked.grains1[index]
     standard, kept = not asked.interleaved[index], asked.kept[index]
     boundary, window = memory.boundary, memory.window
@@ -185,7 +192,7 @@ def _first_fit(
     forbidden = None
     if asked.conflicts[index]:
         forbidden = _kept_clear(asked, asked.conflicts[index], starts, memory)
-    for low, high in free:
+    for at, (low, high) in enumerate(free):
         if high - low < size and high - low < size1:
             continue
         if kept and low >= window[0] and high <= window[1]:
@@ -195,14 +202,14 @@ def _first_fit(
             if forbidden:
                 start = past_forbidden(start, size, grain, forbidden)
             if start + size <= high and start + size <= boundary:
-                return start
+                return at, start
         if high >= boundary:
             start = low if low > lowest else lowest
             start = (start + grain1 - 1) & -grain1
             if forbidden:
                 start = past_forbidden(start, size1, grain1, forbidden)
             if start + size1 <= high:
-                return start
+                return at, start
     return None
 
 

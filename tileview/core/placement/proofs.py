@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tileview.core.placement.fit import Asked, places
+import numpy as np
+
+from tileview.core.placement.fit import Asked, usable
 from tileview.model.placement import Memory
 
 
@@ -54,47 +56,68 @@ def prove(asked: Asked, memory: Memory) -> Proofs:
 
     A request counts with its smallest bytes over its places, with none where it has no place.
     """
-    smallest: list[int] = []
-    no_place = []
-    remembered: dict[tuple[int, int, int, int, bool, bool], int | None] = {}
-    for index in range(len(asked)):
-        sizes = (asked.sizes[index], asked.grains[index], asked.sizes1[index], asked.grains1[index])
-        key = (*sizes, asked.interleaved[index], asked.kept[index])
-        if key not in remembered:
-            found = places(asked, index, memory.ranges, memory)
-            remembered[key] = min((place.bytes for place in found), default=None)
-        least = remembered[key]
-        smallest.append(least or 0)
-        if least is None:
-            no_place.append(index)
+    smallest, no_place = _smallest(asked, memory)
     window, lowest = memory.window, memory.boundary + memory.interleaved_offset
     outside = sum(b - a for a, b in memory.ranges if not (window[0] <= a and b <= window[1]))
     above = sum(max(0, b - max(a, lowest)) for a, b in memory.ranges)
+    lives = _Lives(asked, smallest)
     return Proofs(
-        _shortage(asked, smallest, [True] * len(asked), memory.bytes),
-        _shortage(asked, smallest, asked.kept, outside),
-        _shortage(asked, smallest, asked.interleaved, above),
-        tuple(no_place),
+        lives.shortage(None, memory.bytes),
+        lives.shortage(asked.kept, outside),
+        lives.shortage(asked.interleaved, above),
+        no_place,
     )
 
 
-def live_peak(asked: Asked, memory: Memory) -> int:
-    """The most bytes live at once, as the proofs count them."""
-    return prove(asked, memory).all.peak
+def _smallest(asked: Asked, memory: Memory) -> tuple[list[int], tuple[int, ...]]:
+    """Every request's smallest bytes over its places in the bare ranges, and the requests that have none."""
+    room: dict[tuple[int, int, bool, bool], tuple[int, int]] = {}
+    smallest, without = [], []
+    rows = zip(
+        asked.sizes, asked.sizes1, asked.grains, asked.grains1, asked.interleaved, asked.kept, strict=True
+    )
+    for index, (size, size1, *traits) in enumerate(rows):
+        key = (traits[0], traits[1], bool(traits[2]), bool(traits[3]))
+        longest = room.get(key)
+        if longest is None:
+            longest = room[key] = _longest(asked, index, memory)
+        if size1 <= longest[1]:
+            smallest.append(min(size, size1) if size <= longest[0] else size1)
+        elif size <= longest[0]:
+            smallest.append(size)
+        else:
+            smallest.append(0)
+            without.append(index)
+    return smallest, tuple(without)
 
 
-def _shortage(asked: Asked, sizes: list[int], counted: list[bool], capacity: int) -> Shortage:
-    """Sweep the events at which a counted request begins; of equal peaks the earliest event is named."""
-    changes: dict[int, int] = {}
-    firsts = set()
-    for size, first, last, counts in zip(sizes, asked.firsts, asked.lasts, counted, strict=True):
-        if counts:
-            firsts.add(first)
-            changes[first] = changes.get(first, 0) + size
-            changes[last + 1] = changes.get(last + 1, 0) - size
-    peak, event, live = 0, None, 0
-    for moment in sorted(changes):
-        live += changes[moment]
-        if moment in firsts and live > peak:
-            peak, event = live, moment
-    return Shortage(peak, event, capacity)
+def _longest(asked: Asked, index: int, memory: Memory) -> tuple[int, int]:
+    """The most bytes that a request like this one may have to start aligned in region 0, and in region 1; −1: none."""
+    longest = [-1, -1]
+    grains = (asked.grains[index], asked.grains1[index])
+    for span in memory.ranges:
+        for (low, high), region in usable(asked, index, span, memory):
+            longest[region] = max(longest[region], high - ((low + grains[region] - 1) & -grains[region]))
+    return longest[0], longest[1]
+
+
+class _Lives:
+    """The bytes that live at the events at which requests begin."""
+
+    def __init__(self, asked: Asked, sizes: list[int]) -> None:
+        firsts = np.array(asked.firsts, dtype=np.int64)
+        self.sizes = np.array(sizes, dtype=np.int64)
+        self.events, self.begins = np.unique(firsts, return_inverse=True)
+        self.ends = np.searchsorted(self.events, np.array(asked.lasts, dtype=np.int64), side="right")
+
+    def shortage(self, counted: list[bool] | None, capacity: int) -> Shortage:
+        """The worst event for the requests that count (None: all); of equal peaks the earliest is named."""
+        sizes = self.sizes if counted is None else np.where(counted, self.sizes, 0)
+        change = np.zeros(len(self.events) + 1, dtype=np.int64)
+        np.add.at(change, self.begins, sizes)
+        np.subtract.at(change, self.ends, sizes)
+        live = np.cumsum(change[:-1])
+        if not live.any():
+            return Shortage(0, None, capacity)
+        worst = int(live.argmax())
+        return Shortage(int(live[worst]), int(self.events[worst]), capacity)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from tileview.core.placement.fit import Asked, Place, places, widened
 from tileview.core.placement.orders import by_size
@@ -35,8 +35,19 @@ class Searched:
         return self.starts is not None
 
 
-Domains = dict[int, list[Place]]
-"""Request → where it can still start; only requests that are not placed yet."""
+Urgency = tuple[int, int, int, int, int, int]
+"""The request with the smallest is placed next; the last entry is its number in order 2."""
+
+
+class Domain(NamedTuple):
+    """Where a request can still start, and how soon it must be placed for that."""
+
+    urgency: Urgency
+    places: list[Place]
+
+
+Domains = dict[int, Domain]
+"""By request; only those that are not placed yet."""
 
 
 @dataclass(slots=True)
@@ -54,6 +65,7 @@ class _Search:
 
     asked: Asked
     memory: Memory
+    order: list[int]
     numbers: list[int]
     nodes: int = 0
     work: int = 0
@@ -70,11 +82,17 @@ class _Search:
         self.nodes += 1
         if not domains:
             return _Node(-1, iter(()), domains)
-        chosen = min(domains, key=lambda index: self._urgency(index, domains[index]))
-        return _Node(chosen, self._starts(domains[chosen]), domains)
+        chosen = self.order[min(domains.values()).urgency[-1]]
+        return _Node(chosen, self._starts(domains[chosen].places), domains)
 
-    def _urgency(self, index: int, left: list[Place]) -> tuple[int, int, int, int, int, int]:
-        """The request with the smallest is placed next: few starts for its size, many conflicts, many bytes."""
+    def first_domains(self) -> Domains:
+        """Every request's places in the bare ranges."""
+        asked, memory = self.asked, self.memory
+        found = {index: places(asked, index, memory.ranges, memory) for index in self.order}
+        return {index: Domain(self._urgency(index, left), left) for index, left in found.items()}
+
+    def _urgency(self, index: int, left: list[Place]) -> Urgency:
+        """First what has no place, then what lives to the end, few starts for the size, many conflicts, many bytes."""
         asked = self.asked
         count = sum((place.high - place.low) // place.alignment + 1 for place in left)
         slack = count * asked.alignments[index] // max(asked.bytes[index], 1)
@@ -117,31 +135,32 @@ class _Search:
             else:
                 left[index] = domain
                 continue
-            self.work += len(domain)
-            remaining = _without(domain, taken)
+            self.work += len(domain.places)
+            remaining = _without(domain.places, taken)
             if not remaining:
                 return None
-            left[index] = remaining
+            unchanged = remaining is domain.places
+            left[index] = domain if unchanged else Domain(self._urgency(index, remaining), remaining)
         return left
 
 
-def _without(domain: list[Place], taken: Span) -> list[Place]:
+def _without(left: list[Place], taken: Span) -> list[Place]:
+    """Places less a taken span: starts that end below it, then starts from its end on. The same list if none changes."""
     low, high = taken
-    remaining = []
-    for place in domain:
+    remaining: list[Place] = []
+    changed = False
+    for place in left:
         first, last, size, grain = place
-        if last + size <= low and size:  # wholly below what is taken
+        if (last + size <= low or first >= high) and size:
             remaining.append(place)
             continue
-        if first >= high and size:  # wholly above
-            remaining.append(place)
-            continue
-        below, above = min(last, (low - size) & -grain), max(first, (high + grain - 1) & -grain)
+        changed = True
+        below, above = (low - size) & -grain, (high + grain - 1) & -grain
         if first <= below:
-            remaining.append(Place(first, below, size, grain))
+            remaining.append(Place(first, min(last, below), size, grain))
         if above <= last:
-            remaining.append(Place(above, last, size, grain))
-    return remaining
+            remaining.append(Place(max(first, above), last, size, grain))
+    return remaining if changed else left
 
 
 def search(asked: Asked, memory: Memory, ended: Callable[[], bool] | None = None) -> Searched:
@@ -159,10 +178,10 @@ def search(asked: Asked, memory: Memory, ended: Callable[[], bool] | None = None
     numbers = [0] * len(asked)
     for number, index in enumerate(order):
         numbers[index] = number
-    run = _Search(asked, memory, numbers)
+    run = _Search(asked, memory, order, numbers)
     given_up = False
     stack: list[_Node] = []
-    node = run.enter({index: places(asked, index, memory.ranges, memory) for index in order})
+    node = run.enter(run.first_domains())
     while node is not None:
         if node.chosen < 0:
             return Searched(tuple(run.found[index] for index in range(len(asked))), run.nodes, run.work)
