@@ -25,7 +25,7 @@ Progress = Callable[[float, str], None]
 
 _CHUNK: Final = 1 << 23
 _HEAD_BYTES: Final = 4096
-RAW_HINT: Final = "TileView opens the compiler's own search states and memory timelines: plain JSON in UTF-8."
+RAW_HINT: Final = "TileView opens the compiler's own dumps: plain JSON in UTF-8."
 _KINDS = (
     (stat.S_ISDIR, "a folder"),
     (stat.S_ISFIFO, "a FIFO"),

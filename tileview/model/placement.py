@@ -6,9 +6,11 @@ run, :data:`END` after it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Protocol
+
+import numpy as np
+import numpy.typing as npt
 
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Problem
@@ -93,18 +95,35 @@ class TileDump:
     problems: tuple[Problem, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedAllocation:
-    """An entry of a placement profile: [start, payload_end) is payload, the rest to ``end`` is tail or rounding."""
+KINDS: Final = ("parameter", "activation", "scratch", "padding", "support")
+"""What an entry of a placement profile may be; another word is kept as it stands."""
 
-    start: int
-    end: int
-    payload_end: int
-    label: int
-    kind: str
-    first: int
-    last: int
-    shards: tuple[int, ...]
+SpanArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileTile:
+    """One tile of a placement profile, its entries sorted as in the file.
+
+    ``spans``: (entries, 3) start, payload_end, end: payload first, the rest is access tail or rounding. ``lives``:
+    (entries, 2) first and last. ``labels``: (entries,) indices into the profile's labels. ``kinds``: a word each.
+    ``shard_numbers``: the compiler's shard numbers of all entries, one after the other; those of entry i end before
+    ``shard_ends[i]``.
+    """
+
+    logical: int
+    physical: int
+    spans: SpanArray
+    lives: SpanArray
+    labels: SpanArray
+    kinds: tuple[str, ...]
+    shard_numbers: SpanArray
+    shard_ends: SpanArray
+
+    def shards(self, entry: int) -> tuple[int, ...]:
+        """The shards that share an entry."""
+        start = int(self.shard_ends[entry - 1]) if entry else 0
+        return tuple(self.shard_numbers[start : int(self.shard_ends[entry])].tolist())
 
 
 class ProfileTiles(Protocol):
@@ -114,16 +133,13 @@ class ProfileTiles(Protocol):
         """The logical numbers of the tiles that the file lists, in its order."""
         ...
 
-    def physical(self, tile: int) -> int:
-        """The physical number that the file states for a logical tile."""
+    def tile(self, logical: int) -> ProfileTile:
+        """The entries of a tile; raises LoadError where they are not as they must be, KeyError where it is not
+        listed."""
         ...
 
-    def allocations(self, tile: int) -> tuple[PlacedAllocation, ...]:
-        """All entries of a logical tile; raises LoadError where they are not as they must be."""
-        ...
-
-    def checked(self) -> Iterator[Problem]:
-        """What is wrong in any tile; reads all of them."""
+    def close(self) -> None:
+        """Let go of the file."""
         ...
 
 
@@ -133,8 +149,9 @@ class PlacementProfile:
     all memory of a tile."""
 
     path: str
-    schema_version: int
+    version: int
     start: int
     end: int
     labels: tuple[str, ...]
     tiles: ProfileTiles
+    problems: tuple[Problem, ...] = ()

@@ -50,9 +50,7 @@ def by_first_use(asked: Asked) -> list[int]:
     firsts, lasts, sizes, grains, inter = asked.firsts, asked.lasts, asked.bytes, asked.alignments, asked.interleaved
     keys = [
         (first, not wide, -grain, -size, last, index)
-        for index, (first, wide, grain, size, last) in enumerate(
-            zip(firsts, inter, grains, sizes, lasts, strict=True)
-        )
+        for index, (first, wide, grain, size, last) in enumerate(zip(firsts, inter, grains, sizes, lasts, strict=True))
     ]
     keys.sort()
     return [key[-1] for key in keys]
@@ -213,9 +211,7 @@ def _first_fit(
     return None
 
 
-def _kept_clear(
-    asked: Asked, others: Sequence[int], starts: Sequence[int | None], memory: Memory
-) -> list[Span]:
+def _kept_clear(asked: Asked, others: Sequence[int], starts: Sequence[int | None], memory: Memory) -> list[Span]:
     spans = []
     for other in others:
         start = starts[other]

@@ -73,9 +73,7 @@ def _smallest(asked: Asked, memory: Memory) -> tuple[list[int], tuple[int, ...]]
     """Every request's smallest bytes over its places in the bare ranges, and the requests that have none."""
     room: dict[tuple[int, int, bool, bool], tuple[int, int]] = {}
     smallest, without = [], []
-    rows = zip(
-        asked.sizes, asked.sizes1, asked.grains, asked.grains1, asked.interleaved, asked.kept, strict=True
-    )
+    rows = zip(asked.sizes, asked.sizes1, asked.grains, asked.grains1, asked.interleaved, asked.kept, strict=True)
     for index, (size, size1, *traits) in enumerate(rows):
         key = (traits[0], traits[1], bool(traits[2]), bool(traits[3]))
         longest = room.get(key)

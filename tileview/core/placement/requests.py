@@ -190,9 +190,7 @@ class _Builder:
     def shards(self, value: int) -> ByteArray:
         """(tiles,): bytes of a value's shard."""
         listed = self.program.values[value]
-        size = footprint(
-            listed.shape, listed.precision, listed.layout, self.program.tile_count, owners=listed.owners
-        )
+        size = footprint(listed.shape, listed.precision, listed.layout, self.program.tile_count, owners=listed.owners)
         if size.error is not None:
             raise PlanError(f"value {value} ({listed.name}) has no size: {size.error}")
         return size.shards(self.program.tile_count)
@@ -265,9 +263,7 @@ class _Builder:
     def scratch(self) -> None:
         for work in self.events.working:
             row = self.shards(work.result) * work.factor
-            template = Template(
-                MemoryClass.STANDARD, STEP_ALIGNMENT, work.first, work.last, (), work.step, work.what
-            )
+            template = Template(MemoryClass.STANDARD, STEP_ALIGNMENT, work.first, work.last, (), work.step, work.what)
             self.add(template, row)
 
     def conflicts(self, multicast: bool) -> tuple[Conflict, ...]:

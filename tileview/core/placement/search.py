@@ -145,7 +145,7 @@ class _Search:
 
 
 def _without(left: list[Place], taken: Span) -> list[Place]:
-    """Places less a taken span: starts that end below it, then starts from its end on. The same list if none changes."""
+    """Places less a taken span: starts that end below it, then starts from its end on. The same list if none goes."""
     low, high = taken
     remaining: list[Place] = []
     changed = False
