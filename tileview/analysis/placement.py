@@ -141,6 +141,7 @@ def place_program(
     requests: ProgramRequests,
     preset: Preset,
     *,
+    memory: Memory | None = None,
     searching: bool = False,
     enlarge: bool = True,
     ended: Ended | None = None,
@@ -149,6 +150,8 @@ def place_program(
 
     Parameters
     ----------
+    memory : Memory, optional
+        Where the memory is more than the preset's ranges: with an interleaved offset, as a dump states it.
     searching : bool
         Run the bounded search where both orders fail and nothing is proved; about a second for each such class.
     enlarge : bool
@@ -156,7 +159,7 @@ def place_program(
     ended : callable, optional
         Asked now and then whether the answer is no longer wanted; then PlacementUnknownError is raised.
     """
-    memory = Memory(preset.ranges)
+    memory = Memory(preset.ranges) if memory is None else memory
     outcomes = []
     for outcome in solve_classes(requests, memory, searching=searching, ended=ended):
         if ended is not None and ended():
@@ -165,7 +168,7 @@ def place_program(
     totals = count_tiles(requests.classes, tuple(outcomes))
     enlargement: int | None = 0
     if totals.answer is not Answer.PLACED:
-        enlargement = smallest_enlargement(requests, preset.ranges, ended) if enlarge else None
+        enlargement = smallest_enlargement(requests, memory, ended) if enlarge else None
     return ProgramPlacement(
         preset,
         memory,

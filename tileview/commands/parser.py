@@ -264,6 +264,27 @@ def _layout(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(handler=handler)
 
 
+def _ranges(parser: argparse.ArgumentParser, what: str) -> None:
+    parser.add_argument("--ranges", metavar="PRESET|A-B,…|DUMP", help=what)
+
+
+def _place(parser: argparse.ArgumentParser) -> None:
+    _file(parser, "a recipe, a tile dump or a placement profile")
+    parser.add_argument("swaps", nargs="*", type=assignment, metavar="OP=ALT", help="operation = alternative")
+    _ranges(parser, "the open memory: planner (default), captured-482496, captured-498872, notes-513920, or its own")
+    parser.add_argument("--tile", type=count, metavar="N", help="every request of this tile, through every order")
+    parser.add_argument("--search", action="store_true", help="also the bounded search (about a second a class)")
+    parser.add_argument("--no-multicast", action="store_true", help="leave out the conflicts of multicast copies")
+    _json(parser)
+
+    def handler(arguments: Arguments) -> int:
+        from tileview.commands.place import run_place
+
+        return run_place(arguments)
+
+    parser.set_defaults(handler=handler)
+
+
 def _screenshot(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", nargs="+", metavar="FILE", help="what to open; further files stand beside the first")
     parser.add_argument("-o", "--output", required=True, metavar="OUT.png", help="the picture to write")
@@ -322,6 +343,7 @@ COMMANDS: Final[dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]]
     "fix": ("find the fewest swaps that make it fit", _fix),
     "diff": ("what differs between two files", _diff),
     "layout": ("how a layout divides a tensor", _layout),
+    "place": ("can every tile be given addresses, and which can not", _place),
     "screenshot": ("a picture of the window, drawn offscreen", _screenshot),
     "report": ("one self-contained HTML page", _report),
     "check": ("one line a file, for CI: does it fit, is it within the given limits", _check),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from tileview.core.placement.fit import Asked, spell_out
@@ -12,7 +12,7 @@ from tileview.core.placement.proofs import Proofs, prove
 from tileview.core.placement.ranges import enlargements
 from tileview.core.placement.requests import ProgramRequests, TileClass
 from tileview.core.placement.search import Searched, search
-from tileview.model.placement import Memory, Ranges, TileProblem
+from tileview.model.placement import Memory, TileProblem
 
 Ended = Callable[[], bool]
 """Asked now and then whether the answer is no longer wanted."""
@@ -101,16 +101,16 @@ def first_failing(requests: ProgramRequests, memory: Memory, begin: int = 0) -> 
     return None
 
 
-def smallest_enlargement(requests: ProgramRequests, ranges: Ranges, ended: Ended | None = None) -> int | None:
+def smallest_enlargement(requests: ProgramRequests, memory: Memory, ended: Ended | None = None) -> int | None:
     """The fewest bytes more, in steps of 4,096, with which order 1 or 2 places every tile; None where none do.
 
     Every step is tried: with more memory a lowest start may stand where it did not, and an order then fail.
     """
     begin: int | None = 0
-    for more, larger in enlargements(ranges):
+    for more, larger in enlargements(memory.ranges):
         if ended is not None and ended():
             return None
-        begin = first_failing(requests, Memory(larger), begin or 0)
+        begin = first_failing(requests, replace(memory, ranges=larger), begin or 0)
         if begin is None:
             return more
     return None
@@ -152,14 +152,7 @@ def smallest_enlargement_of_problem(problem: TileProblem) -> int | None:
     """:func:`smallest_enlargement` for one tile's problem."""
     memory = problem.memory
     for more, larger in enlargements(memory.ranges):
-        wider = Memory(
-            larger,
-            memory.interleaved_offset,
-            memory.boundary,
-            memory.region0_element,
-            memory.region1_element,
-            memory.window,
-        )
+        wider = replace(memory, ranges=larger)
         if try_orders(spell_out(problem.requests, wider), wider).placed:
             return more
     return None
