@@ -20,10 +20,11 @@ from tileview.core.placement.outcome import (
     count_tiles,
     first_failing,
     smallest_enlargement,
+    solve,
     solve_classes,
 )
 from tileview.core.placement.ranges import CAPTURED, PLANNER, TIGHTER, Preset, presets
-from tileview.core.placement.requests import ProgramRequests, Template, build_requests
+from tileview.core.placement.requests import ProgramRequests, Template, TileClass, build_requests
 from tileview.errors import PlanError, TileViewError
 from tileview.model.placement import Memory
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
@@ -193,7 +194,10 @@ def _failing(requests: ProgramRequests, outcomes: list[Outcome]) -> FailingTile 
         return proofs.impossible, proofs.over
 
     worst = max(failed, key=lambda index: (*gravity(index), -index))
-    outcome, each = outcomes[worst], requests.classes[worst]
+    return _failing_tile(requests, requests.classes[worst], outcomes[worst])
+
+
+def _failing_tile(requests: ProgramRequests, each: TileClass, outcome: Outcome) -> FailingTile:
     assert outcome.proofs is not None
     counted, shortage = outcome.proofs.worst
     impossible = outcome.proofs.over == 0 and bool(outcome.proofs.no_place)
@@ -271,6 +275,11 @@ def placeable(requests: ProgramRequests, preset: Preset, ended: Ended | None = N
     return Placeability(totals.not_placed, totals.over)
 
 
-def all_placed(requests: ProgramRequests, preset: Preset) -> bool:
-    """Whether the two orders place every tile; stops at the first class that fails."""
-    return first_failing(requests, Memory(preset.ranges)) is None
+def first_not_placed(requests: ProgramRequests, preset: Preset, memory: Memory | None = None) -> FailingTile | None:
+    """The first tile found that the two orders do not place, None where they place all: the quick yes or no."""
+    memory = Memory(preset.ranges) if memory is None else memory
+    index = first_failing(requests, memory)
+    if index is None:
+        return None
+    outcome = solve(requests.asked(requests.classes[index], memory), memory)
+    return _failing_tile(requests, requests.classes[index], outcome)

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from tileview.analysis.placement import FailingTile, PlacementSteps, ProgramPlacement
 from tileview.core.placement.outcome import Answer, Totals
+from tileview.core.placement.proofs import Proofs
 from tileview.core.placement.ranges import elements_of
 from tileview.model.sizes import exact_text, kib_text
 from tileview.model.timeline import Verdict
@@ -67,12 +68,12 @@ def step_words(verdict: Verdict, placed: PlacementSteps | None, unknown: str = "
         title = {State.GOOD: "Fits by the sum, placement not known", State.OVER: "Does not fit"}.get(
             first.state, "Not known"
         )
-        sentences = (f"Whether it can be placed is not known: {unknown}.",) if unknown else ()
-        return StepWords(title, first.state, (first, rest[0], rest[1]), (*sentences, *_caution(verdict, None)), "")
+        said = [f"Whether it can be placed is not known: {unknown}."] if unknown else []
+        return StepWords(title, first.state, (first, rest[0], rest[1]), (*said, *_caution(verdict, None)), "")
     second = Step("Planner's memory", totals_text(placed.planner.totals), _state(placed.planner.totals))
     third = Step(CAPTURED_LABEL, totals_text(placed.captured.totals), _state(placed.captured.totals))
     failed = next((each for each in (placed.captured, placed.planner) if each.failing is not None), None)
-    sentences = []
+    sentences: list[str] = []
     if failed is not None and failed.failing is not None:
         sentences.append(failing_sentence(failed))
     elif placed.tighter is not None and placed.tighter.failing is not None:
@@ -190,3 +191,22 @@ def _caution(verdict: Verdict, reserve: int | None) -> list[str]:
     low, high = (kib_text(size).removesuffix(" KiB") for size in SUPPORT_TAKEN)
     assumed = "" if reserve is None else f", {kib_text(reserve)} are assumed"
     return [f"Less than 120 KiB is spare: support code took {low} to {high} KiB in real compiles{assumed}."]
+
+
+def not_placed_sentence(failing: FailingTile, title: str) -> str:
+    """One tile that is not placed, for a check that stopped at it; says whether that is a proof."""
+    alike = "" if failing.tiles == 1 else f" (and {_tiles(failing.tiles - 1)} like it)"
+    if failing.answer is Answer.OVER:
+        return f"in {title}, {_over_words(failing)}{alike} whatever the order"
+    return (
+        f"in {title} tile {failing.tile}{alike} cannot be placed by the compiler's two orders: {failing.request} "
+        f"({exact_text(failing.bytes)}) finds no hole, the largest is {exact_text(failing.hole)}; this is no proof"
+    )
+
+
+def proof_text(proofs: Proofs) -> str | None:
+    """What is proved, in words; None where nothing is."""
+    if proofs.over:
+        counted, worst = proofs.worst
+        return f"{counted}: {worst.peak:,} B live at event {worst.event}, {worst.capacity:,} B open to them"
+    return "a request that no range can hold" if proofs.no_place else None

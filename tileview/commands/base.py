@@ -18,6 +18,8 @@ EXIT_NO: Final = 1
 """Does not fit, differs, nothing found."""
 EXIT_BAD: Final = 2
 """Bad input or usage."""
+EXIT_UNKNOWN: Final = 3
+"""Not known: the file contradicts itself, is damaged, or is known in part."""
 EXIT_INTERRUPTED: Final = 2
 """Ended by Ctrl+C: nothing can be said of the files."""
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from tileview.commands.base import EXIT_BAD, EXIT_NO, EXIT_OK, clean, complain, emit, emit_json
+from tileview.commands.base import EXIT_BAD, EXIT_NO, EXIT_OK, EXIT_UNKNOWN, clean, complain, emit, emit_json
 from tileview.commands.parser import Arguments
+from tileview.commands.placing import address_kind, address_summary, placement_failure
 from tileview.commands.subject import Subject, expand, load
+from tileview.core.placement.outcome import Answer
 from tileview.errors import LoadError
 from tileview.model.sizes import Size, Unavailable, exact_text, size_to_json
 
@@ -15,14 +17,26 @@ def run_check(arguments: Arguments) -> int:
     """Check files against the budget they name and against the limits given.
 
     A file passes if it fits, its total peak (reserve not included) is at most ``--max-total`` and its interleaved
-    peak at most ``--max-interleaved``, where these are given. 2 where a file cannot be read, else 1 where one fails,
+    peak at most ``--max-interleaved``, where these are given, and with ``--ranges`` every tile is placed in them by the
+    compiler's two orders. 2 where a file cannot be read, else 1 where one fails,
     else 0.
     """
     code = EXIT_OK
-    bad = False
+    bad = unknown = False
     entries: list[dict[str, Any]] = []
     for name, _ in expand(arguments.files):
         try:
+            kind = address_kind(name)
+            if kind is not None:
+                found = address_summary(name, kind, arguments.ranges)
+                passes = found.answer is Answer.PLACED
+                entries.append(
+                    {"file": name, "passes": passes, "reasons": [] if passes else [found.text], "peak": None}
+                )
+                code = code if passes else EXIT_NO
+                if not arguments.json:
+                    emit(f"{'ok  ' if passes else 'FAIL'} {clean(name)}: {clean(found.text, 600)}")
+                continue
             subject = load(name)
         except LoadError as error:
             complain(str(error))
@@ -30,7 +44,11 @@ def run_check(arguments: Arguments) -> int:
             entries.append({"file": name, "passes": False, "reasons": [str(error)], "peak": None})
             continue
         reasons = failures(subject, arguments.max_total, arguments.max_interleaved)
-        if reasons:
+        if arguments.ranges is not None and not reasons:
+            placed, why = placement_failure(subject, arguments.ranges)
+            reasons = [] if placed else [why]
+            unknown |= placed is None
+        if reasons and not unknown:
             code = EXIT_NO
         entries.append(_entry(subject, reasons))
         if not arguments.json:
@@ -38,7 +56,7 @@ def run_check(arguments: Arguments) -> int:
         subject.close()
     if arguments.json:
         emit_json({"files": entries})
-    return EXIT_BAD if bad else code
+    return EXIT_BAD if bad else EXIT_UNKNOWN if unknown and code == EXIT_OK else code
 
 
 def failures(subject: Subject, max_total: int | None, max_interleaved: int | None) -> list[str]:

@@ -158,6 +158,7 @@ def _summary(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", nargs="+", metavar="FILE", help="recipes, timelines, or folders of them")
     _json(parser)
     parser.add_argument("--explain", action="store_true", help="add the diagnosis to the JSON object")
+    parser.add_argument("--place", action="store_true", help="also whether every tile can be placed (a second or two)")
     _what_if(parser)
 
     def handler(arguments: Arguments) -> int:
@@ -184,6 +185,7 @@ def _profile(parser: argparse.ArgumentParser) -> None:
 def _swap(parser: argparse.ArgumentParser) -> None:
     _file(parser, "a recipe")
     parser.add_argument("swaps", nargs="*", type=assignment, metavar="OP=ALT", help="operation = alternative")
+    parser.add_argument("--place", action="store_true", help="also whether every tile can be placed (a second or two)")
     _json(parser)
     _recipe_out(parser)
     _what_if(parser)
@@ -324,6 +326,7 @@ def _check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-interleaved", type=byte_count, metavar="N", help="the interleaved peak may be N bytes at most"
     )
+    _ranges(parser, "every tile must be placed in these ranges (see place)")
     _json(parser)
 
     def handler(arguments: Arguments) -> int:

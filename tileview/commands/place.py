@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from tileview.analysis.placement import (
@@ -23,30 +22,24 @@ from tileview.analysis.placement_files import (
     stated_against_derived,
     study_tile,
 )
-from tileview.analysis.placement_words import enlargement_sentence, failing_sentence, totals_text
+from tileview.analysis.placement_words import enlargement_sentence, failing_sentence, proof_text, totals_text
 from tileview.analysis.trials import with_swaps
-from tileview.commands.base import EXIT_NO, EXIT_OK, UsageError, clean, complain, emit, emit_json, table
+from tileview.commands.base import EXIT_NO, EXIT_OK, EXIT_UNKNOWN, UsageError, clean, complain, emit, emit_json, table
 from tileview.commands.parser import Arguments
+from tileview.commands.ranges import DEFAULT_RESERVE, Chosen, chosen_ranges
 from tileview.commands.swap import checked_swaps
 from tileview.core.placement.orders import Order, Placing
 from tileview.core.placement.outcome import Answer, Outcome, smallest_enlargement_of_problem
 from tileview.core.placement.proofs import Proofs, prove
-from tileview.core.placement.ranges import PLANNER, Preset, open_ranges, parse_ranges, preset, presets
+from tileview.core.placement.ranges import Preset
 from tileview.core.placement.requests import ProgramRequests, TileClass
 from tileview.core.placement.search import Searched
 from tileview.errors import LoadError
 from tileview.formats import SearchState, open_dump
 from tileview.formats.placement import profile_problems
-from tileview.model.config import STANDARD_ELEMENT_BYTES
-from tileview.model.placement import END, Memory, PlacementProfile, TileDump
+from tileview.model.placement import END, PlacementProfile, TileDump
 from tileview.model.sizes import exact_text
 from tileview.model.tensor import MemoryClass
-
-EXIT_UNKNOWN = 3
-"""The program is known in part, so nothing can be said."""
-
-DEFAULT_RESERVE = 3 * STANDARD_ELEMENT_BYTES
-"""The planner's usual reserve, for files that state none."""
 
 _MOST_ROWS = 24
 
@@ -71,66 +64,6 @@ def run_place(arguments: Arguments) -> int:
     raise LoadError(arguments.file, "", "a recipe, a tile dump or a placement profile", "a memory timeline", hint)
 
 
-# -- ranges ---------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """The memory that a command line names; ``preset`` has its name and origin."""
-
-    preset: Preset
-    memory: Memory
-
-
-def chosen_ranges(text: str | None, reserve: int, tile: int | None = None) -> Chosen:
-    """The memory of ``--ranges``: a preset's name, typed ranges, or a dump's own.
-
-    Raises
-    ------
-    UsageError, RangeError, LoadError
-        No such preset or file, ranges that the compiler would refuse, a file that is not a dump with ranges.
-    """
-    known = preset(PLANNER if text is None else text, reserve)
-    if known is not None:
-        if known.ranges[0][0] >= known.ranges[0][1]:
-            raise UsageError(f"the reserve of {reserve:,} B leaves no memory to place anything in")
-        return Chosen(known, Memory(known.ranges))
-    assert text is not None
-    if os.path.exists(text):
-        return _ranges_of_file(text, tile)
-    if not text[:1].isdigit():
-        names = ", ".join(each.name for each in presets(reserve))
-        raise UsageError(f"{clean(text)} is no preset ({names}), no ranges such as 491520-949168, and no file")
-    ranges = parse_ranges(text)
-    return Chosen(Preset("", "the ranges given", ranges, "typed"), Memory(ranges))
-
-
-def _ranges_of_file(name: str, tile: int | None) -> Chosen:
-    source = open_dump(name)
-    if isinstance(source, TileDump):
-        memory = source.problem.memory
-        title = f"the memory of tile {source.problem.tile} in {clean(os.path.basename(name), 60)}"
-        return Chosen(Preset("", title, memory.ranges, "a tile dump"), memory)
-    if not isinstance(source, PlacementProfile):
-        if not isinstance(source, SearchState):
-            source.tiles.close()
-        raise LoadError(name, "", "a tile dump or a placement profile", "a dump without ranges")
-    with_tiles = source.tiles
-    try:
-        listed = with_tiles.logical() if tile is None else (tile,)
-        if tile is not None and tile not in with_tiles.logical():
-            raise UsageError(f"{clean(name)} does not list tile {tile}")
-        found = Counter(open_ranges(with_tiles.tile(each), source.labels) for each in listed)
-    finally:
-        with_tiles.close()
-    if len(found) != 1:
-        raise UsageError(f"{clean(name)} leaves {len(found)} different memories open; name one tile with --tile")
-    ranges = next(iter(found))
-    return Chosen(
-        Preset("", f"the memory left open in {clean(os.path.basename(name), 60)}", ranges, "a profile"), Memory(ranges)
-    )
-
-
 # -- recipes --------------------------------------------------------------------------------------------------------
 
 
@@ -147,7 +80,7 @@ def _place_recipe(arguments: Arguments, state: SearchState) -> int:
             emit_json({**_frame(chosen), "verdict": None, "error": str(error)})
         complain(f"{arguments.file}: whether it can be placed is not known: {error}")
         return EXIT_UNKNOWN
-    placement = place_program(requests, chosen.preset, searching=arguments.search)
+    placement = place_program(requests, chosen.preset, memory=chosen.memory, searching=arguments.search)
     study, each = None, None
     if arguments.tile is not None:
         each = requests.class_of(arguments.tile)
@@ -213,14 +146,6 @@ def _tile_json(tiles: tuple[int, ...], outcome: Outcome, proofs: Proofs, sizes: 
 
 def _order_json(by: str | None) -> int | str | None:
     return {"order 1": 1, "order 2": 2}.get(by or "", by)
-
-
-def proof_text(proofs: Proofs) -> str | None:
-    """What is proved, in words; None where nothing is."""
-    if proofs.over:
-        counted, worst = proofs.worst
-        return f"{counted}: {worst.peak:,} B live at event {worst.event}, {worst.capacity:,} B open to them"
-    return "a request that no range can hold" if proofs.no_place else None
 
 
 def program_text(name: str, placement: ProgramPlacement) -> str:

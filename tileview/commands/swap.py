@@ -9,6 +9,7 @@ from tileview.analysis.trials import Swaps, with_swaps
 from tileview.commands.base import EXIT_NO, EXIT_OK, UsageError, clean, complain, emit, emit_json, figure_name, table
 from tileview.commands.output import refuse_source, write_recipe
 from tileview.commands.parser import Arguments
+from tileview.commands.placing import place_subject, placement_json, placement_text
 from tileview.commands.subject import Subject, load_recipe, operation_names, overrides_of, summary_json, with_recipe
 from tileview.core.lowering.replanner import Replanner
 from tileview.model.plan import Plan
@@ -30,15 +31,26 @@ def run_swap(arguments: Arguments) -> int:
         write_recipe(arguments.output, state, swaps, force=arguments.force)
     if arguments.json:
         emit_json(
-            {"ok": ok, "error": error, "before": summary_json(before), "after": summary_json(after) if ok else None}
+            {
+                "ok": ok,
+                "error": error,
+                "before": _summary(before, arguments.place),
+                "after": _summary(after, arguments.place) if ok else None,
+            }
         )
     else:
         emit(swap_text(state.recipe, before, after, swaps))
+        if arguments.place and ok:
+            emit("\n" + placement_text(place_subject(after)))
         if arguments.output is not None and ok:
             emit(f"Written: {clean(arguments.output)}")
     if arguments.output is not None and not ok:
         complain(f"{arguments.output} was not written: {error}")
     return EXIT_OK if after.verdict.fits else EXIT_NO
+
+
+def _summary(subject: Subject, place: bool) -> dict[str, Any]:
+    return {**summary_json(subject), **({"placement": placement_json(place_subject(subject))} if place else {})}
 
 
 def checked_swaps(recipe: Recipe, swaps: list[tuple[int, int]]) -> Swaps:
