@@ -26,16 +26,16 @@ ATTRIBUTES = {
 }  # fmt: skip
 ALLOWED = {
     ("tileview/analysis/trials.py", "pickle.loads"): "what this program hands to its own workers",
-    ("tileview/qt/worker.py", "pickle.load"): "messages of the worker process, made by this program",
-    ("tileview/qt/worker.py", "importlib.import_module"): "the jobs of the worker process, from a table",
-    ("tileview/qt/child.py", "subprocess.Popen"): "the worker process itself, by a list of arguments",
+    ("tileview/qt/jobs/worker.py", "pickle.load"): "messages of the worker process, made by this program",
+    ("tileview/qt/jobs/worker.py", "importlib.import_module"): "the jobs of the worker process, from a table",
+    ("tileview/qt/jobs/child.py", "subprocess.Popen"): "the worker process itself, by a list of arguments",
     ("tileview/qt/startup.py", "subprocess.run"): "a trial start of Qt, by a list of arguments without names of files",
 }
 MARKUP = {"setHtml", "setMarkdown", "insertHtml", "appendHtml"}
 MARKUP_ALLOWED = {
     "tileview/qt/views/why.py": "every text goes through page_text",
     "tileview/qt/views/details.py": "every text goes through page_text",
-    "tileview/qt/help.py": "pages of the program's own",
+    "tileview/qt/window/help.py": "pages of the program's own",
 }
 
 
@@ -119,7 +119,7 @@ TRAPS = ("importlib", "multiprocessing", "numpy", "orjson", "pickle", "queue", "
 STARTED = """
 import multiprocessing, sys
 from tileview.cli import main
-from tileview.qt.child import ChildProcess
+from tileview.qt.jobs.child import ChildProcess
 
 if __name__ == "__main__":
     sys.argv = ["tileview", "--version"]

@@ -32,9 +32,9 @@ from tileview.model.graph import Graph, Operation
 from tileview.present.graph_figures import no_figures
 from tileview.present.graph_style import ColourMode, graph_style
 from tileview.present.graph_words import node_words
-from tileview.qt.draw.graph_canvas import GraphCanvas
-from tileview.qt.draw.graph_scene import GraphScene
-from tileview.qt.theme import load_theme
+from tileview.qt.base.theme import load_theme
+from tileview.qt.views.graph.canvas import GraphCanvas
+from tileview.qt.views.graph.scene import GraphScene
 
 SCALES = (1.0, 0.5, 0.25, 0.1, 0.03)
 

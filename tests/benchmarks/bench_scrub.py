@@ -19,11 +19,11 @@ from PySide6.QtWidgets import QApplication
 
 from tests.helpers.fake_session import session_of
 from tests.helpers.fake_timeline import big_timeline
-from tileview.qt.bridge import Bridge
-from tileview.qt.theme import load_theme
+from tileview.qt.base.theme import load_theme
+from tileview.qt.jobs.session_signals import Bridge
 from tileview.qt.views.base import View
-from tileview.qt.views.tiles import TilesView
-from tileview.qt.views.timeline import TimelineView
+from tileview.qt.views.tiles.view import TilesView
+from tileview.qt.views.timeline.view import TimelineView
 
 
 def scrub(view: View, application: QApplication, steps: range) -> float:

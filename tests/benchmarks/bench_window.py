@@ -30,7 +30,7 @@ started = float(sys.argv[1])
 from pathlib import Path
 from PySide6.QtCore import QEvent, QObject
 from tileview.qt.program import make_application
-from tileview.qt.main_window import MainWindow
+from tileview.qt.window.main_window import MainWindow
 application = make_application()
 window = MainWindow()
 window.settings.evaluate_by_itself = False
@@ -157,7 +157,7 @@ def large(clock: Clock, path: Path) -> None:
 
 
 def new_window(clock: Clock):
-    from tileview.qt.main_window import MainWindow
+    from tileview.qt.window.main_window import MainWindow
 
     window = MainWindow()
     window.settings.evaluate_by_itself = False

@@ -66,7 +66,7 @@ class Soak:
     """One window and the things that are done to it."""
 
     def __init__(self, application, path: Path, seed: int) -> None:
-        from tileview.qt.main_window import MainWindow
+        from tileview.qt.window.main_window import MainWindow
 
         self.application = application
         self.path = path

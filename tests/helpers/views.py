@@ -8,8 +8,8 @@ from PySide6.QtCore import QModelIndex, QObject, Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 
 from tests.helpers.opened import estimate, opened
-from tileview.qt.bridge import Bridge
-from tileview.qt.theme import load_theme
+from tileview.qt.base.theme import load_theme
+from tileview.qt.jobs.session_signals import Bridge
 from tileview.qt.views.base import View
 from tileview.session.session import Session
 

@@ -13,7 +13,7 @@ from tileview.core.geometry.owners import owner_box
 from tileview.core.geometry.resolve import layout_failure, resolve
 from tileview.core.memory.estimate import measure
 from tileview.core.memory.from_file import timeline_from_file
-from tileview.core.memory.usage import live_spans
+from tileview.core.memory.usage import live_stretches
 from tileview.core.memory.whatif import with_layouts
 from tileview.formats.timeline import timeline_from_bytes
 from tileview.formats.timeline_writer import dump_timeline
@@ -265,7 +265,7 @@ def test_peaks_and_verdict(program: Program, budget: int, reserve: int) -> None:
 @given(st.lists(st.sets(st.integers(0, 5)).map(lambda roots: tuple(sorted(roots))), max_size=8))
 def test_spans_say_the_same_as_live_sets(live: list[tuple[int, ...]]) -> None:
     rebuilt: list[set[int]] = [set() for _ in live]
-    for root, first, last in live_spans(live):
+    for root, first, last in live_stretches(live):
         assert first < last
         for step in range(first, last):
             assert root not in rebuilt[step]

@@ -14,6 +14,7 @@ os.environ["QT_QPA_PLATFORM"] = "offscreen"
 
 import shiboken6
 from PySide6.QtCore import QCoreApplication, QEvent, QTimer
+from PySide6.QtWidgets import QMenu, QMenuBar
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
 
@@ -93,6 +94,15 @@ class Driver:
         )
         self.settle()
 
+    def menu(self, *titles: str) -> QMenu:
+        """A menu by its titles from the menu bar down, filled as when it is shown."""
+        around: QMenuBar | QMenu = self.window.menuBar()
+        for title in titles:
+            menus = [action.menu() for action in around.actions() if action.menu() is not None]
+            around = next(menu for menu in menus if menu.title().replace("&", "") == title)
+            around.aboutToShow.emit()
+        return around
+
     def trigger(self, name: str) -> None:
         """What a click on a menu entry does."""
         action = self.window.commands.action(name)
@@ -103,8 +113,8 @@ class Driver:
 @pytest.fixture
 def make_driver(qtbot, state_folder):
     """Makes shown windows, closes them at the end without a question; alternatives are evaluated only on demand."""
-    from tileview.qt.main_window import MainWindow
-    from tileview.qt.settings import Settings
+    from tileview.qt.base.settings import Settings
+    from tileview.qt.window.main_window import MainWindow
 
     drivers: list[Driver] = []
 
@@ -135,8 +145,8 @@ def driver(make_driver) -> Driver:
 @pytest.fixture
 def show_view(qtbot):
     """Shows single views on a session, and shuts them down at the end."""
-    from tileview.qt.bridge import Bridge
-    from tileview.qt.theme import load_theme
+    from tileview.qt.base.theme import load_theme
+    from tileview.qt.jobs.session_signals import Bridge
 
     made = []
 

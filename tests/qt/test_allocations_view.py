@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from tests.helpers.opened import document, opened
 from tests.helpers.views import Stage, stage
 from tileview.model.sizes import Unavailable
-from tileview.qt.theme import load_theme
+from tileview.qt.base.theme import load_theme
 from tileview.qt.views.allocations import AllocationsView
 from tileview.session.session import Pin
 

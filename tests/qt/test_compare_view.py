@@ -11,7 +11,7 @@ from tests.helpers.opened import document, opened
 from tests.helpers.views import Stage, stage
 from tileview.present.colours import Ramp, ramp_table
 from tileview.present.compare_states import Section
-from tileview.qt.theme import load_theme
+from tileview.qt.base.theme import load_theme
 from tileview.qt.views.compare import CompareView
 from tileview.session.session import Pin
 

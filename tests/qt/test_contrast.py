@@ -14,20 +14,20 @@ from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton, QSpinBox, QTree
 from tests.helpers.fake_session import session_of
 from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, make_timeline
 from tests.helpers.opened import opened
+from tileview.analysis.lifetimes import lifetimes
 from tileview.present.colours import contrast, ink_on, parse_rgb, relative_luminance
 from tileview.present.curves import CurveMode, curves, over_steps
 from tileview.present.graph_figures import StepState
-from tileview.present.lifetimes import lifetimes
 from tileview.present.stacks import stack
-from tileview.qt.bridge import Bridge
-from tileview.qt.draw.timeline_curves import CurvePainter
-from tileview.qt.draw.timeline_data import PlotData
-from tileview.qt.draw.timeline_plane import Plane
-from tileview.qt.look import apply_theme
-from tileview.qt.theme import GROUND_TOKENS, TEXT_TOKENS, Theme, load_theme
-from tileview.qt.views.graph import GraphView
-from tileview.qt.views.tiles import TilesView
-from tileview.qt.views.timeline import TimelineView
+from tileview.qt.base.style import apply_theme
+from tileview.qt.base.theme import GROUND_TOKENS, TEXT_TOKENS, Theme, load_theme
+from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.plot.plane import Plane
+from tileview.qt.views.graph.view import GraphView
+from tileview.qt.views.tiles.view import TilesView
+from tileview.qt.views.timeline.curves import CurvePainter
+from tileview.qt.views.timeline.data import PlotData
+from tileview.qt.views.timeline.view import TimelineView
 
 KIB = 1024
 READABLE = 4.5

@@ -8,8 +8,8 @@ from PySide6.QtTest import QTest
 
 from tests.helpers.opened import document, opened
 from tests.helpers.views import Stage, stage
-from tileview.present.offers import home_offers
-from tileview.qt.theme import load_theme
+from tileview.analysis.homes import home_offers
+from tileview.qt.base.theme import load_theme
 from tileview.qt.views.details import DetailsView, Subject
 from tileview.session.session import Pin
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from tests.helpers.command_line import run
 from tileview.model.recipe import Overrides
-from tileview.qt.dialogs import ErrorDialog
+from tileview.qt.widgets.dialogs import ErrorDialog
 
 PAIR = ((0, 2), (1, 1))
 """The two swaps that make the 8-tile sample fit."""

@@ -17,15 +17,15 @@ from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 
-from tileview.qt import saving
-from tileview.qt.dialogs import ErrorDialog
-from tileview.qt.draw.graph_scene import GraphScene
-from tileview.qt.draw.picture import MOST_PIXELS, MOST_SIDE, Picture, Recording, png_image, scale_within, svg_bytes
-from tileview.qt.draw.picture_parts import Line, TextPart
-from tileview.qt.export_dialog import ExportDialog, Kind, Wish
-from tileview.qt.exporting_views import SETTLE_MS
-from tileview.qt.theme import load_theme
-from tileview.qt.view_picture import picture_of, suggested_stem
+from tileview.qt.base.theme import load_theme
+from tileview.qt.files import saving
+from tileview.qt.files.export_dialog import ExportDialog, Kind, Wish
+from tileview.qt.files.export_view import SETTLE_MS
+from tileview.qt.files.view_picture import picture_of, suggested_stem
+from tileview.qt.plot.picture import MOST_PIXELS, MOST_SIDE, Picture, Recording, png_image, scale_within, svg_bytes
+from tileview.qt.plot.picture_parts import Line, TextPart
+from tileview.qt.views.graph.scene import GraphScene
+from tileview.qt.widgets.dialogs import ErrorDialog
 
 SVG = "{http://www.w3.org/2000/svg}"
 TABLES = ("operations", "problems", "tiles", "alternatives", "timeline", "allocations", "compare")
@@ -127,7 +127,7 @@ def test_a_picture_has_the_pixels_asked_for(opened, tmp_path):
 
 def test_a_recording_has_the_pixels_of_what_it_recorded(opened, monkeypatch):
     """Recorded here, painted elsewhere in bands of a few rows: no seam, nothing twice, nothing left out."""
-    monkeypatch.setattr("tileview.qt.draw.picture._BAND_PIXELS", 30_000)
+    monkeypatch.setattr("tileview.qt.plot.picture._BAND_PIXELS", 30_000)
     for name, scale in (("timeline", 1.0), ("timeline", 1.3), ("tiles", 2.0), ("problems", 1.3)):
         made = picture_of(opened.window.docks.show_view(name))
         direct, bands = png_image(made, scale), png_image(Recording(made), scale)

@@ -10,8 +10,8 @@ import weakref
 
 import pytest
 
-from tileview.qt import garbage
-from tileview.qt.garbage import HOLDS, GuiCollector
+from tileview.qt.jobs import collector as garbage
+from tileview.qt.jobs.collector import HOLDS, GuiCollector
 
 
 class Cycle:

@@ -14,13 +14,13 @@ from tileview.model.graph import Graph
 from tileview.present.graph_figures import no_figures
 from tileview.present.graph_style import ColourMode, graph_style
 from tileview.present.graph_words import node_words
-from tileview.qt.draw.graph_backing import Backing
-from tileview.qt.draw.graph_canvas import GraphCanvas
-from tileview.qt.draw.graph_lettering import Lettering, Letters
-from tileview.qt.draw.graph_scene import GraphScene, Highlight
-from tileview.qt.draw.graph_viewport import Viewport
-from tileview.qt.draw.painting import painting
-from tileview.qt.theme import load_theme
+from tileview.qt.base.painting import painting
+from tileview.qt.base.theme import load_theme
+from tileview.qt.views.graph.backing import Backing
+from tileview.qt.views.graph.canvas import GraphCanvas
+from tileview.qt.views.graph.lettering import Lettering, Letters
+from tileview.qt.views.graph.scene import GraphScene, Highlight
+from tileview.qt.views.graph.viewport import Viewport
 
 
 def scene_of(model: Graph, theme: str = "light") -> GraphScene:

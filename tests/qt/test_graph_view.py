@@ -22,13 +22,13 @@ from tileview.model.graph import Graph
 from tileview.present.colours import relative_luminance
 from tileview.present.graph_figures import StepState
 from tileview.present.graph_style import ColourMode
-from tileview.qt.bridge import Bridge
-from tileview.qt.draw import graph_layouts
-from tileview.qt.draw.graph_shapes import Detail, bar_area
-from tileview.qt.draw.picture import svg_bytes
-from tileview.qt.theme import load_theme
-from tileview.qt.view_picture import picture_of
-from tileview.qt.views.graph import GraphView
+from tileview.qt.base.theme import load_theme
+from tileview.qt.files.view_picture import picture_of
+from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.plot.picture import svg_bytes
+from tileview.qt.views.graph import layouts as graph_layouts
+from tileview.qt.views.graph.shapes import Detail, bar_area
+from tileview.qt.views.graph.view import GraphView
 from tileview.session.document import Document
 from tileview.session.session import Session
 

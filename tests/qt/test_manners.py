@@ -32,11 +32,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from tileview.qt import files, folder, main_window
-from tileview.qt.actions import with_mnemonics
-from tileview.qt.folder import FolderDialog
-from tileview.qt.help import Reference, reference_pages
-from tileview.qt.text import short_path
+from tileview.qt.base.command import MENUS, with_mnemonics
+from tileview.qt.base.text import short_path
+from tileview.qt.files import folder
+from tileview.qt.files import opening as files
+from tileview.qt.files.folder import FolderDialog
+from tileview.qt.window import main_window
+from tileview.qt.window.help import Reference, reference_pages
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -67,7 +69,7 @@ def test_every_entry_of_a_menu_has_a_letter_of_its_own(driver, over, menu):
     titles = {view.title for view in driver.window.docks.views.values()}
     entries = [
         action
-        for action in driver.window._menus[menu].actions()
+        for action in driver.menu(menu).actions()
         if not action.isSeparator() and not (action.menu() is not None and action.text() in titles)
     ]
     letters = Counter(letter(action.text()) for action in entries)
@@ -95,7 +97,7 @@ def test_alt_and_a_letter_open_the_menu_wherever_the_focus_is(driver, over, key)
     driver.window.activateWindow()
     view = driver.window.docks.show_view("alternatives")
     opened: list[str] = []
-    for menu in driver.window._menus.values():
+    for menu in [driver.menu(title) for title in MENUS]:
         menu.aboutToShow.connect(lambda menu=menu: opened.append(menu.title()))
     QTest.keyClick(view.tree, getattr(Qt.Key, f"Key_{key}"), Qt.KeyboardModifier.AltModifier)
     assert [letter(title).upper() for title in opened] == [key]
@@ -133,7 +135,7 @@ def test_every_command_says_what_it_does(driver, over):
     driver.open(over)
     for menu, action in driver.window.all_actions():
         assert action.text()
-        if menu in driver.window._menus:
+        if menu in MENUS:
             assert action.statusTip(), action.text()
 
 
@@ -294,11 +296,11 @@ def test_folders_that_cannot_be_listed_or_hold_too_much_say_so(driver, pair, tmp
 
 def test_recent_files_have_numbers_as_keys_and_their_paths_as_tips(driver, pair, tmp_path):
     driver.open(pair)
-    driver.window._fill_recent()
-    first = driver.window._recent.actions()[0]
+    recent = driver.menu("File", "Open recent")
+    first = recent.actions()[0]
     assert first.text().startswith("&1  ")
     assert first.toolTip() == str(pair)
-    assert driver.window._recent.toolTipsVisible()
+    assert recent.toolTipsVisible()
     long = Path("/", *(["folder"] * 40), "so400m-over.recipe.json")
     assert len(short_path(long)) == 90
     assert short_path(long).endswith("/so400m-over.recipe.json")

@@ -9,6 +9,7 @@ from PySide6.QtCore import QItemSelectionModel, QPersistentModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester
 
 from tests.helpers.opened import opened
+from tileview.analysis.holdings import holdings, input_readers, owners_of_values, step_holdings
 from tileview.model.sizes import UNAVAILABLE
 from tileview.present.allocation_rows import AllocationFigures
 from tileview.present.allocation_table import AllocationSpec, flat_nodes, grouped_nodes
@@ -16,14 +17,13 @@ from tileview.present.alternative_rows import AlternativeSpec, alternative_nodes
 from tileview.present.compare_rows import compare_nodes
 from tileview.present.compare_states import CompareState
 from tileview.present.compare_table import CompareSpec
-from tileview.present.holdings import holdings, input_readers, owners_of_values, step_holdings
 from tileview.present.operation_rows import StepOperations, recipe_nodes, step_spans
 from tileview.present.operation_table import OperationSpec
 from tileview.present.problem_rows import ProblemSpec, problem_nodes
 from tileview.present.step_rows import StepSpec, step_nodes
 from tileview.present.tables import Cell, Column, LateNodes, Node, TableSpec, Tone
-from tileview.qt.models.node_model import KEY_ROLE, NodeModel
-from tileview.qt.theme import load_theme
+from tileview.qt.base.theme import load_theme
+from tileview.qt.widgets.node_model import KEY_ROLE, NodeModel
 
 
 class Plain(TableSpec[tuple[str, int]]):

@@ -11,10 +11,10 @@ from tests.helpers.opened import opened
 from tests.helpers.views import stage
 from tileview.present.operation_table import OperationColumn
 from tileview.present.step_rows import StepColumn
-from tileview.qt.bridge import Bridge
-from tileview.qt.theme import load_theme
+from tileview.qt.base.theme import load_theme
+from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.views.graph.steps_list import StepsList
 from tileview.qt.views.operations import OperationsView
-from tileview.qt.views.steps_list import StepsList
 
 
 @pytest.mark.parametrize("width", [240, 300, 420])

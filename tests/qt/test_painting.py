@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtGui import QColor, QPixmap
 from PySide6.QtWidgets import QWidget
 
-from tileview.qt.draw.painting import painting
+from tileview.qt.base.painting import painting
 
 
 def test_a_painter_ends_though_the_traceback_holds_it(qapp) -> None:

@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-from tileview.qt import quiet
-from tileview.qt.quiet import Quiet
-from tileview.qt.turns import Turns
+from tileview.qt.jobs import idle_queue as quiet
+from tileview.qt.jobs.idle_queue import Quiet
+from tileview.qt.jobs.staggered import Turns
 
 
 @pytest.fixture

@@ -18,9 +18,9 @@ from PySide6.QtWidgets import (
 
 from tests.helpers.opened import opened
 from tileview.present.rasters import ScaleMode
-from tileview.qt.views.graph import GraphView
-from tileview.qt.views.tiles import TilesView
-from tileview.qt.views.timeline import TimelineView
+from tileview.qt.views.graph.view import GraphView
+from tileview.qt.views.tiles.view import TilesView
+from tileview.qt.views.timeline.view import TimelineView
 
 VIEWS = [GraphView, TilesView, TimelineView]
 FILES = ["so400m-over.recipe.json", "rejected-op0.timeline.json"]

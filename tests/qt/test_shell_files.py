@@ -12,11 +12,12 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QTreeWidget
 
 from tests.helpers.crashed import left_by_a_crash
-from tileview.qt import files, saving
-from tileview.qt.dialogs import Answer, ErrorDialog
-from tileview.qt.folder import FolderDialog
-from tileview.qt.recovery import recovery_folder
-from tileview.qt.text import short_path
+from tileview.qt.base.text import short_path
+from tileview.qt.files import opening as files
+from tileview.qt.files import saving
+from tileview.qt.files.folder import FolderDialog
+from tileview.qt.files.recovery import recovery_folder
+from tileview.qt.widgets.dialogs import Answer, ErrorDialog
 
 PAIR = ((0, 2), (1, 1))
 """The two swaps that make the 8-tile sample fit; neither does alone."""
@@ -162,8 +163,8 @@ def test_missing_recent_files_are_greyed(driver, pair, vit3):
     driver.open(vit3)
     driver.open(pair)
     vit3.unlink()
-    driver.window._fill_recent()
-    entries = {action.text(): action.isEnabled() for action in driver.window._recent.actions() if action.text()}
+    recent = driver.menu("File", "Open recent")
+    entries = {action.text(): action.isEnabled() for action in recent.actions() if action.text()}
     first, second = f"&1  {short_path(pair)}", f"&2  {short_path(vit3)} (missing)"
     assert entries[first] is True
     assert entries[second] is False

@@ -24,12 +24,12 @@ from tests.helpers.hostile import (
     write_hostile,
 )
 from tileview.qt import program
-from tileview.qt.dialogs import ErrorDialog, ask_about_edits, confirm
-from tileview.qt.folder import MANY_FILES, FolderDialog
-from tileview.qt.palette import CommandPalette
-from tileview.qt.text import plain_tip, visible
-from tileview.qt.views.elided import ElidedLabel
-from tileview.qt.views.verdict_bar import CopyableLine
+from tileview.qt.base.text import plain_tip, visible
+from tileview.qt.files.folder import MANY_FILES, FolderDialog
+from tileview.qt.views.verdict import CopyableLine
+from tileview.qt.widgets.dialogs import ErrorDialog, ask_about_edits, confirm
+from tileview.qt.widgets.elided import ElidedLabel
+from tileview.qt.window.palette import CommandPalette
 
 SIZE = (1280, 800)
 
@@ -330,7 +330,7 @@ def test_the_palette_and_menus_show_markup_as_it_is(shaped, tmp_path):
     QApplication.processEvents()
     assert_no_markup()
     palette.close()
-    shaped.window._fill_recent()
+    shaped.menu("File", "Open recent")
     assert_no_markup()
 
 

@@ -13,13 +13,14 @@ from PySide6.QtTest import QTest
 
 from tileview.analysis.alternatives import evaluate_all
 from tileview.formats import open_file
-from tileview.qt import early, processes
-from tileview.qt.dialogs import ErrorDialog
-from tileview.qt.evaluation import shares
-from tileview.qt.fixing import FixDialog
-from tileview.qt.jobs import Estimator
-from tileview.qt.processes import Task, Worker
-from tileview.qt.worker_evaluate import share
+from tileview.qt.files.fix import FixDialog
+from tileview.qt.jobs import prefetch as early
+from tileview.qt.jobs import processes
+from tileview.qt.jobs.estimator import Estimator
+from tileview.qt.jobs.evaluation import shares
+from tileview.qt.jobs.processes import Task, Worker
+from tileview.qt.jobs.worker_evaluate import share
+from tileview.qt.widgets.dialogs import ErrorDialog
 from tileview.session.document import Document
 from tileview.session.estimate import EstimateJob
 from tileview.session.state import EditState

@@ -13,7 +13,9 @@ from tileview.core.memory.file_tiles import FileNumbers
 from tileview.core.memory.from_file import timeline_from_file
 from tileview.formats.timeline import load_timeline
 from tileview.model.timeline import steps_read
-from tileview.qt import early, jobs, turns
+from tileview.qt.jobs import estimator as jobs
+from tileview.qt.jobs import prefetch as early
+from tileview.qt.jobs import staggered as turns
 
 
 @pytest.fixture

@@ -17,10 +17,12 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 from tests.helpers.crashed import left_by_a_crash
 from tests.helpers.dumps import sample
 from tileview.formats import open_file
-from tileview.qt import files, recovery, saving, settings
-from tileview.qt.dialogs import Answer, ErrorDialog, ask_to_recover
-from tileview.qt.faults import FaultHandler
-from tileview.qt.recovery import recovery_folder
+from tileview.qt.base import settings
+from tileview.qt.files import opening as files
+from tileview.qt.files import recovery, saving
+from tileview.qt.files.recovery import recovery_folder
+from tileview.qt.widgets.dialogs import Answer, ErrorDialog, ask_to_recover
+from tileview.qt.window.faults import FaultHandler
 
 ROOT = str(Path(__file__).resolve().parents[2])
 
@@ -146,7 +148,7 @@ window.exporter.export_recipe(Path(sys.argv[2]))
 
 
 REPORT = """
-from tileview.qt.dialogs import ErrorDialog
+from tileview.qt.widgets.dialogs import ErrorDialog
 ok = window.exporter.export_recipe(Path(sys.argv[2]))
 dialog = window.findChild(ErrorDialog)
 print(ok, window.session.history.is_clean, "" if dialog is None else dialog.text().strip())
@@ -352,7 +354,7 @@ def test_no_place_for_a_recovery_file_is_said_once_and_the_window_works(pair, ma
     (tmp_path / "file").write_text("")
     (tmp_path / "tileview").mkdir(mode=0o755)
     monkeypatch.setenv("TILEVIEW_STATE_DIR", str(tmp_path / "file" / "state"))
-    monkeypatch.setattr("tileview.qt.settings._temporary_folder", lambda: os.mkdir(tmp_path / "file" / "x"))
+    monkeypatch.setattr("tileview.qt.base.settings._temporary_folder", lambda: os.mkdir(tmp_path / "file" / "x"))
     driver = make_driver()
     said = []
     driver.window.bridge.message.connect(said.append)

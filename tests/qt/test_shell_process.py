@@ -11,7 +11,7 @@ import textwrap
 import pytest
 
 from tileview.qt import startup
-from tileview.qt.recovery import left_behind
+from tileview.qt.files.recovery import left_behind
 
 RUN = """
 import sys

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from tests.qt.conftest import SAMPLES
-from tileview.qt.dialogs import ErrorDialog
-from tileview.qt.faults import FaultHandler, log_path
-from tileview.qt.loading import LoadRequest
-from tileview.qt.processes import Task
+from tileview.qt.jobs.loading import LoadRequest
+from tileview.qt.jobs.processes import Task
+from tileview.qt.widgets.dialogs import ErrorDialog
+from tileview.qt.window.faults import FaultHandler, log_path
 
 ROOT = str(Path(__file__).resolve().parents[2])
 
@@ -25,8 +25,8 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 from tileview.qt import program
 from tileview.qt.app import run
-from tileview.qt.dialogs import ErrorDialog
-from tileview.qt.faults import log_path
+from tileview.qt.widgets.dialogs import ErrorDialog
+from tileview.qt.window.faults import log_path
 
 class Boom(Exception):
     pass
@@ -112,7 +112,7 @@ yield from wait(window, "Boom: a fault on purpose")
 model.spec.cell = kept
 """,
     "a painter": """
-from tileview.qt.views.tiles_map import TileMap
+from tileview.qt.views.tiles.map import TileMap
 kept, TileMap.draw = TileMap.draw, boom
 window.docks.show_view("tiles").map.update()
 yield from wait(window, "a fault on purpose")

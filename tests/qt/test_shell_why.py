@@ -9,8 +9,8 @@ from PySide6.QtGui import QColor
 from tileview.analysis.diagnosis import Diagnosis, Figure
 from tileview.model.sizes import UNAVAILABLE
 from tileview.model.timeline import Cause
-from tileview.qt.theme import load_theme
-from tileview.qt.views.verdict_bar import Load, LoadBar
+from tileview.qt.base.theme import load_theme
+from tileview.qt.views.verdict import Load, LoadBar
 from tileview.qt.views.why_text import page
 
 

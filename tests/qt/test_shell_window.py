@@ -10,15 +10,15 @@ from PySide6.QtGui import QAction, QColor, QKeySequence, QTextDocument
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QDockWidget, QInputDialog, QLineEdit, QTreeView, QWidget
 
-from tileview.qt.dialogs import ErrorDialog
-from tileview.qt.draw.graph_canvas import GraphCanvas
-from tileview.qt.faults import FaultHandler, log_path
-from tileview.qt.help import KeySheet, Reference, action_sections, reference_pages, view_sections
-from tileview.qt.keyguard import keys_taken
-from tileview.qt.palette import CommandPalette, GoTo, rank
-from tileview.qt.theme import load_theme
-from tileview.qt.views.tiles_map import TileMap
-from tileview.qt.views.timeline_plot import CurvePlot
+from tileview.qt.base.theme import load_theme
+from tileview.qt.views.graph.canvas import GraphCanvas
+from tileview.qt.views.tiles.map import TileMap
+from tileview.qt.views.timeline.plot import CurvePlot
+from tileview.qt.widgets.dialogs import ErrorDialog
+from tileview.qt.window.faults import FaultHandler, log_path
+from tileview.qt.window.help import KeySheet, Reference, action_sections, reference_pages, view_sections
+from tileview.qt.window.keyguard import keys_taken
+from tileview.qt.window.palette import CommandPalette, GoTo, rank
 
 VIEWS = {
     "operations",

@@ -13,10 +13,10 @@ from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 
 from tests.helpers.opened import opened
-from tileview.qt.draw.picture import Picture, svg_bytes
-from tileview.qt.views.graph import GraphView
-from tileview.qt.views.tiles import TilesView
-from tileview.qt.views.timeline import TimelineView
+from tileview.qt.plot.picture import Picture, svg_bytes
+from tileview.qt.views.graph.view import GraphView
+from tileview.qt.views.tiles.view import TilesView
+from tileview.qt.views.timeline.view import TimelineView
 
 OVER = "so400m-over.recipe.json"
 SVG = "{http://www.w3.org/2000/svg}"

@@ -12,8 +12,8 @@ from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QAbstractSlider, QAbstractSpinBox, QLineEdit, QWidget
 
 from tileview.model.recipe import Overrides
-from tileview.qt.models.node_model import NodeModel
-from tileview.qt.views.node_view import NodeView
+from tileview.qt.widgets.node_model import NodeModel
+from tileview.qt.widgets.node_view import NodeView
 
 TABLES = ("operations", "problems", "alternatives", "allocations", "compare")
 

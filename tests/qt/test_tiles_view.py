@@ -16,10 +16,10 @@ from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, big_timeline, 
 from tileview.core.geometry.chip import grid
 from tileview.present.colours import LEVELS, Ramp, ramp_table
 from tileview.present.rasters import Metric, Scale, ScaleMode, load_order
-from tileview.qt.draw.picture import svg_bytes
-from tileview.qt.theme import load_theme
-from tileview.qt.view_picture import picture_of
-from tileview.qt.views.tiles import TilesView
+from tileview.qt.base.theme import load_theme
+from tileview.qt.files.view_picture import picture_of
+from tileview.qt.plot.picture import svg_bytes
+from tileview.qt.views.tiles.view import TilesView
 from tileview.session.session import Session
 
 KIB = 1024

@@ -13,7 +13,7 @@ from tests.helpers.fake_session import publish, session_of, set_baseline
 from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, big_timeline, make_timeline
 from tileview.model.timeline import Timeline
 from tileview.present.curves import CurveMode
-from tileview.qt.views.timeline import TimelineView
+from tileview.qt.views.timeline.view import TimelineView
 from tileview.session.session import Session
 
 KIB = 1024

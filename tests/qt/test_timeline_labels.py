@@ -14,13 +14,13 @@ from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, make_timeline,
 from tests.helpers.opened import opened
 from tileview.model.timeline import Timeline
 from tileview.present.curves import CurveMode, curves, over_steps, peak_marks, repeat_spans
-from tileview.qt.draw.timeline_data import PlotData
-from tileview.qt.draw.timeline_labels import LabelPlacer, boxes_along
-from tileview.qt.draw.timeline_marks import MarkPainter
-from tileview.qt.draw.timeline_plane import Plane, stairs
-from tileview.qt.theme import load_theme
-from tileview.qt.views.timeline_axis import StepAxis
-from tileview.qt.views.timeline_plot import CurvePlot
+from tileview.qt.base.theme import load_theme
+from tileview.qt.plot.labels import LabelPlacer, boxes_along
+from tileview.qt.plot.plane import Plane, stairs
+from tileview.qt.views.timeline.axis import StepAxis
+from tileview.qt.views.timeline.data import PlotData
+from tileview.qt.views.timeline.marks import MarkPainter
+from tileview.qt.views.timeline.plot import CurvePlot
 
 AREA = QRectF(10, 30, 400, 200)
 

@@ -14,14 +14,14 @@ from PySide6.QtWidgets import QApplication
 from tests.helpers.fake_session import publish, session_of, set_baseline, show
 from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, big_timeline, make_timeline, small_timeline
 from tests.helpers.opened import opened
+from tileview.analysis.lifetimes import LifetimeOrder
 from tileview.present.curves import CurveMode
-from tileview.present.lifetimes import LifetimeOrder
-from tileview.qt.draw.picture import svg_bytes
-from tileview.qt.theme import load_theme
-from tileview.qt.view_picture import picture_of
-from tileview.qt.views.timeline import TimelineView
-from tileview.qt.views.timeline_axis import StepAxis
-from tileview.qt.views.timeline_controls import LifetimeFilter
+from tileview.qt.base.theme import load_theme
+from tileview.qt.files.view_picture import picture_of
+from tileview.qt.plot.picture import svg_bytes
+from tileview.qt.views.timeline.axis import StepAxis
+from tileview.qt.views.timeline.controls import LifetimeFilter
+from tileview.qt.views.timeline.view import TimelineView
 from tileview.session.session import Session
 
 KIB = 1024

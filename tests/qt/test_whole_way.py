@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog
 
-from tileview.qt.fixing import FixDialog
+from tileview.qt.files.fix import FixDialog
 
 SWAPS = {4: 0, 21: 0}
 """Operation → alternative: together they make the sample fit, alone neither does."""

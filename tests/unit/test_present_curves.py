@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, big_timeline, make_timeline, small_timeline
+from tileview.analysis.lifetimes import live_spans
 from tileview.model.sizes import UNAVAILABLE
 from tileview.present.curves import (
     CurveMode,
@@ -18,7 +19,6 @@ from tileview.present.curves import (
     column_steps,
     columns,
     curves,
-    live_spans,
     matched_max,
     matching_steps,
     next_marked,

@@ -10,6 +10,7 @@ import pytest
 
 from tests.helpers.fake_timeline import small_timeline
 from tests.helpers.opened import opened
+from tileview.analysis.lifetimes import Lives
 from tileview.core.geometry.resolve import resolve
 from tileview.model.sizes import Unavailable
 from tileview.model.tensor import ROW_MAJOR, Axis, AxisBase, Layout, Padding, Tiling
@@ -24,7 +25,6 @@ from tileview.present.explain import (
     tile_sentence,
     value_sentence,
 )
-from tileview.present.lives import Lives
 from tileview.present.partition_picture import caption, picture
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, make_timeline, small_timeline
 from tests.helpers.graphs import graph, operation, transformer
+from tileview.analysis.holdings import holdings, input_readers, owners_of_values
 from tileview.graphlayout import NodeKind, layout_graph, read_structure
 from tileview.model.plan import (
     AttentionDispatch,
@@ -37,7 +38,6 @@ from tileview.present.colours import Ramp, contrast, ramp_table, relative_lumina
 from tileview.present.graph_figures import NodeFigures, StepState, no_figures, node_figures
 from tileview.present.graph_style import SHADES, ColourMode, graph_style, shade_table, shades_of
 from tileview.present.graph_words import node_words, short_plan
-from tileview.present.holdings import holdings, input_readers, owners_of_values
 from tileview.present.operation_rows import step_spans
 from tileview.present.step_rows import StepColumn, StepSpec, step_nodes
 

@@ -9,6 +9,8 @@ import pytest
 from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, make_timeline, small_timeline
 from tests.helpers.opened import opened
 from tileview.analysis.alternatives import AlternativeResult
+from tileview.analysis.holdings import NO_HOLDINGS, holdings, input_readers, owners_of_values, step_holdings
+from tileview.analysis.homes import consumers, home_offers, values_together
 from tileview.core.geometry.resolve import resolve
 from tileview.model.recipe import Overrides
 from tileview.model.sizes import UNAVAILABLE, Unavailable
@@ -20,8 +22,6 @@ from tileview.present.alternative_rows import (
     alternative_rows,
     progress_words,
 )
-from tileview.present.holdings import NO_HOLDINGS, holdings, input_readers, owners_of_values, step_holdings
-from tileview.present.offers import consumers, home_offers, values_together
 from tileview.present.operation_rows import OUTSIDE, StepOperations, recipe_nodes, step_spans
 from tileview.present.operation_table import OperationColumn, OperationSpec, footer
 from tileview.present.problem_rows import OVER_BUDGET, ProblemColumn, ProblemSpec, over_budget, problem_nodes, tally

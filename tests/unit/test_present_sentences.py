@@ -8,6 +8,7 @@ from math import ceil, prod
 import pytest
 
 from tests.helpers.opened import opened
+from tileview.analysis.lifetimes import Lives
 from tileview.model.config import INTERLEAVED_ELEMENT_BYTES, STANDARD_ELEMENT_BYTES
 from tileview.model.sizes import Unavailable, size_text
 from tileview.model.tensor import MemoryClass
@@ -15,7 +16,6 @@ from tileview.model.timeline import Timeline
 from tileview.present.allocation_rows import AllocationFigures, allocation_row
 from tileview.present.details import allocation_details
 from tileview.present.explain import owners_sentence, tile_sentence, value_sentence
-from tileview.present.lives import Lives
 
 SAMPLES = (
     "so400m-over.recipe.json",

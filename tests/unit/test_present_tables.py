@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, big_timeline, make_timeline, small_timeline
 from tests.helpers.opened import opened
-from tileview.model.sizes import UNAVAILABLE, Unavailable
+from tileview.model.sizes import UNAVAILABLE, Unavailable, percent_text
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Timeline
 from tileview.present.allocation_rows import AllocationFigures, RowKind
@@ -30,7 +30,6 @@ from tileview.present.tables import (
     kib_cell,
     matches,
     natural_key,
-    percent_text,
     signed_exact,
     signed_kib,
     sort_order,

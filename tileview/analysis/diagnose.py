@@ -14,15 +14,7 @@ from dataclasses import replace
 
 from tileview.analysis.alternatives import AlternativeResult
 from tileview.analysis.bad_layouts import bad_homes, bad_layouts, remedy
-from tileview.analysis.diagnosis import (
-    BadLayout,
-    Contribution,
-    ContributionGroup,
-    Diagnosis,
-    Figure,
-    Lever,
-    grouped,
-)
+from tileview.analysis.diagnosis import BadLayout, Contribution, ContributionGroup, Diagnosis, Figure, Lever, grouped
 from tileview.analysis.diagnosis_words import details, figures, next_after_refusal, next_step
 from tileview.analysis.loads import (
     LoadChange,

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tileview.analysis.repair_changes import KEY_TEXTS, Tensor, changes, plain_layouts
-from tileview.core.geometry.resolve import LayoutErrorKind, Resolved, layout_failure, resolve
+from tileview.core.geometry.resolve import LayoutErrorKind, layout_failure, resolve
+from tileview.core.geometry.resolved import Resolved
 from tileview.core.memory.rows import layout_fault
 from tileview.model.sizes import LARGEST_COUNTED_BYTES, UNAVAILABLE, Size, Unavailable, exact_text
 from tileview.model.tensor import Layout, Precision, Shape

@@ -8,13 +8,13 @@ from typing import Any
 from tileview.analysis.diff import Difference, Number, PeakLoads, Side, diff
 from tileview.analysis.loads import describe_bytes
 from tileview.analysis.visited import visited_recipe
+from tileview.analysis.words import layout_words, precision_words
 from tileview.commands.base import EXIT_NO, EXIT_OK, UsageError, clean, emit, emit_json, figure_name, table
 from tileview.commands.parser import Arguments
 from tileview.commands.subject import Subject, load, load_recipe, with_recipe
 from tileview.model.sizes import Size, Unavailable, exact_text, size_to_json
 from tileview.model.tensor import Format
 from tileview.present.plan_words import plan_differences, plan_words, short_differences
-from tileview.present.words import layout_words, precision_words
 
 _MOST_ROWS = 12
 

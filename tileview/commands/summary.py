@@ -8,16 +8,7 @@ from typing import Any
 from tileview.analysis.diagnose import diagnose_fully
 from tileview.analysis.diagnosis import ContributionGroup, Diagnosis, Figure, grouped
 from tileview.analysis.relief import Relief
-from tileview.commands.base import (
-    EXIT_BAD,
-    EXIT_NO,
-    EXIT_OK,
-    clean,
-    complain,
-    emit,
-    emit_json,
-    table,
-)
+from tileview.commands.base import EXIT_BAD, EXIT_NO, EXIT_OK, clean, complain, emit, emit_json, table
 from tileview.commands.parser import Arguments
 from tileview.commands.placing import (
     SubjectPlacement,

@@ -87,3 +87,12 @@ def kib_text(size: Size) -> str:
 def size_text(size: Size) -> str:
     """``22.5 KiB (23,040 B)``, or ``unavailable``."""
     return "unavailable" if isinstance(size, Unavailable) else f"{kib_text(size)} ({exact_text(size)})"
+
+
+def percent_text(part: int, whole: int, signed: bool = False) -> str:
+    """part / whole as per cent with one decimal (half up, from integers); empty where ``whole`` is 0."""
+    if whole == 0:
+        return ""
+    sign = "−" if (part < 0) != (whole < 0) and part else "+" if signed and part else ""
+    tenths = (abs(part) * 2000 + abs(whole)) // (2 * abs(whole))
+    return f"{sign}{tenths // 10:,}.{tenths % 10} %"

@@ -13,14 +13,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from tileview.analysis.linkage import Counterparts
+from tileview.analysis.words import precision_short, shape_text
 from tileview.model.sizes import UNAVAILABLE, Size, Unavailable
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Timeline, fullest_tile, last_largest
-from tileview.present.counterparts import Counterparts
-from tileview.present.tables import (
-    matches,
-)
-from tileview.present.words import precision_short, shape_text
+from tileview.present.tables import matches
 
 
 class RowKind(StrEnum):

@@ -6,26 +6,15 @@ from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from enum import IntEnum
 
-from tileview.model.sizes import UNAVAILABLE, Size, Unavailable, exact_text
+from tileview.analysis.linkage import Difference
+from tileview.analysis.words import class_words, counted
+from tileview.model.sizes import UNAVAILABLE, Size, Unavailable, exact_text, percent_text
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Timeline
 from tileview.present.allocation_rows import AllocationRow, AllocationTable, RowKind
-from tileview.present.counterparts import Difference
 from tileview.present.csvtext import Field
 from tileview.present.places import at_start, step_place
-from tileview.present.tables import (
-    EMPTY_CELL,
-    Cell,
-    Column,
-    Node,
-    TableSpec,
-    Tone,
-    bytes_cell,
-    kib_cell,
-    percent_text,
-    signed_exact,
-)
-from tileview.present.words import class_words, counted
+from tileview.present.tables import EMPTY_CELL, Cell, Column, Node, TableSpec, Tone, bytes_cell, kib_cell, signed_exact
 
 
 def flat_nodes(table: AllocationTable) -> tuple[Node[AllocationRow], ...]:

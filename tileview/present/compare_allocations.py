@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
+from tileview.analysis.lifetimes import largest_bytes, live_spans
 from tileview.analysis.loads import (
     LoadItem,
     TileLoad,
@@ -22,8 +23,6 @@ from tileview.analysis.loads import (
 from tileview.model.sizes import U64_MAX, Size, Unavailable, exact_text, kib_text
 from tileview.model.timeline import Timeline
 from tileview.present.compare_states import MISSING, CompareEntry, CompareRow, CompareState, Section
-from tileview.present.counterparts import largest_bytes
-from tileview.present.curves import live_spans
 from tileview.present.tables import Tone
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 
 from tileview.analysis.loads import PeakPlace, total_peak_place
+from tileview.analysis.words import counted, layout_differences, layout_words, precision_words
 from tileview.model.sizes import Size, Unavailable, exact_text, kib_text
 from tileview.model.tensor import Format
 from tileview.model.timeline import Timeline
@@ -17,11 +18,7 @@ from tileview.present.compare_allocations import allocations_anywhere, allocatio
 from tileview.present.compare_states import MISSING, CompareEntry, CompareRow, CompareState, Section
 from tileview.present.places import step_place
 from tileview.present.plan_words import plan_differences, plan_words
-from tileview.present.tables import (
-    Node,
-    Tone,
-)
-from tileview.present.words import counted, layout_differences, layout_words, precision_words
+from tileview.present.tables import Node, Tone
 
 
 def compare_nodes(states: Sequence[CompareState]) -> tuple[Node[CompareRow], ...]:

@@ -7,19 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from tileview.model.sizes import percent_text
 from tileview.model.timeline import Timeline
 from tileview.present.compare_states import MISSING, MOST_STATES, CompareRow, CompareState, Section
 from tileview.present.csvtext import Field
-from tileview.present.tables import (
-    EMPTY_CELL,
-    Cell,
-    Column,
-    TableSpec,
-    Tone,
-    percent_text,
-    signed_exact,
-    signed_kib,
-)
+from tileview.present.tables import EMPTY_CELL, Cell, Column, TableSpec, Tone, signed_exact, signed_kib
 
 _WORDY = frozenset({Section.PLANS, Section.HOMES})
 """Sections whose entries are long words: those read from the left."""

@@ -7,10 +7,8 @@ them as a band of their own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -202,47 +200,6 @@ def repeat_spans(timeline: Timeline) -> tuple[RepeatSpan, ...]:
         RepeatSpan(start, stop, count, sum(1 for a, b, _ in found if a <= start and stop < b))
         for start, stop, count in sorted(found)
     )
-
-
-_BLOCK = 512
-"""Steps whose live sets are compared at a time."""
-
-
-def live_spans(timeline: Timeline) -> Mapping[int, Sequence[tuple[int, int]]]:
-    """Root → the half-open ranges of steps in which it is live, ascending; roots by first step, then number.
-
-    One range in every program the compiler makes; a file may say otherwise, and is shown as it is. Where the numbers
-    per tile know them, they are not worked out again; else live sets are laid out as flags of a few hundred steps at a
-    time, so that thousands of steps with thousands of values take little time and memory.
-    """
-    known = getattr(timeline.tiles, "spans", None)
-    if known is not None:
-        found: dict[int, list[tuple[int, int]]] = {}
-        for root, start, stop in sorted(known(), key=lambda span: (span[1], span[0])):
-            if start < stop:
-                found.setdefault(root, []).append((start, stop))
-        return found
-    spans: dict[int, list[tuple[int, int]]] = {}
-    began: dict[int, int] = {}
-    before = np.zeros(len(timeline.values), dtype=np.bool_)
-    for first in range(0, len(timeline.steps), _BLOCK):
-        block = timeline.steps[first : first + _BLOCK]
-        flags = np.zeros((len(block) + 1, len(timeline.values)), dtype=np.bool_)
-        flags[0] = before
-        rows = np.repeat(np.arange(1, len(block) + 1), [len(step.live) for step in block])
-        roots = np.fromiter(chain.from_iterable(step.live for step in block), dtype=np.int64, count=len(rows))
-        flags[rows, roots] = True
-        steps, changed = np.nonzero(flags[1:] != flags[:-1])
-        for step, root in zip((steps + first).tolist(), changed.tolist(), strict=True):
-            if root in began:
-                spans[root].append((began.pop(root), step))
-            else:
-                began[root] = step
-                spans.setdefault(root, [])
-        before = flags[-1]
-    for root, start in began.items():
-        spans[root].append((start, len(timeline.steps)))
-    return spans
 
 
 # -- down-sampling -------------------------------------------------------------------------------------------------

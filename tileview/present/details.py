@@ -5,26 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tileview.model.graph import Graph, Operation, RepeatKind
-from tileview.model.plan import Plan
-from tileview.model.program import Owners, Program
-from tileview.model.recipe import Recipe
-from tileview.model.sizes import U64_MAX, Size, exact_text, size_text
-from tileview.model.tensor import Format
-from tileview.model.timeline import Timeline, TimelineValue, steps_read
-from tileview.present.counterparts import largest_bytes
-from tileview.present.explain import (
-    alias_sentence,
-    budget_sentence,
-    life_sentences,
-    owners_sentence,
-    tile_sentence,
-    value_sentence,
-)
-from tileview.present.lives import Lives
-from tileview.present.plan_words import dispatch_facts, operator_facts, plan_words, requirement_words
-from tileview.present.tables import percent_text
-from tileview.present.words import (
+from tileview.analysis.lifetimes import Lives, largest_bytes
+from tileview.analysis.words import (
     counted,
     kind_words,
     layout_words,
@@ -33,6 +15,22 @@ from tileview.present.words import (
     precision_words,
     shape_text,
 )
+from tileview.model.graph import Graph, Operation, RepeatKind
+from tileview.model.plan import Plan
+from tileview.model.program import Owners, Program
+from tileview.model.recipe import Recipe
+from tileview.model.sizes import U64_MAX, Size, exact_text, percent_text, size_text
+from tileview.model.tensor import Format
+from tileview.model.timeline import Timeline, TimelineValue, steps_read
+from tileview.present.explain import (
+    alias_sentence,
+    budget_sentence,
+    life_sentences,
+    owners_sentence,
+    tile_sentence,
+    value_sentence,
+)
+from tileview.present.plan_words import dispatch_facts, operator_facts, plan_words, requirement_words
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tileview.analysis.loads import total_peak_place
+from tileview.analysis.words import counted
 from tileview.core.geometry.chip import Grid, grid
 from tileview.model.sizes import kib_text
 from tileview.model.timeline import Timeline
@@ -22,7 +23,6 @@ from tileview.present.curves import IndexArray, matching_steps
 from tileview.present.places import step_place
 from tileview.present.rasters import Metric, Scale, ScaleMode, TileField, scale_for, slot_levels, tile_field
 from tileview.present.tables import signed_exact
-from tileview.present.words import counted
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from math import prod
 
+from tileview.analysis.lifetimes import Life
+from tileview.analysis.words import class_words, counted, precision_short, shape_text
 from tileview.core.geometry.partition import Split
-from tileview.core.geometry.resolve import LayoutError, LayoutErrorKind, Resolved, resolve
+from tileview.core.geometry.resolve import LayoutError, LayoutErrorKind, resolve
+from tileview.core.geometry.resolved import Resolved
 from tileview.model.config import INTERLEAVED_ELEMENT_BYTES, STANDARD_ELEMENT_BYTES
-from tileview.model.sizes import Size, Unavailable, exact_text, kib_text, size_text
+from tileview.model.sizes import Size, Unavailable, exact_text, kib_text, percent_text, size_text
 from tileview.model.tensor import Layout, MemoryClass, Shape
 from tileview.model.timeline import Timeline, TimelineStep, TimelineValue
 from tileview.present.allocation_rows import allocation_row
-from tileview.present.lives import Life
-from tileview.present.tables import percent_text
-from tileview.present.words import class_words, counted, precision_short, shape_text
 
 
 def element_bytes(memory_class: MemoryClass) -> int:

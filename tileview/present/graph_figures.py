@@ -1,7 +1,7 @@
 """What the boxes of the graph hold at a step, and what each operation is doing then.
 
 An allocation is counted under the operation whose result its values stem from, scratch under the operation of the step,
-parameters and inputs under the operation that reads them (:mod:`tileview.present.holdings`).
+parameters and inputs under the operation that reads them (:mod:`tileview.analysis.holdings`).
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from enum import IntEnum
 import numpy as np
 import numpy.typing as npt
 
+from tileview.analysis.holdings import Holdings
 from tileview.graphlayout import Structure
 from tileview.model.timeline import Timeline
-from tileview.present.holdings import Holdings
 from tileview.present.operation_rows import step_spans
 
 Ints = npt.NDArray[np.int64]
@@ -101,9 +101,9 @@ def node_figures(
     Parameters
     ----------
     held : Holdings
-        From :func:`tileview.present.holdings.holdings`, at that step and tile.
+        From :func:`tileview.analysis.holdings.holdings`, at that step and tile.
     owners : mapping
-        Graph value → operation, from :func:`tileview.present.holdings.owners_of_values`.
+        Graph value → operation, from :func:`tileview.analysis.holdings.owners_of_values`.
     spans : mapping
         From :func:`tileview.present.operation_rows.step_spans`; computed where missing.
     """

@@ -17,12 +17,11 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from tileview.analysis.words import counted
 from tileview.graphlayout import Structure
-from tileview.model.sizes import exact_text, size_text
+from tileview.model.sizes import exact_text, percent_text, size_text
 from tileview.present.colours import Ramp, ink_on, ramp_table
 from tileview.present.graph_figures import STATE_WORDS, Ints, NodeFigures, StepState
-from tileview.present.tables import percent_text
-from tileview.present.words import counted
 
 Bytes = npt.NDArray[np.uint8]
 Bools = npt.NDArray[np.bool_]

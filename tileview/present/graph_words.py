@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from tileview.analysis.words import counted, kind_words, precision_short, shape_text
 from tileview.graphlayout import Node, NodeKind, Structure
 from tileview.model.graph import Graph, RepeatKind
 from tileview.model.plan import (
@@ -22,7 +23,6 @@ from tileview.model.plan import (
 )
 from tileview.model.tensor import Shape
 from tileview.present.plan_words import plan_is_known, plan_words
-from tileview.present.words import counted, kind_words, precision_short, shape_text
 
 
 def short_plan(plan: Plan) -> str:

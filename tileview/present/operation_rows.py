@@ -1,6 +1,6 @@
 """The operations of a recipe as a tree of regions, with what each holds of the selected peak.
 
-Bytes are shared out as in the graph (:mod:`tileview.present.holdings`): an allocation belongs to the operation that
+Bytes are shared out as in the graph (:mod:`tileview.analysis.holdings`): an allocation belongs to the operation that
 makes it, scratch to the operation whose step needs it, parameters and inputs to the operation that reads them, and each
 is counted once; what belongs to none has a row of its own. So the rows of the outermost region add up to the usage of
 the tile. A timeline without a recipe has no graph: there the operations named by its steps stand, each with its steps.
@@ -12,13 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from tileview.analysis.holdings import NO_HOLDINGS, Holdings, first_sources
+from tileview.analysis.words import counted, kind_short, kind_words
 from tileview.model.graph import Operation, RepeatKind, UnknownKind
 from tileview.model.recipe import Recipe
 from tileview.model.timeline import Timeline
-from tileview.present.holdings import NO_HOLDINGS, Holdings, first_sources
 from tileview.present.plan_words import plan_is_known, plan_words
 from tileview.present.tables import LateNodes, Node, matches
-from tileview.present.words import counted, kind_short, kind_words
 
 OUTSIDE = "outside"
 """Key of the row for what belongs to no operation."""

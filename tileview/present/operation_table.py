@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from tileview.model.sizes import exact_text
-from tileview.present.holdings import Holdings
+from tileview.analysis.holdings import Holdings
+from tileview.analysis.words import counted
+from tileview.model.sizes import exact_text, percent_text
 from tileview.present.operation_rows import OperationRow
-from tileview.present.tables import EMPTY_CELL, Cell, Column, TableSpec, Tone, kib_cell, percent_text
-from tileview.present.words import counted
+from tileview.present.tables import EMPTY_CELL, Cell, Column, TableSpec, Tone, kib_cell
 
 COUNTED = (
     "Counted under an operation: what it makes, the scratch of its steps, and the parameters and inputs it reads; a "

@@ -13,13 +13,14 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
+from tileview.analysis.words import counted
 from tileview.core.geometry.chip import Grid, grid
 from tileview.core.geometry.owners import OwnerError, owner_box, owner_tiles
-from tileview.core.geometry.resolve import LayoutError, Resolved, resolve
+from tileview.core.geometry.resolve import LayoutError, resolve
+from tileview.core.geometry.resolved import Resolved
 from tileview.model.program import DIRECT_OWNERS, Owners
 from tileview.model.sizes import kib_text
 from tileview.model.timeline import Timeline
-from tileview.present.words import counted
 
 MOST_EDGES = 256
 

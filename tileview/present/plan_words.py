@@ -9,6 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tileview.analysis.words import (
+    Fact,
+    counted,
+    fact_differences,
+    layout_facts,
+    layout_words,
+    power_of_two,
+    precision_short,
+    precision_words,
+    view_words,
+)
 from tileview.model.plan import (
     AttentionDispatch,
     AttentionOperator,
@@ -33,17 +44,6 @@ from tileview.model.plan import (
     ViewOperator,
 )
 from tileview.model.recipe import Recipe
-from tileview.present.words import (
-    Fact,
-    counted,
-    fact_differences,
-    layout_facts,
-    layout_words,
-    power_of_two,
-    precision_short,
-    precision_words,
-    view_words,
-)
 
 # -- operators ------------------------------------------------------------------------------------------------------
 

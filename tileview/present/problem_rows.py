@@ -10,12 +10,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
-from tileview.analysis.diagnose import remedy
+from tileview.analysis.bad_layouts import bad_homes, remedy
+from tileview.analysis.words import counted
 from tileview.core.geometry.resolve import LayoutErrorKind, layout_failure
+from tileview.model.recipe import Recipe
 from tileview.model.sizes import Unavailable, exact_text, kib_text
 from tileview.model.timeline import Cause, Problem, Timeline, Verdict, fullest_tile, last_largest
 from tileview.present.tables import Cell, Column, Node, TableSpec, Tone
-from tileview.present.words import counted
 
 SEVERITIES = ("error", "warning", "note")
 _GLYPHS = {"error": "✗", "warning": "!", "note": "i"}
@@ -84,7 +85,7 @@ def problem_nodes(
     unknown : iterable of (operation, reason)
         Operations that the estimate does not model.
     homes : sequence of ProblemRow
-        Homes of inputs that do not resolve, see :mod:`tileview.present.home_repairs`.
+        Homes of inputs that do not resolve, see :mod:`tileview.analysis.homes`.
     """
     rows: list[ProblemRow] = []
     if verdict is not None and verdict.cause is Cause.CANNOT_LOWER:
@@ -269,3 +270,12 @@ class ProblemSpec(TableSpec[ProblemRow]):
 
     def fields(self, row: ProblemRow) -> list[str | int | float | Unavailable | None]:
         return [row.severity, row.place, row.text, row.hint]
+
+
+def home_problems(recipe: Recipe | None) -> list[ProblemRow]:
+    """One row for each input whose home does not resolve."""
+    found = () if recipe is None else bad_homes(recipe)
+    return [
+        ProblemRow("error", INVALID_HOME, bad.name, bad.text, bad.remedy, home=bad.value, repairable=True)
+        for bad in found
+    ]

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from tileview.analysis.lifetimes import live_spans
 from tileview.model.timeline import ByteArray, ClassBytes, Timeline
-from tileview.present.curves import Curves, live_spans, tile_at
+from tileview.present.curves import Curves, tile_at
 
 
 @dataclass(frozen=True, slots=True)

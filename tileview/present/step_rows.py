@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
-from tileview.model.sizes import exact_text
+from tileview.model.sizes import exact_text, percent_text
 from tileview.model.timeline import Timeline, TimelineStep
 from tileview.present.curves import over_steps, unavailable_steps
-from tileview.present.tables import EMPTY_CELL, Cell, Column, Node, TableSpec, Tone, kib_cell, matches, percent_text
+from tileview.present.tables import EMPTY_CELL, Cell, Column, Node, TableSpec, Tone, kib_cell, matches
 
 
 @dataclass(frozen=True, slots=True)

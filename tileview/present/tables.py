@@ -224,15 +224,6 @@ def signed_kib(difference: Size) -> str:
     return ("+" if difference > 0 else "−") + kib_text(abs(difference))
 
 
-def percent_text(part: int, whole: int, signed: bool = False) -> str:
-    """part / whole as per cent with one decimal (half up, from integers); empty where ``whole`` is 0."""
-    if whole == 0:
-        return ""
-    sign = "−" if (part < 0) != (whole < 0) and part else "+" if signed and part else ""
-    tenths = (abs(part) * 2000 + abs(whole)) // (2 * abs(whole))
-    return f"{sign}{tenths // 10:,}.{tenths % 10} %"
-
-
 def bytes_cell(size: Size | None, tip: str = "", bold: bool = False) -> Cell:
     """Exact bytes, with KiB in the tip; empty for None."""
     if size is None:

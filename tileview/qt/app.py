@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tileview.collecting import collected_seldom
 from tileview.errors import TileViewError
-from tileview.qt import early
+from tileview.qt.jobs import prefetch as early
 from tileview.qt.startup import trouble
 
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QSocketNotifier, QTimer, Slot
 from PySide6.QtWidgets import QApplication
 
-from tileview.qt import early
-from tileview.qt.faults import FaultHandler
-from tileview.qt.folder import MANY_FILES
-from tileview.qt.icons import clear_cache
-from tileview.qt.main_window import MainWindow
+from tileview.qt.base.icons import clear_cache
+from tileview.qt.files.folder import MANY_FILES
+from tileview.qt.jobs import prefetch as early
+from tileview.qt.window.faults import FaultHandler
+from tileview.qt.window.main_window import MainWindow
 
 SWITCH_SECONDS = 0.0002
 """How long a thread that computes may keep the window's thread from running. A paint calls Python hundreds of times and

@@ -14,12 +14,12 @@ from PySide6.QtWidgets import QApplication
 from tileview.errors import TileViewError
 from tileview.formats import open_file
 from tileview.formats.save import write_atomic
-from tileview.qt.draw.picture import png_bytes
-from tileview.qt.icons import clear_cache
-from tileview.qt.look import apply_theme
-from tileview.qt.main_window import MainWindow
+from tileview.qt.base.icons import clear_cache
+from tileview.qt.base.settings import Settings
+from tileview.qt.base.style import apply_theme
+from tileview.qt.plot.picture import png_bytes
 from tileview.qt.program import make_application
-from tileview.qt.settings import Settings
+from tileview.qt.window.main_window import MainWindow
 from tileview.session.document import Document
 from tileview.session.session import Session
 

@@ -16,6 +16,7 @@ from tileview.core.estimate import Estimate
 from tileview.model.graph import Graph
 from tileview.model.recipe import Overrides, Recipe
 from tileview.model.timeline import Problem, Timeline, Verdict
+from tileview.model.timeline_file import TimelineFile
 from tileview.session import edits
 from tileview.session.document import Document, edited_recipe
 from tileview.session.edits import Edit
@@ -391,3 +392,23 @@ def _edits_to(state: EditState) -> tuple[Edit, ...]:
         *(edits.set_layout(empty, value, layout) for value, layout in state.layouts.items()),
         edits.set_overrides(empty, state.overrides),
     )
+
+
+def linked_timeline(session: Session) -> Timeline | None:
+    """The timeline of the linked file: a timeline's own, a recipe's estimate as it stands among the pins.
+
+    None where nothing is linked, or where a recipe's estimate is not there (yet, or its pin was taken away).
+    """
+    document = session.linked
+    if document is None:
+        return None
+    for pin in (*session.pins, session.baseline):
+        if pin is not None and pin.document is document:
+            return pin.timeline
+    return document.file_timeline() if isinstance(document.source, TimelineFile) else None
+
+
+def recipe_of_graph(session: Session) -> Recipe | None:
+    """The recipe in force; that of the linked file where a timeline is open."""
+    recipe = session.recipe
+    return session.linked.recipe if recipe is None and session.linked is not None else recipe

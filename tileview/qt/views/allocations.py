@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QShowEvent
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
+from tileview.analysis.linkage import Counterparts
 from tileview.model.timeline import Timeline
 from tileview.present.allocation_rows import EMPTY_TABLE, AllocationFigures, AllocationTable
 from tileview.present.allocation_table import (
@@ -19,15 +20,15 @@ from tileview.present.allocation_table import (
     grouped_nodes,
     headline,
 )
-from tileview.present.counterparts import Counterparts, linked_timeline
-from tileview.qt.bridge import Bridge
-from tileview.qt.draw.picture import Part
-from tileview.qt.draw.picture_parts import TablePart
-from tileview.qt.models.node_model import NodeModel
+from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.jobs.throttle import Pace
+from tileview.qt.plot.picture import Part
+from tileview.qt.plot.picture_parts import TablePart
 from tileview.qt.views.base import View
-from tileview.qt.views.elided import ElidedLabel, WrappedLabel
-from tileview.qt.views.node_view import NodeView
-from tileview.qt.views.pace import Pace
+from tileview.qt.widgets.elided import ElidedLabel, WrappedLabel
+from tileview.qt.widgets.node_model import NodeModel
+from tileview.qt.widgets.node_view import NodeView
+from tileview.session.session import linked_timeline
 
 
 class AllocationsView(View):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Sequence
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QPushButton, QStyle, QVBoxLayout, QWidget
 
+from tileview.analysis.words import kind_words
 from tileview.present.alternative_rows import (
     AlternativeColumn,
     AlternativeNote,
@@ -17,15 +18,14 @@ from tileview.present.alternative_rows import (
     progress_words,
 )
 from tileview.present.details import find_operation
-from tileview.present.words import kind_words
-from tileview.qt.bridge import Bridge
-from tileview.qt.draw.picture import Part
-from tileview.qt.draw.picture_parts import TablePart
-from tileview.qt.draw.tiles_flow import FlowLayout
-from tileview.qt.models.node_model import NodeModel
+from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.plot.picture import Part
+from tileview.qt.plot.picture_parts import TablePart
 from tileview.qt.views.base import View
-from tileview.qt.views.elided import WrappedLabel
-from tileview.qt.views.node_view import NodeView
+from tileview.qt.widgets.elided import WrappedLabel
+from tileview.qt.widgets.flow import FlowLayout
+from tileview.qt.widgets.node_model import NodeModel
+from tileview.qt.widgets.node_view import NodeView
 
 _FEWEST_CHARACTERS = 40
 """Of a column of words, if it is to say more than its beginning."""

@@ -8,10 +8,10 @@ from PySide6.QtCore import QPoint, Slot
 from PySide6.QtGui import QAction, QContextMenuEvent
 from PySide6.QtWidgets import QMenu, QTextBrowser, QWidget
 
-from tileview.qt.bridge import Bridge
-from tileview.qt.draw.picture import Part
-from tileview.qt.focus import FocusHolder
-from tileview.qt.turns import is_large
+from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.jobs.staggered import is_large
+from tileview.qt.plot.picture import Part
+from tileview.qt.widgets.focus import FocusHolder
 from tileview.session.session import Session
 
 
@@ -164,13 +164,17 @@ class View(FocusHolder):
         return ()
 
     def export_actions(self) -> list[QAction]:
-        """What the context menus of the view offer besides its own: to export it."""
+        """What the context menus of the view offer besides its own: to copy and to export it."""
         if not self._export_actions:
             self._export_actions = (
+                action_of(self, "Copy &picture", self._request_copy),
                 action_of(self, "&Export this view…", self._request_picture),
                 action_of(self, "Export its &table as CSV…", self._request_table),
             )
-        return list(self._export_actions if self.has_table() else self._export_actions[:1])
+        return list(self._export_actions if self.has_table() else self._export_actions[:2])
+
+    def _request_copy(self) -> None:
+        self.bridge.requested.emit("copy_picture", self.name)
 
     def _request_picture(self) -> None:
         self.bridge.requested.emit("export_view", self.name)

@@ -8,24 +8,23 @@ from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
+from tileview.analysis.linkage import brief, link_timelines, link_values, statement
 from tileview.present.compare_rows import compare_nodes
 from tileview.present.compare_states import MOST_STATES, CompareRow, CompareState
 from tileview.present.compare_table import CompareSpec, shared_top
-from tileview.present.counterparts import link_timelines, link_values, linked_timeline
 from tileview.present.difference_maps import difference_maps
-from tileview.present.linkage import brief, statement
-from tileview.qt.bridge import Bridge
-from tileview.qt.draw.picture import Part
-from tileview.qt.draw.picture_parts import RowPart, TablePart
-from tileview.qt.models.node_model import NodeModel
-from tileview.qt.text import safe_tip
+from tileview.qt.base.text import safe_tip
+from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.plot.picture import Part
+from tileview.qt.plot.picture_parts import RowPart, TablePart
 from tileview.qt.views.base import View
 from tileview.qt.views.compare_cards import ShownState, StateCard
 from tileview.qt.views.compare_tree import CompareTree
-from tileview.qt.views.elided import ElidedLabel, WrappedLabel
 from tileview.qt.views.going import go_where_live
+from tileview.qt.widgets.elided import ElidedLabel, WrappedLabel
+from tileview.qt.widgets.node_model import NodeModel
 from tileview.session.document import edited_recipe
-from tileview.session.session import Pin
+from tileview.session.session import Pin, linked_timeline
 
 IN_FORCE = "in force"
 _HIGH = 260

@@ -12,12 +12,12 @@ from tileview.model.sizes import kib_text
 from tileview.present.compare_states import CompareState
 from tileview.present.compare_table import sparkline
 from tileview.present.difference_maps import DifferenceMap
-from tileview.qt.draw.painting import painting
-from tileview.qt.draw.picture import Part
-from tileview.qt.draw.picture_parts import ColumnPart, RowPart, TitlePart
-from tileview.qt.theme import Theme
+from tileview.qt.base.painting import painting
+from tileview.qt.base.theme import Theme
+from tileview.qt.plot.picture import Part
+from tileview.qt.plot.picture_parts import ColumnPart, RowPart, TitlePart
 from tileview.qt.views.difference_map import DifferenceMapWidget
-from tileview.qt.views.elided import ElidedLabel
+from tileview.qt.widgets.elided import ElidedLabel
 from tileview.session.session import Pin
 
 _LOWEST, _HIGHEST = 48, 96

@@ -7,8 +7,8 @@ from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from tileview.present.compare_states import MOST_STATES
 from tileview.present.compare_table import CompareSpec
-from tileview.qt.models.node_model import NodeModel
-from tileview.qt.views.node_view import NodeView
+from tileview.qt.widgets.node_model import NodeModel
+from tileview.qt.widgets.node_view import NodeView
 
 _LABEL = "vit.encoder.attention.qk"
 _ENTRY = "573.2 KiB  (−115.4 KiB, −12.8 %)"

@@ -9,9 +9,11 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction, QGuiApplication, QPalette, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QTabBar, QVBoxLayout, QWidget
 
+from tileview.analysis.lifetimes import Lives
+from tileview.analysis.linkage import Counterparts
+from tileview.analysis.words import kind_words
 from tileview.model.program import DIRECT_OWNERS
 from tileview.model.timeline import Timeline, fullest_tile
-from tileview.present.counterparts import Counterparts, linked_timeline
 from tileview.present.details import (
     Paragraphs,
     allocation_details,
@@ -21,18 +23,17 @@ from tileview.present.details import (
     plain_text,
     tile_details,
 )
-from tileview.present.lives import Lives
 from tileview.present.partition_picture import picture
-from tileview.present.words import kind_words
-from tileview.qt.bridge import Bridge
-from tileview.qt.draw.picture import Part
-from tileview.qt.draw.picture_parts import PagePart
-from tileview.qt.text import page_text
+from tileview.qt.base.text import page_text
+from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.plot.picture import Part
+from tileview.qt.plot.picture_parts import PagePart
 from tileview.qt.views.base import View, show_text_menu
 from tileview.qt.views.operation_edits import OperationEdits
-from tileview.qt.views.partition_widget import PartitionWidget
-from tileview.qt.views.scrolled import GrowingText, Scrolled
+from tileview.qt.views.partition import PartitionWidget
+from tileview.qt.widgets.scrolled import GrowingText, Scrolled
 from tileview.session.selection import Selection
+from tileview.session.session import linked_timeline
 
 
 class Subject(IntEnum):

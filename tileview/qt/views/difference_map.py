@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from tileview.present.colours import Ramp, Slot, colour_table, parse_rgb
 from tileview.present.difference_maps import DifferenceMap
-from tileview.qt.draw.painting import painting
-from tileview.qt.text import safe_tip
-from tileview.qt.theme import Theme
+from tileview.qt.base.painting import painting
+from tileview.qt.base.text import safe_tip
+from tileview.qt.base.theme import Theme
 
 
 class DifferenceMapWidget(QWidget):

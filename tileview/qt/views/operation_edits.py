@@ -5,13 +5,13 @@ from __future__ import annotations
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QGridLayout, QMenu, QPushButton, QSizePolicy, QToolButton, QWidget
 
+from tileview.analysis.homes import home_offers, values_together
 from tileview.model.graph import Operation, RepeatKind
 from tileview.model.tensor import Format
 from tileview.present.details import HomeLine, homes_of_operation
-from tileview.present.offers import home_offers, values_together
-from tileview.qt.bridge import Bridge
-from tileview.qt.text import safe_tip
-from tileview.qt.views.elided import ElidedLabel
+from tileview.qt.base.text import safe_tip
+from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.widgets.elided import ElidedLabel
 from tileview.session import edits
 
 _MOST_HOMES = 12

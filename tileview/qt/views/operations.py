@@ -8,11 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from tileview.core.estimate import Estimate
-from tileview.model.graph import Graph
-from tileview.model.timeline import Timeline, fullest_tile
-from tileview.present.counterparts import recipe_of_graph
-from tileview.present.holdings import (
+from tileview.analysis.holdings import (
     NO_HOLDINGS,
     Holdings,
     holdings,
@@ -21,18 +17,22 @@ from tileview.present.holdings import (
     owners_of_values,
     step_holdings,
 )
+from tileview.core.estimate import Estimate
+from tileview.model.graph import Graph
+from tileview.model.timeline import Timeline, fullest_tile
 from tileview.present.operation_rows import OperationRow, RecipeOperations, StepOperations, step_spans
 from tileview.present.operation_table import OperationColumn, OperationSpec, counted_words, footer
 from tileview.present.tables import Node
-from tileview.qt.bridge import Bridge
-from tileview.qt.draw.picture import Part
-from tileview.qt.draw.picture_parts import TablePart
-from tileview.qt.models.node_model import NodeModel
-from tileview.qt.text import plain_tip
+from tileview.qt.base.text import plain_tip
+from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.jobs.throttle import Pace
+from tileview.qt.plot.picture import Part
+from tileview.qt.plot.picture_parts import TablePart
 from tileview.qt.views.base import View
-from tileview.qt.views.elided import WrappedLabel
-from tileview.qt.views.node_view import NodeView
-from tileview.qt.views.pace import Pace
+from tileview.qt.widgets.elided import WrappedLabel
+from tileview.qt.widgets.node_model import NodeModel
+from tileview.qt.widgets.node_view import NodeView
+from tileview.session.session import recipe_of_graph
 
 _MOST_EXPANDED = 300
 """Operations of a timeline whose steps are all shown at first; where there are more, each opens its own."""

@@ -18,21 +18,29 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from tileview.analysis.homes import home_groups, homes_of_offer
 from tileview.analysis.repair import GroupRepair, RepairGroup, repair_groups
+from tileview.analysis.words import counted
 from tileview.model.timeline import Timeline
-from tileview.present.home_repairs import home_groups, home_problems, homes_of_offer
-from tileview.present.problem_rows import SEVERITIES, ProblemColumn, ProblemRow, ProblemSpec, problem_nodes, tally
+from tileview.present.problem_rows import (
+    SEVERITIES,
+    ProblemColumn,
+    ProblemRow,
+    ProblemSpec,
+    home_problems,
+    problem_nodes,
+    tally,
+)
 from tileview.present.tables import Node, matches
-from tileview.present.words import counted
-from tileview.qt.bridge import Bridge
-from tileview.qt.draw.picture import Part
-from tileview.qt.draw.picture_parts import TablePart
-from tileview.qt.draw.tiles_flow import FlowLayout
-from tileview.qt.models.node_model import NodeModel
+from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.plot.picture import Part
+from tileview.qt.plot.picture_parts import TablePart
 from tileview.qt.views.base import View
-from tileview.qt.views.elided import ElidedLabel, WrappedLabel
 from tileview.qt.views.going import go_where_live
-from tileview.qt.views.node_view import NodeView
+from tileview.qt.widgets.elided import ElidedLabel, WrappedLabel
+from tileview.qt.widgets.flow import FlowLayout
+from tileview.qt.widgets.node_model import NodeModel
+from tileview.qt.widgets.node_view import NodeView
 from tileview.session import edits
 
 _OFFER_LINES = 8

@@ -13,14 +13,14 @@ from tileview.model.recipe import Overrides
 from tileview.model.sizes import exact_text, kib_text
 from tileview.model.timeline import Timeline
 from tileview.present.whatif import NEVER_EXPORTED, limits, not_modelled, sentences
-from tileview.qt.bridge import Bridge
-from tileview.qt.draw.picture import Part
-from tileview.qt.draw.picture_parts import Line, TextPart
-from tileview.qt.draw.tiles_flow import FlowLayout
+from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.plot.picture import Part
+from tileview.qt.plot.picture_parts import Line, TextPart
 from tileview.qt.views.base import View
-from tileview.qt.views.byte_box import ByteBox
-from tileview.qt.views.elided import WrappedLabel
-from tileview.qt.views.scrolled import Scrolled
+from tileview.qt.widgets.byte_box import ByteBox
+from tileview.qt.widgets.elided import WrappedLabel
+from tileview.qt.widgets.flow import FlowLayout
+from tileview.qt.widgets.scrolled import Scrolled
 
 _PICTURE_WIDTH = 560
 """Pixels that a picture of the view is wide at least."""

@@ -12,11 +12,11 @@ from PySide6.QtWidgets import QTextBrowser, QVBoxLayout, QWidget
 from tileview.analysis.diagnose import diagnose
 from tileview.analysis.diagnosis import Diagnosis
 from tileview.model.recipe import Recipe
-from tileview.qt.bridge import Bridge
-from tileview.qt.draw.picture import Part
-from tileview.qt.draw.picture_parts import PagePart
-from tileview.qt.jobs import Background
-from tileview.qt.processes import Task, Worker, failure_of
+from tileview.qt.jobs.estimator import Background
+from tileview.qt.jobs.processes import Task, Worker, failure_of
+from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.plot.picture import Part
+from tileview.qt.plot.picture_parts import PagePart
 from tileview.qt.views.base import View, show_text_menu
 from tileview.qt.views.why_text import page
 from tileview.session.document import edited_recipe

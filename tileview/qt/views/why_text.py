@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping
 from tileview.analysis.diagnosis import Contribution, ContributionGroup, Diagnosis, grouped
 from tileview.model.sizes import exact_text, kib_text
 from tileview.model.tensor import MemoryClass
-from tileview.qt.text import page_text
-from tileview.qt.theme import Theme
+from tileview.qt.base.text import page_text
+from tileview.qt.base.theme import Theme
 
 MOST_ROWS = 12
 MOST_LAYOUTS = 8

@@ -1,0 +1,103 @@
+"""Groups of identical tiles."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, make_timeline
+from tileview.analysis.tile_groups import GroupScan, TileGroup, group_parts, groups_at, groups_sentence, tiles_text
+
+
+def make_chip():
+    """1472 tiles: one holds more at step 1, 63 at step 0."""
+    first, second = np.full(1472, 640), np.full(1472, 128)
+    first[1408:1471] = 64
+    second[1471] = 4096
+    return make_timeline(
+        FakeProgram(1472, [Step(), Step()], [Alloc("a", first.tolist(), 0, 0), Alloc("b", second.tolist(), 1, 1)])
+    )
+
+
+def test_groups_of_a_step_are_its_own() -> None:
+    timeline = make_chip()
+    assert [len(group) for group in groups_at(timeline, 0)] == [1409, 63]
+    assert [len(group) for group in groups_at(timeline, 1)] == [1471, 1]
+    assert groups_at(timeline, 1)[1].tiles == (1471,)
+
+
+def test_groups_over_all_steps_split_by_each() -> None:
+    scan = GroupScan(make_chip())
+    assert not scan.done
+    assert not scan.advance(1)
+    assert [len(group) for group in scan.groups()] == [1409, 63]
+    assert scan.advance(1)
+    groups = scan.groups()
+    assert [len(group) for group in groups] == [1408, 63, 1]
+    assert groups_sentence(groups) == "1,408 tiles alike, 63 alike, 1 alone"
+
+
+def test_sentences() -> None:
+    def groups(*sizes: int) -> list[TileGroup]:
+        return [TileGroup(tuple(range(size))) for size in sizes]
+
+    assert groups_sentence(groups(64)) == "64 tiles alike"
+    assert groups_sentence(groups(1)) == "1 tile alone"
+    assert groups_sentence(groups(1, 1, 1)) == "3 tiles alone"
+    assert groups_sentence([]) == "no tiles"
+    assert (
+        groups_sentence(groups(9, 8, 7, 6, 5, 4, 1))
+        == "9 tiles alike, 8 alike, 7 alike, 6 alike, 9 in 2 smaller groups, 1 alone"
+    )
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_groups_are_those_of_a_naive_comparison(data: st.DataObject) -> None:
+    tiles, steps = data.draw(st.integers(1, 8)), data.draw(st.integers(1, 5))
+    number = st.integers(0, 2)
+    allocs = [
+        Alloc(
+            f"v{index}",
+            data.draw(st.lists(number, min_size=tiles, max_size=tiles)),
+            index,
+            index,
+            interleaved=bool(index % 2),
+        )
+        for index in range(steps)
+    ]
+    timeline = make_timeline(FakeProgram(tiles, [Step()] * steps, allocs))
+    scan = GroupScan(timeline)
+    scan.advance(steps)
+    naive: dict[tuple[object, ...], list[int]] = {}
+    for tile in range(tiles):
+        key = tuple(tuple(timeline.tiles.usage(step)[tile].tolist()) for step in range(steps))
+        naive.setdefault(key, []).append(tile)
+    assert {group.tiles for group in scan.groups()} == {tuple(found) for found in naive.values()}
+    sizes = [len(group) for group in scan.groups()]
+    assert sizes == sorted(sizes, reverse=True)
+
+
+def test_no_steps_and_no_tiles_end_at_once() -> None:
+    assert GroupScan(make_timeline(FakeProgram(4, [], []))).done
+    scan = GroupScan(make_timeline(FakeProgram(4, [], [])))
+    assert [group.tiles for group in scan.groups()] == [(0, 1, 2, 3)]
+
+
+def test_the_sentence_in_parts_that_can_be_chosen() -> None:
+    groups = (TileGroup((0, 1, 2, 5)), TileGroup((3, 4)), TileGroup((6,)), TileGroup((7,)))
+    parts = group_parts(groups)
+    assert [(part.text, part.tiles) for part in parts] == [
+        ("4 tiles alike", (0, 1, 2, 5)),
+        ("2 alike", (3, 4)),
+        ("2 alone", (6, 7)),
+    ]
+    assert ", ".join(part.text for part in parts) == groups_sentence(groups)
+    assert parts[0].members == "L0 … L2, L5"
+    assert group_parts(()) == ()
+
+
+def test_many_ranges_are_counted() -> None:
+    assert tiles_text(range(0, 20, 2), 3) == "L0, L2, L4 and 7 more ranges"
+    assert tiles_text((4, 5, 9), 1) == "L4 … L5 and 1 more range"

@@ -1,0 +1,206 @@
+"""Tensors, layouts and operations in plain words.
+
+A layout is taken apart into *facts*: (label, text) pairs in a fixed order. The one-line form and the differences are
+both made from plain fields, so that a field which TileView learns to read shows up in all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from tileview.model.graph import (
+    AddKind,
+    AttentionKind,
+    GeluKind,
+    GemmKind,
+    LayerNormKind,
+    OperationKind,
+    RepeatKind,
+    SliceKind,
+    UnknownKind,
+    ViewKind,
+    kind_name,
+)
+from tileview.model.plan import ViewOperator
+from tileview.model.tensor import (
+    Axis,
+    AxisBase,
+    Layout,
+    MemoryClass,
+    Order,
+    OrderKind,
+    Padding,
+    Precision,
+    PrecisionKind,
+    Shape,
+)
+
+Fact = tuple[str, str]
+"""A label such as ``inner block`` and its text."""
+
+_ORDINALS = {1: "last dimension", 2: "second-last dimension", 3: "third-last dimension"}
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_CLASSES = {MemoryClass.STANDARD: "standard", MemoryClass.INTERLEAVED: "interleaved"}
+_ORDERS = {
+    OrderKind.ROW_MAJOR: "row-major",
+    OrderKind.LEFT: "Left",
+    OrderKind.TRANSPOSED_LEFT: "transposed Left",
+    OrderKind.TRANSPOSED_RIGHT: "transposed Right",
+    OrderKind.OUTPUT: "Output",
+    OrderKind.TRANSPOSED_OUTPUT: "transposed Output",
+    OrderKind.MATRIX: "Matrix",
+    OrderKind.TRANSPOSED_MATRIX: "transposed Matrix",
+}
+
+
+# -- tensors --------------------------------------------------------------------------------------------------------
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """``1 tile``, ``2 tiles``."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def shape_text(shape: Shape) -> str:
+    """``[588,1152]``."""
+    return "[" + ",".join(map(str, shape)) + "]"
+
+
+def class_words(memory_class: MemoryClass) -> str:
+    return _CLASSES[memory_class]
+
+
+def precision_words(precision: Precision) -> str:
+    """``F16``, ``F8 scaled by 2⁻⁴``."""
+    if precision.kind is PrecisionKind.F8F143:
+        return f"F8 scaled by {power_of_two(precision.scale_exponent or 0)}"
+    return str(precision)
+
+
+def power_of_two(exponent: int) -> str:
+    """``2⁻⁴``."""
+    return "2" + str(exponent).translate(_RAISED)
+
+
+def precision_short(precision: Precision) -> str:
+    """``F16``, ``F8``: without the scale."""
+    return "F8" if precision.kind is PrecisionKind.F8F143 else str(precision)
+
+
+def order_words(order: Order) -> str:
+    """``row-major``, ``Left``, ``Matrix in blocks of 96 × 16``."""
+    if order.kind is OrderKind.UNKNOWN:
+        return f"unknown order {order.text}"
+    words = _ORDERS[order.kind]
+    return f"{words} in blocks of {order.row_block} × {order.column_block}" if order.row_block else words
+
+
+def axis_name(axis: Axis) -> str:
+    """Which dimension an axis divides: ``dimension 0`` from the start, ``last dimension`` from the end."""
+    if axis.base is AxisBase.LINEAR:
+        return "all elements"
+    if axis.base is AxisBase.START:
+        return f"dimension {axis.index}"
+    return _ORDINALS.get(axis.index, f"dimension {axis.index} from the end")
+
+
+def axis_words(axis: Axis) -> str:
+    """How an axis divides: ``8 parts in blocks of 144``, with padding and stride where they are set."""
+    if axis.base is AxisBase.LINEAR:
+        return f"in grains of {axis.block_size}" + (", zero-padded" if axis.padding is Padding.ZERO else "")
+    words = [counted(axis.partitions, "part")]
+    if axis.block_size != 1:
+        words[0] += f" in blocks of {axis.block_size}"
+    if axis.padding_multiple not in (1, axis.block_size):
+        words.append(f"padded to multiples of {axis.padding_multiple}")
+    if axis.shard_padding_multiple != 1:
+        words.append(f"parts widened to multiples of {axis.shard_padding_multiple}")
+    if axis.padding_groups != 1:
+        words.append(f"{axis.padding_groups} padding groups")
+    if axis.padding is Padding.ZERO:
+        words.append("zero-padded")
+    if axis.tile_stride is not None:
+        words.append(f"stride {axis.tile_stride}")
+    return ", ".join(words)
+
+
+def layout_words(layout: Layout) -> str:
+    """A layout in one line: owners, how dimensions are cut, replicas, order, class."""
+    tiling = layout.tiling
+    if tiling.is_linear:
+        cut = f"{counted(tiling.tile_count, 'owner')}, spread {axis_words(tiling.axes[0])}"
+    else:
+        axes = "; ".join(f"{axis_name(axis)}: {axis_words(axis)}" for axis in tiling.axes)
+        cut = counted(tiling.tile_count, "owner") + (f"; {axes}" if axes else ", not divided")
+        if tiling.replicas != 1:
+            cut += f"; {counted(tiling.replicas, 'copy', 'copies')} of each part"
+    return f"{cut}; {order_words(layout.order)}; {class_words(layout.memory_class)} memory"
+
+
+def layout_facts(layout: Layout) -> list[Fact]:
+    """A layout taken apart."""
+    tiling = layout.tiling
+    facts = [
+        ("order", order_words(layout.order)),
+        ("memory", class_words(layout.memory_class)),
+        ("owners", f"{tiling.tile_count:,}"),
+    ]
+    if tiling.is_linear:
+        return [*facts, ("spread", axis_words(tiling.axes[0]))]
+    facts.append(("copies of each part", f"{tiling.replicas:,}"))
+    facts.extend((axis_name(axis), axis_words(axis)) for axis in tiling.axes)
+    return facts
+
+
+def layout_differences(base: Layout, other: Layout) -> tuple[str, ...]:
+    """What differs between two layouts."""
+    return fact_differences(layout_facts(base), layout_facts(other))
+
+
+def fact_differences(base: Sequence[Fact], other: Sequence[Fact]) -> tuple[str, ...]:
+    """Facts whose text differs, in the order of ``base``, then those that only ``other`` has."""
+    before: Mapping[str, str] = dict(base)
+    after: Mapping[str, str] = dict(other)
+    labels = [*before, *(label for label in after if label not in before)]
+    return tuple(
+        f"{label} {before.get(label, '—')} → {after.get(label, '—')}"
+        for label in labels
+        if before.get(label) != after.get(label)
+    )
+
+
+# -- operations -----------------------------------------------------------------------------------------------------
+
+
+def kind_words(kind: OperationKind) -> str:
+    """A graph operation's kind with its own figures: ``Gemm``, ``Repeat × 27``, ``Slice of dimension 1, 0 … 728``."""
+    name = kind_name(kind)
+    if isinstance(kind, RepeatKind):
+        return f"{name} × {kind.count}"
+    if isinstance(kind, SliceKind):
+        return f"{name} of dimension {kind.axis}, {kind.start} … {kind.start + kind.length - 1}"
+    if isinstance(kind, ViewKind):
+        return f"{name}: {view_words(kind)}"
+    if isinstance(kind, AttentionKind):
+        return f"{name}, causal" if kind.causal else name
+    if isinstance(kind, GemmKind):
+        turned = [side for side, on in (("left", kind.transpose_left), ("right", kind.transpose_right)) if on]
+        return f"{name}, {' and '.join(turned)} transposed" if turned else name
+    if isinstance(kind, UnknownKind):
+        return f"{name} (unknown)"
+    assert isinstance(kind, AddKind | GeluKind | LayerNormKind)
+    return name
+
+
+def kind_short(kind: OperationKind) -> str:
+    """A graph operation's kind in one word, with the count of a Repeat: ``View``, ``Repeat × 27``."""
+    return kind_words(kind) if isinstance(kind, RepeatKind | UnknownKind) else kind_name(kind)
+
+
+def view_words(view: ViewKind | ViewOperator) -> str:
+    """What a view does: ``dimension 2 split by 16, merged into dimension 0``."""
+    first, second = ("merged", "split") if view.reversed else ("split", "merged")
+    return (
+        f"dimension {view.split_axis} {first} by {view.factor}, {second} "
+        f"{'from' if view.reversed else 'into'} dimension {view.merge_axis}"
+    )

@@ -1,0 +1,206 @@
+"""What leaves the window besides its views: the recipe, the timeline, a summary."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QWidget
+
+from tileview.errors import TileViewError
+from tileview.formats.save import Changes, render, write_atomic
+from tileview.formats.search_state import SearchState
+from tileview.formats.timeline_writer import dump_timeline
+from tileview.model.sizes import Size, Unavailable, exact_text
+from tileview.model.timeline import Timeline
+from tileview.model.timeline_file import TimelineFile
+from tileview.qt.base.command import Command
+from tileview.qt.base.settings import Settings
+from tileview.qt.files.saving import ask_target, may_replace, may_replace_opened
+from tileview.qt.jobs.estimator import Background
+from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.widgets.dialogs import ErrorDialog, show_error
+from tileview.session.session import Session
+
+RECIPES = "Recipes (*.json);;All files (*)"
+
+
+def suggested_name(path: Path) -> str:
+    """``x.recipe.json`` becomes ``x.fixed.recipe.json``: never the name of the opened file."""
+    name = path.name
+    for ending in (".recipe.json", ".json"):
+        if name.endswith(ending):
+            return f"{name.removesuffix(ending)}.fixed{ending}"
+    return f"{name}.fixed.json"
+
+
+def summary_markdown(session: Session) -> str:
+    """What the window shows, as Markdown: verdict, peaks, budgets, edits, notes."""
+    document, timeline, verdict = session.document, session.timeline, session.verdict
+    if document is None or verdict is None:
+        return ""
+    word = "fits" if verdict.fits else "does not fit"
+    lines = [f"## {_markdown(document.name)}: {word}", "", _markdown(verdict.text), ""]
+    if timeline is not None:
+        peak = timeline.peak
+        rows: list[tuple[str, Size]] = [
+            ("total peak", peak.total),
+            ("standard peak", peak.standard),
+            ("interleaved peak", peak.interleaved),
+            ("largest standard allocation", peak.maximum_standard_allocation),
+            ("exchange rows (not counted)", peak.exchange_rows),
+            ("reserve", timeline.reserve_bytes),
+            ("budget", timeline.budget_bytes),
+            ("interleaved budget", timeline.interleaved_budget_bytes),
+        ]
+        lines += ["| | bytes |", "| --- | ---: |", *(f"| {name} | {exact_text(size)} |" for name, size in rows), ""]
+    if isinstance(verdict.short_bytes, Unavailable):
+        lines += ["How many bytes are short is unavailable.", ""]
+    edits = session.history.done
+    if edits:
+        lines += ["Edits:", "", *(f"- {_markdown(edit.label)}" for edit in edits), ""]
+    if timeline is not None and timeline.notes:
+        lines += ["Notes:", "", *(f"- {_markdown(note)}" for note in timeline.notes), ""]
+    return "\n".join(lines)
+
+
+def _markdown(text: str) -> str:
+    """A text with everything that Markdown or HTML would take for markup set off by backslashes."""
+    line = " ".join(text.split())
+    return "".join(f"\\{char}" if char in "\\`*_{}[]<>#|~&" else char for char in line)
+
+
+class Exporter(QObject):
+    """The export commands of one window."""
+
+    written = Signal(object)
+    """A recipe now stands under this path."""
+
+    def __init__(self, bridge: Bridge, settings: Settings, window: QWidget) -> None:
+        super().__init__(window)
+        self._bridge = bridge
+        self._settings = settings
+        self._window = window
+        self._writing = Background(self)
+        self._writing.done.connect(self._on_written)
+        self._writing.failed.connect(self._on_not_written)
+
+    def commands(self) -> tuple[Command, ...]:
+        return (
+            Command("export_recipe", "&Export recipe…", "File", self.export_recipe, ("Ctrl+E",),
+                    "Write the recipe with the edits in force to a file", self._has_recipe, icon="export",
+                    separator_before=True),
+            Command("export_timeline", "Export ti&meline…", "File", self.export_timeline, (),
+                    "Write the estimate in force as a memory timeline of version 3", self._has_timeline),
+        )  # fmt: skip
+
+    def edit_commands(self) -> tuple[Command, ...]:
+        return (
+            Command("copy_summary", "&Copy summary", "Edit", self.copy_summary, ("Ctrl+Shift+C",),
+                    "Copy verdict, peaks and edits as Markdown", self._has_verdict, separator_before=True, icon="copy"),
+        )  # fmt: skip
+
+    def _has_recipe(self) -> bool:
+        document = self._bridge.session.document
+        return document is not None and document.is_recipe
+
+    def _has_timeline(self) -> bool:
+        session = self._bridge.session
+        return session.is_current and session.timeline is not None
+
+    def _has_verdict(self) -> bool:
+        return self._bridge.session.verdict is not None
+
+    # -- the recipe -----------------------------------------------------------------------------------------------
+
+    def export_recipe(self, argument: object = None) -> bool:
+        """Ask for a file (or take the path given) and write the recipe; False where nothing was written.
+
+        While a question stands, the file may be read again because it changed on disk: what is written is what is open
+        when all has been answered.
+        """
+        session = self._bridge.session
+        document = session.document
+        if document is None or not isinstance(document.source, SearchState):
+            return False
+        target = (
+            Path(str(argument))
+            if argument is not None
+            else self._ask("Export recipe", document.path.with_name(suggested_name(document.path)), RECIPES)
+        )
+        if target is None or not may_replace_opened(self._window, document.path, target, document.source.raw):
+            return False
+        document, recipe = session.document, session.recipe
+        if document is None or recipe is None or not isinstance(document.source, SearchState):
+            return False
+        try:
+            state = session.state
+            boundaries = recipe.open_boundaries if state.boundaries else None
+            changes = Changes(plans=state.swaps, inputs=state.homes, open_boundaries=boundaries)
+            write_atomic(target, render(document.source, changes))
+        except (TileViewError, OSError) as error:
+            ErrorDialog("Not exported", str(error), "", self._window).open()
+            return False
+        self._settings.folder = str(target.parent)
+        session.mark_clean()
+        self.written.emit(target)
+        text = f"Exported to {target}."
+        if session.state.overrides.budget_bytes is not None or session.state.overrides.reserve_bytes is not None:
+            text += " What-if budget and reserve are no part of a recipe and are not in the file."
+        self._bridge.message.emit(text)
+        return True
+
+    def _ask(self, title: str, suggested: Path, kinds: str) -> Path | None:
+        """Ask where to write; a name without any ending gets the one suggested."""
+        found = ask_target(self._window, self._settings, title, suggested, kinds)
+        if found is None:
+            return None
+        return found[0] if found[0].suffix else found[0].with_name(f"{found[0].name}{suggested.suffix}")
+
+    # -- the timeline ---------------------------------------------------------------------------------------------
+
+    def export_timeline(self, argument: object = None) -> None:
+        """Ask for a file (or take the path given) and write the estimate in force in the compiler's own schema.
+
+        Written on a thread: with the numbers of every tile it can be tens of megabytes.
+        """
+        session = self._bridge.session
+        document, timeline = session.document, session.timeline
+        if document is None or timeline is None or self._writing.is_running:
+            return
+        if argument is not None:
+            target: Path | None = Path(str(argument))
+        else:
+            name = f"{document.path.stem.removesuffix('.recipe')}.timeline.json"
+            target = self._ask("Export timeline", document.path.with_name(name), "Timelines (*.json);;All files (*)")
+        if target is None or not may_replace(self._window, document.path, target):
+            return
+        options = document.source.options if isinstance(document.source, TimelineFile) else ()
+        self._writing.start(partial(_write_timeline, target, timeline, options))
+
+    @Slot(object)
+    def _on_written(self, target: Path) -> None:
+        self._settings.folder = str(target.parent)
+        self._bridge.message.emit(f"Exported to {target}.")
+
+    @Slot(str, str)
+    def _on_not_written(self, summary: str, details: str) -> None:
+        show_error("Not exported", summary, details, self._window)
+
+    def close(self) -> None:
+        """Wait for a file that is being written: it would be left half done otherwise."""
+        self._writing.close()
+
+    # -- the summary ----------------------------------------------------------------------------------------------
+
+    def copy_summary(self, _argument: object = None) -> None:
+        QGuiApplication.clipboard().setText(summary_markdown(self._bridge.session))
+        self._bridge.message.emit("Summary copied as Markdown.")
+
+
+def _write_timeline(target: Path, timeline: Timeline, options: Sequence[tuple[str, str]]) -> Path:
+    write_atomic(target, dump_timeline(timeline, options))
+    return target

@@ -1,0 +1,376 @@
+"""Find fix: the search for swaps (or layouts) that make the program fit, and its proposals beside what is in force."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QPushButton,
+    QRadioButton,
+    QSpinBox,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from tileview.analysis.fix import DEFAULT_LIMIT, FixResult, Mode, swaps_text
+from tileview.analysis.layout_fix import LayoutFix, fix_layouts
+from tileview.analysis.trials import Swap, Trial
+from tileview.analysis.words import layout_words
+from tileview.model.recipe import Recipe
+from tileview.model.sizes import Size, Unavailable, exact_text
+from tileview.present.plan_words import plan_differences, plan_words
+from tileview.qt.base.text import plain_tip
+from tileview.qt.jobs.estimator import Background
+from tileview.qt.jobs.processes import Task, Worker, failure_of
+from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.widgets.dialogs import plain_label, show_error
+from tileview.session import edits
+from tileview.session.edits import Edit, Together
+from tileview.session.state import EditState
+
+MOST_SWAPS = 6
+DEFAULT_SWAPS = 3
+
+
+def signed_text(difference: int) -> str:
+    """``+1,024 B``, ``−1,024 B`` or ``same``."""
+    if difference == 0:
+        return "same"
+    return f"{'+' if difference > 0 else '−'}{abs(difference):,} B"
+
+
+def difference_text(before: Size, after: Size) -> str:
+    if isinstance(before, Unavailable) or isinstance(after, Unavailable):
+        return ""
+    return signed_text(after - before)
+
+
+def comparison(before: Trial, after: Trial) -> list[tuple[str, str, str, str]]:
+    """Rows of (what, now, then, difference); empty where either cannot be lowered."""
+    if before.peak is None or after.peak is None:
+        return []
+    rows: list[tuple[str, Size, Size]] = [
+        ("Total peak", before.peak.total, after.peak.total),
+        ("Standard peak", before.peak.standard, after.peak.standard),
+        ("Interleaved peak", before.peak.interleaved, after.peak.interleaved),
+        (
+            "Largest standard allocation",
+            before.peak.maximum_standard_allocation,
+            after.peak.maximum_standard_allocation,
+        ),
+    ]
+    lines = [(name, exact_text(now), exact_text(then), difference_text(now, then)) for name, now, then in rows]
+    return [("Verdict", _fits(before), _fits(after), ""), *lines]
+
+
+def _fits(trial: Trial) -> str:
+    return "fits" if trial.fits else "does not fit"
+
+
+def _short_text(swaps: Iterable[Swap]) -> str:
+    """Swaps in few words, so that proposals can be told apart in a column: ``op 4 → alt 0, op 21 → alt 3``."""
+    return ", ".join(f"op {operation} → alt {index}" for operation, index in swaps)
+
+
+def _item(cells: Sequence[str]) -> QTreeWidgetItem:
+    """A row whose cells can be read in full as tooltips."""
+    item = QTreeWidgetItem(list(cells))
+    for column, cell in enumerate(cells):
+        item.setToolTip(column, plain_tip(cell))
+    return item
+
+
+def fix_edit(state: EditState, trial: Trial, result: FixResult) -> Together:
+    """A proposal as one step of undo: its swaps, and the homes that were repaired."""
+    parts: list[Edit] = [edits.swap_plan(state, operation, index) for operation, index in trial.swaps]
+    parts += [edits.set_home(state, value, home) for value, home in result.homes.items()]
+    words = swaps_text(trial.swaps) if trial.swaps else f"new homes for {len(result.homes)} inputs"
+    return Together(f"Fix: {words}", tuple(parts))
+
+
+class FixDialog(QDialog):
+    """Searches when told to, shows each proposal as a comparison, applies the chosen one as one edit.
+
+    A recipe is searched in a worker process; a timeline alone has no plans to swap, so its invalid layouts are repaired
+    on a thread. Edits made meanwhile make the proposals stale, and the dialog says so.
+    """
+
+    def __init__(self, bridge: Bridge, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("fix")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle("Find fix")
+        self._bridge = bridge
+        self._revision = -1
+        self._task: Task | None = None
+        self._result: FixResult | None = None
+        self._layouts: LayoutFix | None = None
+        self._worker = Worker(self, keep=False)
+        self._worker.progress.connect(self._on_progress)
+        self._worker.ended.connect(self._on_ended)
+        self._thread = Background(self)
+        self._thread.done.connect(self._on_layouts)
+        self._thread.failed.connect(self._on_thread_failed)
+        self._build()
+        bridge.state_changed.connect(self._on_state)
+        bridge.document_changed.connect(self.reject)
+
+    # -- building -------------------------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        column = QVBoxLayout(self)
+        self._options = QWidget(self)
+        column.addWidget(self._options)
+        row = QHBoxLayout(self._options)
+        row.setContentsMargins(0, 0, 0, 0)
+        self._modes = QButtonGroup(self)
+        for number, (text, tip) in enumerate(
+            (
+                ("&Fewest changes", "The fewest swaps that fit, the lowest total peak among those"),
+                ("Most &margin", "The lowest total peak, the fewest swaps among those"),
+            )
+        ):
+            button = QRadioButton(text, self._options)
+            button.setToolTip(tip)
+            button.setChecked(number == 0)
+            self._modes.addButton(button, number)
+            row.addWidget(button)
+        label = QLabel("At most", self._options)
+        self._most = QSpinBox(self._options)
+        self._most.setRange(1, MOST_SWAPS)
+        self._most.setValue(DEFAULT_SWAPS)
+        self._most.setSuffix(" swaps")
+        self._most.setAccessibleName("Most swaps")
+        label.setBuddy(self._most)
+        row.addSpacing(12)
+        row.addWidget(label)
+        row.addWidget(self._most)
+        row.addStretch(1)
+        run = QHBoxLayout()
+        self.search_button = QPushButton("&Search", self)
+        self.search_button.clicked.connect(self.search)
+        self._bar = QProgressBar(self)
+        self._bar.setAccessibleName("Progress of the search")
+        run.addWidget(self.search_button)
+        run.addWidget(self._bar, 1)
+        column.addLayout(run)
+        self._text = plain_label("", self)
+        self._text.setAccessibleName("Outcome of the search")
+        column.addWidget(self._text)
+        self.proposals = self._tree(("Proposal", "Swaps", "Total peak", "Against now"), "Proposals", (62, 10, 16, 16))
+        self.proposals.currentItemChanged.connect(self._show_current)
+        self.rows = self._tree(("What", "Now", "Then", "Difference"), "Comparison", (28, 30, 30, 30))
+        column.addWidget(self.proposals, 2)
+        column.addWidget(self.rows, 3)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
+        buttons.rejected.connect(self.reject)
+        self.apply_button = QPushButton("&Apply as one edit", self)
+        self.apply_button.setEnabled(False)
+        self.apply_button.clicked.connect(self.apply)
+        buttons.addButton(self.apply_button, QDialogButtonBox.ButtonRole.ActionRole)
+        column.addWidget(buttons)
+        metrics = self.fontMetrics()
+        self.resize(metrics.averageCharWidth() * 120, metrics.height() * 36)
+
+    def _tree(self, titles: tuple[str, ...], name: str, widths: tuple[int, ...]) -> QTreeWidget:
+        tree = QTreeWidget(self)
+        tree.setHeaderLabels(list(titles))
+        tree.setRootIsDecorated(False)
+        tree.setAlternatingRowColors(True)
+        tree.setUniformRowHeights(True)
+        tree.setAccessibleName(name)
+        for column, width in enumerate(widths):
+            tree.setColumnWidth(column, self.fontMetrics().averageCharWidth() * width)
+        return tree
+
+    # -- searching ------------------------------------------------------------------------------------------------
+
+    @property
+    def is_running(self) -> bool:
+        return self._task is not None or self._thread.is_running
+
+    @Slot()
+    def search(self) -> None:
+        """Start a search of the state in force; while one runs, stop it and take the best so far."""
+        if self._task is not None:
+            self._worker.cancel(self._task)
+            return
+        session = self._bridge.session
+        self._clear()
+        self._revision = session.revision
+        recipe = session.recipe
+        self._options.setVisible(recipe is not None)
+        if recipe is not None:
+            mode = Mode.FEWEST if self._modes.checkedId() == 0 else Mode.MARGIN
+            payload = (recipe, self._most.value(), mode.value, session.state.overrides, DEFAULT_LIMIT)
+            self._task = Task("fix", payload)
+            self._worker.submit(self._task)
+            self._say("Searching …", running=True)
+        elif session.timeline is not None and not self._thread.is_running:
+            self._thread.start(partial(fix_layouts, session.timeline))
+            self._say("Looking for layouts that resolve …", running=True)
+
+    def _clear(self) -> None:
+        self._result = self._layouts = None
+        self.proposals.clear()
+        self.rows.clear()
+        self.apply_button.setEnabled(False)
+        self.search_button.setDefault(True)
+
+    def _say(self, text: str, running: bool = False) -> None:
+        self._text.setText(text)
+        self._bar.setVisible(running)
+        self._bar.setRange(0, 0)
+        stoppable = running and self._task is not None
+        self.search_button.setText("&Stop" if stoppable else "&Search")
+        self.search_button.setEnabled(not running or stoppable)
+
+    @Slot(object, object)
+    def _on_progress(self, task: Task, payload: tuple[int, int, str]) -> None:
+        if task is self._task:
+            done, total, text = payload
+            self._bar.setRange(0, max(total, 1))
+            self._bar.setValue(done)
+            self._text.setText(text)
+
+    @Slot(object, str, object)
+    def _on_ended(self, task: Task, outcome: str, payload: object) -> None:
+        if task is not self._task:
+            return
+        self._task = None
+        if outcome == "done" and isinstance(payload, FixResult):
+            self._show_result(payload)
+            return
+        if outcome == "cancelled":
+            self._say("The search was stopped.")
+        else:
+            self._on_thread_failed(*failure_of(outcome, payload))
+
+    # -- proposals ------------------------------------------------------------------------------------------------
+
+    def _show_result(self, result: FixResult) -> None:
+        self._result = result
+        self._say(result.text)
+        now = None if result.before.peak is None else result.before.peak.total
+        for trial in result.proposals:
+            if not trial.swaps and not result.homes:
+                continue
+            total: Size | None = None if trial.peak is None else trial.peak.total
+            change = "" if total is None or now is None else difference_text(now, total)
+            words = _short_text(trial.swaps) or f"new homes for {len(result.homes)} inputs"
+            cells = [words, str(len(trial.swaps)), "" if total is None else exact_text(total), change]
+            item = _item(cells)
+            item.setData(0, Qt.ItemDataRole.UserRole, self.proposals.topLevelItemCount())
+            self.proposals.addTopLevelItem(item)
+        first = self.proposals.topLevelItem(0)
+        if first is not None:
+            self.proposals.setCurrentItem(first)
+            self._offer()
+
+    def _offer(self) -> None:
+        """Give the keys to the proposals: the arrows choose, Enter applies."""
+        self.apply_button.setDefault(True)
+        self.proposals.setFocus()
+
+    def _chosen(self) -> Trial | None:
+        item, result = self.proposals.currentItem(), self._result
+        if item is None or result is None:
+            return None
+        shown = [trial for trial in result.proposals if trial.swaps or result.homes]
+        return shown[int(item.data(0, Qt.ItemDataRole.UserRole))]
+
+    @Slot()
+    def _show_current(self) -> None:
+        trial, result = self._chosen(), self._result
+        self.rows.clear()
+        if trial is None or result is None:
+            return
+        for row in comparison(result.before, trial):
+            self.rows.addTopLevelItem(_item(row))
+        recipe = self._bridge.session.recipe
+        if recipe is not None:
+            for row in self._plan_rows(recipe, trial):
+                self.rows.addTopLevelItem(_item(row))
+        for value, home in result.homes.items():
+            self.rows.addTopLevelItem(_item([f"Home of input {value}", "", layout_words(home.layout), ""]))
+        self.apply_button.setEnabled(self._is_current())
+
+    def _plan_rows(self, recipe: Recipe, trial: Trial) -> list[tuple[str, str, str, str]]:
+        rows = []
+        for operation, index in trial.swaps:
+            before, after = recipe.plans[operation], recipe.alternatives[operation][index]
+            what = "; ".join(plan_differences(before, after))
+            rows.append((f"Plan of operation {operation}", plan_words(before), plan_words(after), what))
+        return rows
+
+    def _is_current(self) -> bool:
+        return self._bridge.session.revision == self._revision
+
+    @Slot()
+    def _on_state(self) -> None:
+        if (self._result is not None or self._layouts is not None) and not self._is_current():
+            self.apply_button.setEnabled(False)
+            self._say("The edits changed since this search: search again.")
+
+    @Slot()
+    def apply(self) -> None:
+        """Apply the chosen proposal as one edit."""
+        session = self._bridge.session
+        trial, result, layouts = self._chosen(), self._result, self._layouts
+        if not self._is_current():
+            return
+        if trial is not None and result is not None:
+            edit: Edit = fix_edit(session.state, trial, result)
+        elif layouts is not None:
+            chosen = {index: layout for repair in layouts.repairs for index, layout in repair.layouts.items()}
+            edit = edits.set_layouts(session.state, f"Fix: layouts that resolve for {len(chosen)} values", chosen)
+        else:
+            return
+        self.accept()
+        session.do(edit)
+
+    # -- timelines ------------------------------------------------------------------------------------------------
+
+    @Slot(object)
+    def _on_layouts(self, found: LayoutFix) -> None:
+        self._say(found.text)
+        if not self._is_current():
+            return
+        self._layouts = found
+        session = self._bridge.session
+        before = session.timeline
+        for repair in found.repairs:
+            cells = [repair.label, f"{len(repair.layouts)} values", exact_text(repair.shard_bytes), "largest shard"]
+            self.proposals.addTopLevelItem(_item(cells))
+        if before is not None and found.repairs:
+            pairs = (
+                ("Total peak", before.peak.total, found.timeline.peak.total),
+                ("Standard peak", before.peak.standard, found.timeline.peak.standard),
+                ("Interleaved peak", before.peak.interleaved, found.timeline.peak.interleaved),
+            )
+            for name, now, then in pairs:
+                cells = [name, exact_text(now), exact_text(then), difference_text(now, then)]
+                self.rows.addTopLevelItem(_item(cells))
+            self.apply_button.setEnabled(True)
+            self._offer()
+
+    @Slot(str, str)
+    def _on_thread_failed(self, summary: str, details: str) -> None:
+        self._say(f"The search failed: {summary}")
+        if details:
+            show_error("The search failed", summary, details, self)
+
+    def done(self, result: int) -> None:
+        self._worker.close()
+        self._thread.close()
+        super().done(result)

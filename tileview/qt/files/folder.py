@@ -1,0 +1,233 @@
+"""Dumps as a list, those of a folder or many named at once: each with its verdict, worked out in a process."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtGui import QCloseEvent
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QLabel,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from tileview.qt.base.icons import icon
+from tileview.qt.base.text import plain_tip
+from tileview.qt.base.theme import Theme
+from tileview.qt.jobs.processes import Task, Worker, failure_of
+from tileview.qt.widgets.dialogs import LOGGER
+
+FILE_LIMIT = 5000
+MANY_FILES = 9
+"""So many files named at once are listed: each in a window of its own, or all beside one, would be of no use."""
+COLUMNS = ("File", "Scope", "Kind", "Verdict", "Peak", "Why")
+_NAME = re.compile(r"(?P<scope>.+)-(?P<pid>[0-9]+)-(?P<serial>[0-9]+)\.json", re.DOTALL)
+
+
+def dumps_in(folder: Path) -> list[Path]:
+    """The JSON files of a folder: dumps named SCOPE-PID-SERIAL.json by process and serial, then the others by name.
+
+    Raises
+    ------
+    OSError
+        Where the folder cannot be listed.
+    """
+    files = [path for path in folder.iterdir() if path.suffix == ".json" and path.is_file()]
+
+    def order(path: Path) -> tuple[int, int, int, str]:
+        match = _NAME.fullmatch(path.name)
+        if match is None:
+            return 1, 0, 0, path.name
+        return 0, int(match["pid"][:18]), int(match["serial"][:18]), path.name
+
+    return sorted(files, key=order)
+
+
+def scope_of(path: Path) -> str:
+    """``rejected-op0`` of ``rejected-op0-4711-2.json``; empty for other names."""
+    match = _NAME.fullmatch(path.name)
+    return "" if match is None else match["scope"]
+
+
+class _Row(QTreeWidgetItem):
+    """A file of the list; sorts by the place it was given (no column), by bytes, or by text."""
+
+    def __init__(self, place: int, path: Path) -> None:
+        super().__init__([path.name, scope_of(path), "", "waiting", "", ""])
+        self.place, self.path = place, path
+        self.peak = -1
+
+    def __lt__(self, other: QTreeWidgetItem) -> bool:
+        tree = self.treeWidget()
+        column = -1 if tree is None else tree.sortColumn()
+        if not isinstance(other, _Row) or column < 0 or COLUMNS[column] == "File":
+            return self.place < getattr(other, "place", 0)
+        if COLUMNS[column] == "Peak":
+            return (self.peak, self.place) < (other.peak, other.place)
+        return (self.text(column), self.place) < (other.text(column), other.place)
+
+
+class FolderDialog(QDialog):
+    """The list; Enter or a double click opens a file, a click on a header or the box above sorts.
+
+    Closing it ends the work; whoever opens a file from it hides it, so that one can come back.
+    """
+
+    chosen = Signal(object)
+
+    def __init__(self, source: Path | Sequence[Path], theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("folder")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._theme = theme
+        found, self._trouble = self._list(source)
+        self._paths = found[:FILE_LIMIT]
+        self._left_out = len(found) - len(self._paths)
+        self._tasks: dict[Task, _Row] = {}
+        self._done = 0
+        self._fitting = 0
+        self.tree = QTreeWidget(self)
+        self.tree.setHeaderLabels(list(COLUMNS))
+        self.tree.setRootIsDecorated(False)
+        self.tree.setUniformRowHeights(True)
+        self.tree.setAlternatingRowColors(True)
+        self.tree.setAccessibleName("Dumps with their verdicts")
+        self.tree.itemActivated.connect(self._on_item)
+        rows = [_Row(place, path) for place, path in enumerate(self._paths)]
+        for row in rows:
+            row.setToolTip(0, plain_tip(str(row.path)))
+        self.tree.addTopLevelItems(rows)
+        header = self.tree.header()
+        header.setSectionsClickable(True)
+        header.setSortIndicatorShown(True)
+        header.setSortIndicator(0, Qt.SortOrder.AscendingOrder)
+        header.sortIndicatorChanged.connect(self._sort)
+        self._make_sorting()
+        self._count = QLabel(self)
+        self._count.setTextFormat(Qt.TextFormat.PlainText)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
+        buttons.rejected.connect(self.reject)
+        self.open_button = buttons.addButton("&Open", QDialogButtonBox.ButtonRole.ActionRole)
+        self.open_button.clicked.connect(self._open_current)
+        column = QVBoxLayout(self)
+        top = QHBoxLayout()
+        top.addWidget(self._count, 1)
+        top.addWidget(self._sort_label)
+        top.addWidget(self.sort_box)
+        top.addWidget(self.down_check)
+        column.addLayout(top)
+        column.addWidget(self.tree)
+        column.addWidget(buttons)
+        metrics = self.fontMetrics()
+        self.resize(metrics.averageCharWidth() * 150, metrics.height() * 30)
+        for index, width in enumerate((34, 18, 12, 20, 28, 60)):
+            self.tree.setColumnWidth(index, metrics.averageCharWidth() * width)
+        self._worker = Worker(self)
+        self._worker.ended.connect(self._on_ended)
+        for row in rows:
+            task = Task("verdict", str(row.path), harmless_to_kill=True)
+            self._tasks[task] = row
+            self._worker.submit(task)
+        first = self.tree.topLevelItem(0)
+        if first is not None:
+            self.tree.setCurrentItem(first)
+        self.tree.setFocus()
+        self._say()
+
+    def _make_sorting(self) -> None:
+        """What clicks on the header do, for the keyboard."""
+        self.sort_box = QComboBox(self)
+        self.sort_box.setAccessibleName("Sort by")
+        self.sort_box.addItems(list(COLUMNS))
+        self._sort_label = QLabel("&Sort by", self)
+        self._sort_label.setBuddy(self.sort_box)
+        self.down_check = QCheckBox("&Descending", self)
+        self.down_check.setAccessibleName("Sort in descending order")
+        self.sort_box.currentIndexChanged.connect(self._sort_chosen)
+        self.down_check.toggled.connect(self._sort_chosen)
+
+    @Slot()
+    def _sort_chosen(self) -> None:
+        order = Qt.SortOrder.DescendingOrder if self.down_check.isChecked() else Qt.SortOrder.AscendingOrder
+        self.tree.header().setSortIndicator(self.sort_box.currentIndex(), order)
+
+    def _list(self, source: Path | Sequence[Path]) -> tuple[list[Path], str]:
+        """The files of a folder in their order, files named in that in which they were; and why there are none."""
+        if not isinstance(source, Path):
+            self.setWindowTitle(f"{len(source):,} dumps")
+            return list(dict.fromkeys(path.absolute() for path in source)), ""
+        self.setWindowTitle(f"Dumps in {source.name}")
+        try:
+            return dumps_in(source), ""
+        except OSError as error:
+            return [], f"{source} cannot be listed: {error.strerror or error}."
+
+    def _say(self) -> None:
+        count = len(self._paths)
+        if count == 0:
+            self._count.setText(self._trouble or "There is no JSON file in this folder.")
+            return
+        left = f" {self._left_out:,} further files are not listed." if self._left_out else ""
+        self._count.setText(f"{self._done:,} of {count:,} files looked at, {self._fitting:,} fit.{left}")
+
+    @Slot(object, str, object)
+    def _on_ended(self, task: Task, outcome: str, payload: object) -> None:
+        item = self._tasks.pop(task)
+        self._done += 1
+        if outcome == "done" and isinstance(payload, tuple):
+            kind, fits, text, peak, item.peak = payload
+            self._fitting += bool(fits)
+            cells, sign, token = (
+                (kind, "fits" if fits else "does not fit", peak, text),
+                *(("fits", "ok") if fits else ("over", "over")),
+            )
+        else:
+            reason, details = failure_of(outcome, payload)
+            if details:
+                LOGGER.error("%s: %s\n%s", item.path, reason, details)
+            cells, sign, token = ("", "cannot be read", "", reason), "unavailable", "unavailable"
+        for index, cell in enumerate(cells, start=2):
+            item.setText(index, " ".join(str(cell).split()))
+        item.setToolTip(5, plain_tip(str(cells[3])))
+        item.setIcon(3, icon(sign, self._theme, token))
+        self._say()
+
+    @Slot(int, Qt.SortOrder)
+    def _sort(self, column: int, order: Qt.SortOrder) -> None:
+        """Once, on a click: rows that moved whenever a file has been looked at would be hard to follow, and slow."""
+        self.tree.sortItems(column, order)
+        with QSignalBlocker(self.sort_box), QSignalBlocker(self.down_check):
+            self.sort_box.setCurrentIndex(column)
+            self.down_check.setChecked(order == Qt.SortOrder.DescendingOrder)
+        current = self.tree.currentItem()
+        if current is not None:
+            self.tree.scrollToItem(current)
+
+    @Slot(QTreeWidgetItem)
+    def _on_item(self, item: QTreeWidgetItem) -> None:
+        if isinstance(item, _Row):
+            self.chosen.emit(item.path)
+
+    @Slot()
+    def _open_current(self) -> None:
+        item = self.tree.currentItem()
+        if item is not None:
+            self._on_item(item)
+
+    def done(self, result: int) -> None:
+        self._worker.close()
+        super().done(result)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self._worker.close()
+        super().closeEvent(event)

@@ -1,0 +1,392 @@
+"""The surface the graph is drawn on: zoom, pan, picking, and moving by keys."""
+
+from __future__ import annotations
+
+from html import escape
+
+import numpy as np
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, QSizeF, Qt, Signal
+from PySide6.QtGui import (
+    QHelpEvent,
+    QHideEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QTransform,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from tileview.qt.base.painting import draw_focus, painting
+from tileview.qt.base.theme import Theme
+from tileview.qt.views.graph.backing import Backing
+from tileview.qt.views.graph.keys import DIRECTIONS, PAGES, command_of
+from tileview.qt.views.graph.nearest import nearest
+from tileview.qt.views.graph.scene import GraphScene, Highlight
+from tileview.qt.views.graph.viewport import MARGIN, READABLE, Viewport
+from tileview.qt.views.graph.waiting import WaitingLine
+
+
+class GraphCanvas(QWidget):
+    """Draws a :class:`GraphScene` under a zoom and an offset.
+
+    ``picked`` carries a node the user selects (None: the empty ground), ``toggled`` a Repeat to collapse or expand,
+    ``hovered`` the node under the pointer or None, ``asked`` a command by key.
+    """
+
+    picked = Signal(object)
+    toggled = Signal(object)
+    hovered = Signal(object)
+    asked = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._scene: GraphScene | None = None
+        self._marks = Highlight()
+        self._viewport = Viewport()
+        self._backing = Backing()
+        self._press: QPointF | None = None
+        self._drag: QPointF | None = None
+        self._waiting = WaitingLine()
+        self._opening = False
+        self._opening_node: int | None = None
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.setAccessibleName("Operator graph")
+        self.setAccessibleDescription("Arrow keys move between operations, Enter opens and closes a Repeat")
+
+    def sizeHint(self) -> QSize:
+        return QSize(480, 360)
+
+    # -- content --------------------------------------------------------------------------------------------------
+
+    @property
+    def scene(self) -> GraphScene | None:
+        return self._scene
+
+    @property
+    def marks(self) -> Highlight:
+        return self._marks
+
+    @property
+    def scale(self) -> float:
+        return self._viewport.scale
+
+    @property
+    def _port(self) -> Viewport:
+        """Zoom and offset, for the size the widget has now."""
+        self._viewport.size = QSizeF(self.size())
+        self._viewport.ratio = self.devicePixelRatioF()
+        return self._viewport
+
+    def set_scene(self, scene: GraphScene | None) -> None:
+        """Draw another picture; zoom and offset stay (see :meth:`keep_in_place`, :meth:`fit`)."""
+        self._scene = scene
+        self._backing.clear()
+        self.update()
+
+    def set_theme(self, theme: Theme) -> None:
+        self._theme = theme
+        if self._scene is not None:
+            self._scene.set_theme(theme, self.font())
+        self.update()
+
+    def set_marks(self, marks: Highlight) -> None:
+        if marks != self._marks:
+            self._marks = marks
+            self._describe()
+            self.update()
+
+    def set_waiting(self, text: str, can_stop: bool = False) -> None:
+        """A line over the drawing, while the next one is made; empty for none. ``can_stop``: Escape gives it up."""
+        line = self._waiting
+        if (text, can_stop) != (line.text, line.can_stop):
+            line.text, line.can_stop = text, can_stop
+            self.update()
+
+    def _describe(self) -> None:
+        node = self._marks.selected
+        if node is None or self._scene is None:
+            self.setAccessibleDescription("No operation selected. Arrow keys move between operations.")
+            return
+        tip = ". ".join(self.tip(node))
+        self.setAccessibleDescription(f"Selected: {tip}")
+
+    def tip(self, node: int) -> tuple[str, ...]:
+        """What the tooltip of a node says, line by line."""
+        if self._scene is None:
+            return ()
+        return (*self._scene.words[node].tip, *self._scene.style.figure_tip(node))
+
+    # -- zoom and pan ---------------------------------------------------------------------------------------------
+
+    def transform(self) -> QTransform:
+        """Picture to widget."""
+        return self._viewport.transform()
+
+    def to_widget(self, point: QPointF) -> QPointF:
+        return self.transform().map(point)
+
+    def to_picture(self, point: QPointF) -> QPointF:
+        return self._viewport.to_picture(point)
+
+    def visible_area(self) -> QRectF:
+        """The part of the picture in view."""
+        return self._port.visible_area()
+
+    def zoom(self, factor: float, at: QPointF | None = None) -> None:
+        """Zoom about a point of the widget, its centre by default."""
+        self._opening = False
+        self._port.zoom(factor, at)
+        self.update()
+
+    def pan(self, dx: float, dy: float) -> None:
+        self._opening = False
+        self._viewport.offset += QPointF(dx, dy)
+        self.update()
+
+    def fit(self) -> None:
+        """Show the whole graph."""
+        self._opening = False
+        if self._scene is not None:
+            self._port.fit(self._scene.bounds)
+            self.update()
+
+    def show_readable(self, node: int | None) -> None:
+        """The view a graph opens with: all of it where that can be read, else readable, around a node or at the top.
+
+        It is chosen anew when the widget gets another size, until the user moves it (:attr:`is_opening`).
+        """
+        if self._scene is None:
+            return
+        self.fit()
+        self._opening, self._opening_node = True, node
+        if self.scale >= 0.6:
+            return
+        self._viewport.scale = READABLE
+        rect = None if node is None else self._scene.rect(node)
+        if rect is not None:
+            spot = QPointF(rect.center().x(), rect.top() + min(rect.height(), 60.0) / 2)
+        else:
+            top = self._scene.bounds.top() + self.height() / 2 / READABLE - MARGIN
+            spot = QPointF(self._top_x(), top)
+        self._port.centre_on(spot)
+        self.update()
+
+    @property
+    def is_opening(self) -> bool:
+        """Whether the view is still the one that :meth:`show_readable` chose."""
+        return self._opening
+
+    def _top_x(self) -> float:
+        assert self._scene is not None
+        rects = self._scene.picture.rects
+        if not len(rects):
+            return 0.0
+        # Columns of a long graph begin at one height.
+        first = rects[np.lexsort((rects[:, 0], rects[:, 1]))[0]]
+        return float(first[0] + first[2] / 2)
+
+    def centre(self, node: int | None, scale: float | None = None) -> bool:
+        """Bring a node to the middle; False where it is not shown."""
+        rect = None if self._scene is None or node is None else self._scene.rect(node)
+        if rect is None:
+            return False
+        self._opening = False
+        if scale is not None:
+            self._viewport.scale = scale
+        self._port.centre_box(rect)
+        self.update()
+        return True
+
+    def ensure_visible(self, node: int | None) -> None:
+        """Move as little as is needed to have a node in view."""
+        rect = None if self._scene is None or node is None else self._scene.rect(node)
+        if rect is not None and self._port.reveal(rect):
+            self._opening = False
+            self.update()
+
+    def keep_in_place(self, node: int, at: QPointF) -> None:
+        """Shift so that the left upper corner of a node stands at a point of the widget."""
+        rect = None if self._scene is None else self._scene.rect(node)
+        if rect is not None:
+            self._viewport.offset += at - self.to_widget(rect.topLeft())
+            self.update()
+
+    def corner(self, node: int) -> QPointF | None:
+        """Where the left upper corner of a node is seen in the widget: that of its title, where that stays in view."""
+        rect = None if self._scene is None else self._scene.rect(node)
+        if rect is None or self._scene is None:
+            return None
+        if bool(self._scene.picture.expanded[self._scene.place[node]]):
+            rect = self._scene.header(node, self.visible_area()) or rect
+        return self.to_widget(rect.topLeft())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep what is in the middle in the middle."""
+        if self._opening:
+            self.show_readable(self._opening_node)
+        elif event.oldSize().isValid() and event.oldSize().width() > 0:
+            self._port.keep_middle(QSizeF(event.oldSize()))
+        super().resizeEvent(event)
+
+    # -- drawing --------------------------------------------------------------------------------------------------
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        with painting(self) as painter:
+            self._paint(painter)
+
+    def _paint(self, painter: QPainter) -> None:
+        painter.fillRect(self.rect(), self._theme.color("background"))
+        if self._scene is not None:
+            self._backing.draw(painter, self._scene, self._port, self._marks)
+            painter.save()
+            painter.setTransform(self.transform(), True)
+            self._scene.paint_over(painter, self.visible_area(), self.scale, self._marks)
+            painter.restore()
+        self._waiting.paint(painter, self._theme)
+        draw_focus(painter, self, self._theme.color("accent"))
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Nothing is kept for a view that is not seen."""
+        self._backing.clear()
+        super().hideEvent(event)
+
+    # -- pointer --------------------------------------------------------------------------------------------------
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() in (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton):
+            self._press = event.position()
+            self._drag = None
+        super().mousePressEvent(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        position = event.position()
+        if self._press is not None:
+            if self._drag is None and (position - self._press).manhattanLength() > 5:
+                self._drag = self._press
+                self.setCursor(Qt.CursorShape.ClosedHandCursor)
+            if self._drag is not None:
+                moved = position - self._drag
+                self.pan(moved.x(), moved.y())
+                self._drag = position
+            return
+        node, _ = self._hit(position)
+        if node != self._marks.hovered:
+            self.hovered.emit(node)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        press, drag = self._press, self._drag
+        self._press = self._drag = None
+        self.unsetCursor()
+        if press is None or drag is not None or event.button() != Qt.MouseButton.LeftButton:
+            return
+        self._click(event.position())
+
+    def _click(self, position: QPointF) -> None:
+        if self._waiting.area(self.fontMetrics()).contains(position):
+            self.asked.emit("stop" if self._waiting.can_stop else "fit")
+            return
+        node, on_header = self._hit(position)
+        self.picked.emit(node)
+        if node is not None and on_header:
+            self.toggled.emit(node)
+
+    def _hit(self, position: QPointF) -> tuple[int | None, bool]:
+        """The box or title under a point of the widget, and whether it is where a Repeat toggles.
+
+        The ground inside an expanded Repeat is ground; titles lie above everything.
+        """
+        scene = self._scene
+        if scene is None:
+            return None, False
+        point = self.to_picture(position)
+        title = scene.title_at(point, self.visible_area())
+        if title is not None:
+            return title, True
+        node = scene.node_at(point)
+        if node is None or bool(scene.picture.expanded[scene.place[node]]):
+            return None, False
+        header = scene.header(node)
+        return node, header is not None and header.contains(point)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """On a collapsed Repeat: open it. On the ground: show all."""
+        node, on_header = self._hit(event.position())
+        if node is None:
+            self.fit()
+        elif not on_header and self._scene is not None and self._scene.header(node) is not None:
+            self.toggled.emit(node)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        if self._marks.hovered is not None:
+            self.hovered.emit(None)
+        super().leaveEvent(event)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Zoom about the pointer; with Shift or a sideways wheel pan across, with Alt up and down."""
+        turn = event.angleDelta()
+        if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            self.pan(turn.y() or turn.x(), 0)
+        elif abs(turn.x()) > abs(turn.y()):
+            self.pan(turn.x(), 0)
+        else:
+            self.zoom(1.0015 ** turn.y(), event.position())
+        event.accept()
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            self._show_tip(event.pos(), event.globalPos())
+            return True
+        if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self._command(event):
+            event.accept()
+            return True
+        return super().event(event)
+
+    def _show_tip(self, position: QPoint, at: QPoint) -> None:
+        node, _ = self._hit(QPointF(position))
+        if node is None:
+            QToolTip.hideText()
+            return
+        QToolTip.showText(at, "<br>".join(escape(line) for line in self.tip(node)), self)
+
+    # -- keys -----------------------------------------------------------------------------------------------------
+
+    def _command(self, event: QKeyEvent) -> str | None:
+        """The command of a key; Escape is the window's unless there is something to stop."""
+        command = command_of(event)
+        return None if command == "stop" and not self._waiting.can_stop else command
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        command = self._command(event)
+        if command is None:
+            super().keyPressEvent(event)
+        elif command == "move":
+            self.step(*DIRECTIONS[Qt.Key(event.key())])
+        elif command == "page":
+            self.pan(0, PAGES[Qt.Key(event.key())] * 0.8 * self.height())
+        elif command == "toggle":
+            node = self._marks.selected if self._marks.holder is None else self._marks.holder
+            if node is not None and self._scene is not None and self._scene.header(node) is not None:
+                self.toggled.emit(node)
+        elif command in ("zoom_in", "zoom_out"):
+            self.zoom(1.25 if command == "zoom_in" else 0.8)
+        else:
+            self.asked.emit(command)
+
+    def step(self, dx: int, dy: int) -> None:
+        """Select the nearest operation in a direction; the first one in view where none is selected."""
+        if self._scene is None:
+            return
+        current = self._marks.selected
+        if current not in self._scene.place:
+            current = self._marks.holder
+        found = nearest(self._scene, current, dx, dy)
+        if found is not None:
+            self.picked.emit(found)
+            self.ensure_visible(found)

@@ -1,0 +1,108 @@
+"""Words and colours of the graph's boxes, from the session's state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtGui import QFont, QFontMetricsF
+
+from tileview.analysis.holdings import holdings, host_inputs, input_readers, owners_of_values
+from tileview.graphlayout import Sizes, Spacing, Structure
+from tileview.model.graph import Graph
+from tileview.model.recipe import Recipe
+from tileview.model.timeline import Timeline, fullest_tile
+from tileview.present.graph_figures import NodeFigures, no_figures, node_figures
+from tileview.present.graph_style import ColourMode, GraphStyle, graph_style
+from tileview.present.graph_words import NodeWords, node_words
+from tileview.present.operation_rows import step_spans
+from tileview.qt.base.theme import Theme
+from tileview.qt.views.graph.layouts import LayoutResult
+from tileview.qt.views.graph.shapes import BAR
+from tileview.session.session import Session, recipe_of_graph
+
+_STATE_TOKENS = ("background", "background", "border", "selection", "accent")
+"""Theme tokens of the states of a step: idle (with a dotted frame), coming, done, holds (with a band), runs."""
+
+
+def box_sizes(font: QFont) -> Sizes:
+    """Boxes as large as the font needs for a title and a usual plan."""
+    metrics = QFontMetricsF(font)
+    height = metrics.height()
+    wide = metrics.horizontalAdvance("16 × 46 × 12, F16, swapped")
+    return Sizes(
+        node=(round(wide + metrics.horizontalAdvance("params 9.9 %") + 28), round(2 * height + 14 + BAR)),
+        port=(round(wide), round(height + 6)),
+        header=round(height + 10),
+        padding=16.0,
+        least_body=round(wide),
+        spacing=Spacing(gap=26.0, bend_gap=16.0, layer_gap=34.0, loop=18.0),
+    )
+
+
+def legend_notes(words: Sequence[NodeWords], around: int | None, hops: int) -> tuple[str, ...]:
+    """What the legend has to say besides the colours: unknown boxes, and that only a neighbourhood is shown."""
+    notes = []
+    if any(entry.is_unknown for entry in words):
+        notes.append("Dashed with “?”: not known to TileView, in no sum.")
+    if around is not None:
+        notes.append(f"Only operations at most {hops} away from operation {around}.")
+    return tuple(notes)
+
+
+class GraphLook:
+    """What the boxes say in the state that the session is in; keeps what does not change from step to step."""
+
+    def __init__(self, session: Session) -> None:
+        self.mode = ColourMode.SHARE
+        self._session = session
+        self._sizes: dict[int, int] = {}
+        self._sizes_of: int | None = None
+        self._owners: dict[int, int] = {}
+        self._readers: dict[int, tuple[int, ...]] = {}
+        self._hosts: frozenset[int] = frozenset()
+        self._spans: dict[int, tuple[int, int]] = {}
+
+    def recipe(self) -> Recipe | None:
+        """The recipe in force; that of the linked file where a timeline is open."""
+        return recipe_of_graph(self._session)
+
+    def take_graph(self, graph: Graph | None) -> None:
+        """Another graph."""
+        self._owners = {} if graph is None else owners_of_values(graph)
+        self._readers = {} if graph is None else input_readers(graph)
+        self._hosts = frozenset() if graph is None else host_inputs(graph)
+
+    def take_timeline(self, timeline: Timeline | None) -> None:
+        """Another estimate."""
+        self._sizes, self._sizes_of = {}, None
+        self._spans = {} if timeline is None else step_spans(timeline)
+
+    def words(self, structure: Structure, recipe: Recipe) -> tuple[NodeWords, ...]:
+        """What the boxes say whatever the step."""
+        estimate = self._session.estimate
+        program = None if estimate is None else estimate.program
+        unknown = {} if program is None else dict(program.unknown)
+        return node_words(structure, recipe.graph, recipe.plans, tuple(self._session.state.swaps), unknown)
+
+    def figures(self, structure: Structure) -> NodeFigures:
+        """Bytes and states at the selected step, on the selected tile or the worst one."""
+        timeline, selection = self._session.timeline, self._session.selection
+        step = selection.step
+        if timeline is None or step is None or step >= len(timeline.steps):
+            return no_figures(structure)
+        tile = fullest_tile(timeline.tiles, step) if selection.tile is None else selection.tile
+        if tile >= timeline.tile_count:
+            return no_figures(structure)
+        if tile != self._sizes_of:
+            self._sizes, self._sizes_of = {}, tile
+        held = holdings(timeline, step, tile, self._owners, self._readers, self._hosts, self._sizes)
+        return node_figures(structure, held, timeline, step, tile, self._owners, self._spans)
+
+    def style(self, result: LayoutResult, theme: Theme) -> GraphStyle:
+        """Colours and figures for the boxes of a layout."""
+        colors = [theme.color(token) for token in _STATE_TOKENS]
+        states = [(color.red(), color.green(), color.blue()) for color in colors]
+        picture = result.picture
+        return graph_style(
+            result.structure, self.figures(result.structure), self.mode, picture.nodes, picture.expanded, states
+        )

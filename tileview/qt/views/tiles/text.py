@@ -1,0 +1,125 @@
+"""What the tile view says in words: tooltips, the line above the map."""
+
+from __future__ import annotations
+
+from tileview.core.geometry.chip import Grid, grid, physical_id
+from tileview.model.sizes import exact_text, kib_text, percent_text, size_text
+from tileview.model.timeline import Timeline, last_largest
+from tileview.present.csvtext import csv_text
+from tileview.present.places import at_start, step_place
+from tileview.present.rasters import Metric, TileField, unavailable_at
+from tileview.present.tables import signed_exact, signed_kib
+
+METRIC_NAMES = {
+    Metric.TOTAL: "Total",
+    Metric.STANDARD: "Standard",
+    Metric.INTERLEAVED: "Interleaved",
+    Metric.ALLOCATION: "Allocation",
+    Metric.DIFFERENCE: "Difference",
+}
+
+
+def place_text(grid: Grid, tile: int) -> str:
+    """``Tile L212 · P 934 · row 14, column 38``; where there is no chip geometry only the logical number."""
+    if not grid.is_chip:
+        return f"Tile L{tile}"
+    return f"Tile L{tile} · P {physical_id(tile)} · row {int(grid.row[tile])}, column {int(grid.column[tile])}"
+
+
+def tile_tip(timeline: Timeline, chip: Grid, field: TileField, tile: int, root: int | None = None) -> str:
+    """The tooltip of a tile: where it sits, exact bytes by class, share of the budget, and the number the colour
+    shows.
+    """
+    usage = timeline.tiles.usage(field.step)[tile]
+    standard, interleaved = int(usage[0]), int(usage[1])
+    total, scratch = standard + interleaved, int(timeline.tiles.scratch(field.step)[tile].sum())
+    lines = [place_text(chip, tile)]
+    lost = len(unavailable_at(timeline, field.step))
+    if lost:
+        lines.append(
+            f"usage unavailable: {lost:,} live allocation{'s' if lost > 1 else ''} without a known size; known:"
+        )
+    lines.append(f"standard  {size_text(standard)}" + (f", scratch {kib_text(scratch)} of it" if scratch else ""))
+    lines.append(f"interleaved  {size_text(interleaved)}{_of(interleaved, timeline.interleaved_budget_bytes, 'its')}")
+    lines.append(f"total  {size_text(total)}{_of(total, timeline.budget_bytes, 'the')}")
+    lines.append(_reserve_line(timeline, total, bool(lost)))
+    if interleaved > timeline.interleaved_budget_bytes:
+        short = interleaved - timeline.interleaved_budget_bytes
+        lines.append(f"interleaved is {exact_text(short)} over its budget")
+    if field.metric is Metric.ALLOCATION and root is not None:
+        name = timeline.values[root].name
+        size = "unavailable" if field.missing else size_text(int(field.values[tile]))
+        lines.append(f"{name}  {size if field.missing or not field.absent[tile] else 'nothing on this tile'}")
+    if field.metric is Metric.DIFFERENCE and not field.missing:
+        difference = int(field.values[tile])
+        lines.append(
+            f"difference  {signed_kib(difference)} ({signed_exact(difference)}) to baseline step {field.baseline_step}"
+        )
+    return "\n".join(lines)
+
+
+def _of(part: int, budget: int, whose: str) -> str:
+    share = percent_text(part, budget)
+    return f", {share} of {whose} budget" if share else ""
+
+
+def _reserve_line(timeline: Timeline, total: int, at_least: bool) -> str:
+    needed = total + timeline.reserve_bytes
+    spare = timeline.budget_bytes - needed
+    share = percent_text(needed, timeline.budget_bytes)
+    state = f"{exact_text(spare)} spare" if spare >= 0 else f"{exact_text(-spare)} over"
+    return f"with reserve  {size_text(needed)}, {share}{', at least' if at_least and spare < 0 else ''}: {state}"
+
+
+def headline(timeline: Timeline, field: TileField, tile: int | None, root: int | None = None) -> str:
+    """The line above the map: step, what is shown, its largest and where, how many tiles are over."""
+    step = timeline.steps[field.step]
+    operation = "" if step.source is None else f"op {step.source} "
+    parts = [at_start(step_place(field.step, len(timeline.steps))), f"{operation}{step.kind}"]
+    if field.missing:
+        parts.append(f"unavailable: {field.reason}")
+    elif field.metric is Metric.ALLOCATION and root is not None:
+        held = int((~field.absent).sum())
+        live = "" if root in step.live else ", not live at this step"
+        parts.append(f"{timeline.values[root].name} on {held:,} tile{'' if held == 1 else 's'}{live}")
+    elif field.metric is Metric.DIFFERENCE:
+        low, high = int(field.values.min(initial=0)), int(field.values.max(initial=0))
+        parts.append(f"{signed_kib(low)} … {signed_kib(high)} to baseline step {field.baseline_step}")
+    elif len(field.values):
+        worst = last_largest(field.values)
+        parts.append(f"most on L{worst}: {kib_text(int(field.values[worst]))}")
+    over = int(field.over.sum())
+    if over:
+        parts.append(f"{over:,} tile{'' if over == 1 else 's'} over budget")
+    elif not field.missing:
+        parts.append("none over budget")
+    if field.reason and not field.missing:
+        parts.append(f"known part only: {field.reason}")
+    if tile is not None and not field.missing:
+        parts.append(f"L{tile}: {value_text(field, tile)}")
+    return " · ".join(parts)
+
+
+def value_text(field: TileField, tile: int) -> str:
+    """The number that a tile's colour shows."""
+    value = int(field.values[tile])
+    return signed_kib(value) if field.metric is Metric.DIFFERENCE else kib_text(value)
+
+
+def tiles_csv(timeline: Timeline, field: TileField) -> str:
+    """All tiles at a step as CSV, exact bytes."""
+    usage = timeline.tiles.usage(field.step)
+    scratch = timeline.tiles.scratch(field.step).sum(axis=1)
+    chip = grid(timeline.tile_count)
+    total_name = "known_total_bytes" if unavailable_at(timeline, field.step) else "total_bytes"
+    header = ["tile", "physical", "row", "column", "standard_bytes", "interleaved_bytes", "scratch_bytes"]
+    header += [total_name, "share_of_budget", "over"]
+    rows = []
+    for tile, (standard, interleaved) in enumerate(usage.tolist()):
+        total = standard + interleaved
+        place = (physical_id(tile), int(chip.row[tile]), int(chip.column[tile])) if chip.is_chip else (None,) * 3
+        share = percent_text(total, timeline.budget_bytes)
+        rows.append(
+            (tile, *place, standard, interleaved, int(scratch[tile]), total, share, "yes" if field.over[tile] else "no")
+        )
+    return csv_text(header, rows)

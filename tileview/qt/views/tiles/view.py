@@ -1,0 +1,393 @@
+"""The tile view: memory of all tiles at the selected step, as a map of the chip or sorted by load."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+from PySide6.QtGui import QAction, QResizeEvent
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+
+from tileview.core.geometry.chip import Grid, grid
+from tileview.model.config import CHIP_TILES
+from tileview.model.timeline import Timeline
+from tileview.present.colours import Ramp
+from tileview.present.curves import IndexArray, matching_steps
+from tileview.present.rasters import Metric, Scale, ScaleMode, TileField, slot_levels, tile_field, unavailable_at
+from tileview.qt.base.theme import Theme
+from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.plot.picture import Part
+from tileview.qt.views.base import View, action_of
+from tileview.qt.views.tiles.bars import LoadBars
+from tileview.qt.views.tiles.controls import LineLabel, Picture, TilesControls
+from tileview.qt.views.tiles.groups import GroupStrip
+from tileview.qt.views.tiles.legend import ColourBar
+from tileview.qt.views.tiles.map import TileMap
+from tileview.qt.views.tiles.moves import TileMoves
+from tileview.qt.views.tiles.scales import MetricScales
+from tileview.qt.views.tiles.series import bar_layers, scale_marks, series_names
+from tileview.qt.views.tiles.text import METRIC_NAMES, headline, tile_tip, tiles_csv, value_text
+
+
+class TilesView(View):
+    """All tiles at the selected step, on a scale that is locked until the user chooses otherwise."""
+
+    title = "Tiles"
+    name = "tiles"
+
+    def __init__(self, bridge: Bridge, parent: QWidget | None = None) -> None:
+        super().__init__(bridge, parent)
+        self._metric = Metric.TOTAL
+        self._metric_before = Metric.TOTAL
+        self._logical = False
+        self._ramp = Ramp.VIRIDIS
+        self._scales = MetricScales()
+        self._root: int | None = None
+        self._headline = ""
+        self._field: TileField | None = None
+        self._matches: tuple[Timeline, Timeline, IndexArray] | None = None
+        self.moves = TileMoves(self)
+        self._build()
+        bridge.hovered.connect(self._hovered_elsewhere)
+        self.refresh()
+
+    # -- widgets --------------------------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        self.controls = controls = TilesControls(self)
+        controls.metric_chosen.connect(self.set_metric)
+        controls.picture_chosen.connect(self._choose_picture)
+        controls.scale_chosen.connect(self.set_scale)
+        controls.ends_chosen.connect(self._ends_chosen)
+        controls.known_toggled.connect(self.refresh)
+        controls.ramp_chosen.connect(self.set_ramp)
+        controls.groups_toggled.connect(self._show_groups)
+        self._line = LineLabel(controls)
+        controls.add_line(self._line)
+        self.map = TileMap(self.bridge.theme, self.tip, self)
+        controls.fit_wanted.connect(self.map.fit)
+        self.bars = LoadBars(self.bridge.theme, self.tip, self)
+        for picture in (self.map, self.bars):
+            picture.picked.connect(self.moves.picked)
+            picture.toggled.connect(self.moves.toggle)
+            picture.pointed.connect(self._pointed)
+            picture.cleared.connect(self.moves.clear)
+            picture.all_wanted.connect(self.moves.select_all)
+        self.map.moved.connect(self.moves.moved)
+        self.bars.moved.connect(self.moves.moved_along)
+        self._stack = QStackedWidget(self)
+        self._stack.addWidget(self.map)
+        self._stack.addWidget(self.bars)
+        self.legend = ColourBar(self.bridge.theme, self)
+        self.groups = GroupStrip(self.bridge.theme, self)
+        self.groups.chosen.connect(self.moves.choose)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(6, 4, 6, 4)
+        layout.setSpacing(3)
+        for widget, stretch in ((controls, 0), (self._stack, 1), (self.legend, 0), (self.groups, 0)):
+            layout.addWidget(widget, stretch)
+        self.lead_focus(self.map)
+
+    # -- what the view shows --------------------------------------------------------------------------------------
+
+    @property
+    def timeline(self) -> Timeline | None:
+        return self.session.timeline
+
+    @property
+    def shown_metric(self) -> Metric:
+        return self._metric
+
+    @property
+    def field(self) -> TileField | None:
+        """The numbers behind the picture."""
+        return self._field
+
+    @property
+    def step(self) -> int | None:
+        """The step shown: the selected one, else the first."""
+        timeline = self.timeline
+        if timeline is None or not timeline.steps:
+            return None
+        chosen = self.session.selection.step
+        return 0 if chosen is None else min(chosen, len(timeline.steps) - 1)
+
+    @property
+    def grid(self) -> Grid:
+        """The arrangement of the tiles on the map."""
+        timeline = self.timeline
+        return grid(0 if timeline is None else timeline.tile_count, logical_order=self._logical)
+
+    def tip(self, tile: int) -> str:
+        """The tooltip of a tile."""
+        timeline, field = self.timeline, self._field
+        if timeline is None or field is None or tile >= timeline.tile_count or field.step >= len(timeline.steps):
+            return ""
+        return tile_tip(timeline, grid(timeline.tile_count), field, tile, self.session.selection.allocation)
+
+    def scale(self) -> Scale | None:
+        """What the colours mean now."""
+        timeline, field = self.timeline, self._field
+        if timeline is None or field is None:
+            return None
+        return self._scales.of(timeline, field, self._baseline(), self._matching())
+
+    def refresh(self) -> None:
+        """Show the session anew: everything that is visible follows from it."""
+        timeline, step = self.timeline, self.step
+        self._sync_controls()
+        if timeline is None or step is None:
+            self._field = None
+            self._show_nothing()
+            return
+        selection = self.session.selection
+        self._field = field = tile_field(
+            timeline,
+            self._metric,
+            step,
+            root=selection.allocation,
+            baseline=self._baseline(),
+            known=self.controls.known,
+            matches=self._matching(),
+        )
+        scale = self._scales.of(timeline, field, self._baseline(), self._matching())
+        ramp = Ramp.DIFFERENCE if scale.diverging else self._ramp
+        self.map.set_ramp(ramp)
+        self.map.set_grid(self.grid)
+        if self.on_map:
+            self.map.set_cells(slot_levels(field, scale), field.over)
+        else:
+            self._show_bars(timeline, field, scale)
+        self._show_selection()
+        if self.on_map or field.missing:
+            self.legend.set_scale(scale, ramp, scale_marks(timeline, self._metric))
+        else:
+            self.legend.set_series(series_names(bar_layers(timeline, field), field.metric))
+        self.legend.set_counts(
+            int(field.over.sum()),
+            timeline.tile_count if field.missing else 0,
+            int(field.absent.sum()) if self._metric is Metric.ALLOCATION and not field.missing else None,
+        )
+        self.groups.follow(timeline, step)
+
+    def _show_nothing(self) -> None:
+        estimate = self.session.estimate
+        if estimate is not None:
+            self._line.show_text(f"No timeline: {estimate.verdict.text}")
+        else:
+            self._line.show_text("No estimate yet" if self.session.document is not None else "Nothing is open")
+        self.map.set_grid(grid(0))
+        self.map.set_cells(np.zeros(0, dtype=np.uint8), np.zeros(0, dtype=np.bool_))
+        self.bars.set_message("No tiles to show")
+        self.legend.set_counts(0, 0, None)
+        self.groups.follow(None, None)
+
+    def _show_bars(self, timeline: Timeline, field: TileField, scale: Scale) -> None:
+        if field.missing:
+            self.bars.set_message(f"Unavailable: {field.reason}")
+            return
+        limits = scale_marks(timeline, field.metric)
+        self.bars.set_values(field.values, bar_layers(timeline, field), (scale.low, scale.high), limits)
+
+    def _show_selection(self) -> None:
+        timeline, field = self.timeline, self._field
+        if timeline is None or field is None:
+            return
+        selection = self.session.selection
+        self.map.set_selected(selection.tiles)
+        self.bars.set_selected(selection.tiles)
+        held = None
+        root = selection.allocation
+        if root is not None and self._metric is not Metric.ALLOCATION and root not in timeline.unavailable_roots:
+            held = timeline.tiles.allocation(root) > 0
+        self.map.set_held(held)
+        text = headline(timeline, field, selection.tile, root)
+        if len(selection.tiles) > 1:
+            text += f" · {len(selection.tiles):,} tiles selected"
+        self._headline = text
+        self._line.show_text(text)
+        for picture in (self.map, self.bars):
+            picture.setAccessibleDescription(text)
+
+    def say_cursor(self) -> None:
+        """Tell the tile that the cursor has come to: what it holds, and how it is chosen."""
+        cursor, field = self.moves.cursor, self._field
+        if cursor is not None and field is not None and cursor < len(field.values):
+            text = f"L{cursor}{'' if field.missing else f': {value_text(field, cursor)}'} (Space: select or not)"
+            self._line.show_text(f"{text} · {self._headline}")
+            self.map.setAccessibleDescription(text)
+
+    def _baseline(self) -> Timeline | None:
+        pin = self.session.baseline
+        return None if pin is None else pin.timeline
+
+    def _matching(self) -> IndexArray | None:
+        timeline, baseline = self.timeline, self._baseline()
+        if self._metric is not Metric.DIFFERENCE or timeline is None or baseline is None:
+            return None
+        if self._matches is None or self._matches[0] is not timeline or self._matches[1] is not baseline:
+            self._matches = (timeline, baseline, matching_steps(timeline, baseline))
+        return self._matches[2]
+
+    def _sync_controls(self) -> None:
+        timeline, step = self.timeline, self.step
+        self.controls.show_state(
+            self._metric,
+            self._scales.mode(self._metric),
+            lost=timeline is not None and step is not None and bool(unavailable_at(timeline, step)),
+        )
+        has_chip = timeline is not None and timeline.tile_count == CHIP_TILES
+        on_map = Picture.CHIP if has_chip and not self._logical else Picture.LOGICAL
+        self.controls.show_picture(on_map if self.on_map else Picture.LOAD, has_chip)
+
+    @property
+    def on_map(self) -> bool:
+        """Whether the map is shown, not the bars."""
+        return self._stack.currentWidget() is self.map
+
+    # -- choices --------------------------------------------------------------------------------------------------
+
+    def set_metric(self, metric: Metric) -> None:
+        """Show another number of each tile."""
+        if metric is not self._metric:
+            self._metric = metric
+            self.refresh()
+
+    def _choose_picture(self, picture: Picture) -> None:
+        if picture is Picture.LOAD:
+            self.set_sorted(True)
+        else:
+            self._logical = picture is Picture.LOGICAL
+            self.set_sorted(False)
+
+    def set_logical_order(self, logical: bool) -> None:
+        """Logical order, or the places on the chip (which only 1472 tiles have)."""
+        if logical != self._logical:
+            self._logical = logical
+            self._arranged()
+
+    def set_sorted(self, by_load: bool) -> None:
+        """Bars sorted by load, or the map."""
+        self._stack.setCurrentIndex(int(by_load))
+        self.lead_focus(self.bars if by_load else self.map)
+        self._arranged()
+
+    def set_ramp(self, ramp: Ramp) -> None:
+        """Viridis or Cividis."""
+        self._ramp = ramp
+        self._arranged()
+
+    def _arranged(self) -> None:
+        self.controls.show_ramp(self._ramp)
+        self.refresh()
+
+    def set_scale(self, mode: ScaleMode, custom: tuple[int, int] | None = None) -> None:
+        """How the colour bar of the metric shown is scaled; ``custom`` are bytes at its two ends."""
+        ends = self._scales.choose(self._metric, mode, custom, self.scale())
+        if ends is not None:
+            self.controls.show_ends(*ends)
+        self.refresh()
+
+    def _ends_chosen(self, ends: tuple[int, int]) -> None:
+        if self._scales.set_ends(self._metric, ends):
+            self.refresh()
+
+    def _show_groups(self) -> None:
+        high_enough = self.height() >= 13 * self.fontMetrics().height()
+        self.groups.set_shown(self.controls.groups_action.isChecked() and high_enough)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Give the tiles the height they need first: the legend becomes one line, then groups and legend give way."""
+        super().resizeEvent(event)
+        height, line = self.height(), self.fontMetrics().height()
+        self.legend.set_low(height < 19 * line)
+        self.legend.setVisible(height >= 10 * line)
+        self._line.set_beside(24 if height < 19 * line else None)
+        self._show_groups()
+
+    def fit(self) -> None:
+        """Show all tiles."""
+        self.map.fit()
+
+    def centre_selection(self) -> None:
+        """Bring the current tile into the middle of the map."""
+        tile = self.session.selection.tile
+        if tile is not None:
+            self.map.centre_on(tile)
+
+    def _pointed(self, tile: int | None) -> None:
+        self.bridge.hovered.emit(None, None, tile)
+
+    def _hovered_elsewhere(self, operation: object, root: object, tile: object) -> None:
+        self.map.set_pointed(tile if isinstance(tile, int) else None)
+
+    # -- what the session tells -----------------------------------------------------------------------------------
+
+    def on_document(self) -> None:
+        self.moves.forget()
+        self._root = None
+        self._metric = Metric.TOTAL
+        self.map.fit()
+        self.refresh()
+
+    def on_estimate(self) -> None:
+        self.refresh()
+
+    def on_selection(self) -> None:
+        root = self.session.selection.allocation
+        if root != self._root:
+            self._root = root
+            if self.controls.follows:
+                self._follow(root)
+        field = self._field
+        if field is not None and field.step == self.step and self._metric is not Metric.ALLOCATION is field.metric:
+            self._show_selection()
+        else:
+            self.refresh()
+
+    def _follow(self, root: int | None) -> None:
+        if root is not None and self._metric is not Metric.ALLOCATION:
+            self._metric_before, self._metric = self._metric, Metric.ALLOCATION
+        elif root is None and self._metric is Metric.ALLOCATION:
+            self._metric = self._metric_before
+
+    def on_pins(self) -> None:
+        self._matches = None
+        if self._metric is Metric.DIFFERENCE:
+            self.refresh()
+
+    def on_theme(self) -> None:
+        theme: Theme = self.bridge.theme
+        for widget in (self.map, self.bars, self.legend, self.groups):
+            widget.set_theme(theme)
+
+    # -- out ------------------------------------------------------------------------------------------------------
+
+    def view_actions(self) -> list[QAction]:
+        entries: list[tuple[str, Callable[[], object]]] = [
+            (f"Tiles: {METRIC_NAMES[metric].lower()}", partial(self.set_metric, metric)) for metric in Metric
+        ]
+        entries += [
+            ("Tiles: chip order", partial(self.set_logical_order, False)),
+            ("Tiles: logical order", partial(self.set_logical_order, True)),
+            ("Tiles: map", partial(self.set_sorted, False)),
+            ("Tiles: sorted by load", partial(self.set_sorted, True)),
+            ("Tiles: scale 0 … budget", partial(self.set_scale, ScaleMode.LOCKED)),
+            ("Tiles: scale to step", partial(self.set_scale, ScaleMode.AUTO)),
+            ("Tiles: select the worst tile", self.moves.go_to_worst),
+        ]
+        return [action_of(self, text, slot) for text, slot in entries]
+
+    def table_maker(self) -> Callable[[], str] | None:
+        timeline, field = self.timeline, self._field
+        return None if timeline is None or field is None else partial(tiles_csv, timeline, field)
+
+    def picture_words(self) -> str:
+        return self._line.full_text
+
+    def picture_parts(self, whole: bool = False) -> Sequence[Part]:
+        return (self.map if self.on_map else self.bars, self.legend)
+
+    def shut_down(self) -> None:
+        self.groups.stop()

@@ -1,0 +1,94 @@
+"""What a plot of curves shows, and the fills that mean the same in the plot and in its legend."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QBrush, QColor, QPen
+
+from tileview.model.sizes import Unavailable
+from tileview.model.timeline import ByteArray
+from tileview.present.colours import category
+from tileview.present.curves import BoolArray, Curves, PeakMark, RepeatSpan
+from tileview.present.stacks import Series
+from tileview.qt.base.theme import Theme
+
+_BROKEN = {"total": (1.5, (7, 3)), "standard": (1.1, (2, 2)), "interleaved": (1.1, (7, 2, 1, 2))}
+"""Width and dashes of a second tile's curves, in pixels."""
+_PATTERNS = (Qt.BrushStyle.SolidPattern, Qt.BrushStyle.Dense4Pattern, Qt.BrushStyle.DiagCrossPattern)
+
+
+@dataclass(frozen=True, slots=True)
+class PlotData:
+    """What the plot shows. ``baseline``: (total, whether there is one) at each step; ``layers`` is empty where nothing
+    is stacked; ``second`` are the curves of one tile beside those of the worst one.
+    """
+
+    curves: Curves
+    budget: int
+    interleaved_budget: int
+    reserve: int
+    over: BoolArray
+    marks: tuple[PeakMark, ...] = ()
+    repeats: tuple[RepeatSpan, ...] = ()
+    layers: tuple[Series, ...] = ()
+    baseline: tuple[ByteArray, BoolArray] | None = None
+    baseline_classes: tuple[ByteArray, ByteArray] | None = field(default=None)
+    second: Curves | None = None
+
+    @property
+    def steps(self) -> int:
+        return len(self.curves)
+
+    def top(self, to_budget: bool) -> int:
+        """Bytes at the upper edge: room for the largest total with reserve and, unless only data count, for the
+        budget.
+        """
+        highest = int(self.curves.total.max(initial=0)) + self.reserve
+        if self.baseline is not None:
+            highest = max(highest, int(self.baseline[0].max(initial=0)))
+        if self.second is not None:
+            highest = max(highest, int(self.second.total.max(initial=0)))
+        highest = max(highest, *(mark.size for mark in self.marks if not isinstance(mark.size, Unavailable)), 0)
+        if to_budget:
+            highest = max(highest, self.budget)
+        return max(highest + highest // 12, 1024)
+
+
+def second_pen(theme: Theme, part: str) -> QPen:
+    """The line of a second tile's ``total``, ``standard`` or ``interleaved`` curve: the colour of the first's, thinner
+    and broken in a way of its own, so that they differ without colour as well.
+    """
+    width, dashes = _BROKEN[part]
+    pen = QPen(theme.color(part), width, Qt.PenStyle.CustomDashLine)
+    pen.setCapStyle(Qt.PenCapStyle.FlatCap)
+    pen.setDashPattern([length / width for length in dashes])
+    return pen
+
+
+def layer_brush(theme: Theme, index: int, series: Series) -> QBrush:
+    """The fill of a layer of a stack; patterns keep categories apart where colours start again."""
+    if series.kind == "scratch":
+        return QBrush(theme.color("scratch"), Qt.BrushStyle.Dense3Pattern)
+    if series.kind == "parameters":
+        return QBrush(theme.color("border"))
+    if series.kind in ("rest", "other"):
+        token = "raised" if series.kind == "rest" else "warning"
+        return QBrush(theme.color(token))
+    colour, pattern = category(index, theme.categories)
+    return QBrush(QColor(colour), _PATTERNS[pattern % len(_PATTERNS)])
+
+
+def reserve_brush(theme: Theme) -> QBrush:
+    """The fill between the total and total + reserve."""
+    return QBrush(theme.color("muted", 60))
+
+
+def layer_brushes(theme: Theme, layers: tuple[Series, ...]) -> list[QBrush]:
+    """One brush a layer: groups take the categories in turn."""
+    brushes, groups = [], 0
+    for series in layers:
+        brushes.append(layer_brush(theme, groups, series))
+        groups += series.kind == "group"
+    return brushes

@@ -1,0 +1,372 @@
+"""The timeline view: memory over the steps, budgets, peaks, the baseline behind, lifetimes of allocations below."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QScrollBar, QSplitter, QVBoxLayout, QWidget
+
+from tileview.analysis.lifetimes import Lifetime, filtered, ordered
+from tileview.model.timeline import Timeline
+from tileview.present.curves import (
+    BoolArray,
+    CurveMode,
+    Curves,
+    over_steps,
+    peak_marks,
+    repeat_spans,
+    tile_at,
+)
+from tileview.present.stacks import Series
+from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.jobs.throttle import Pace
+from tileview.qt.plot.legend import Legend
+from tileview.qt.plot.picture import Part
+from tileview.qt.views.base import View, action_of
+from tileview.qt.views.tiles.controls import LineLabel
+from tileview.qt.views.timeline.axis import StepAxis
+from tileview.qt.views.timeline.bars import LifetimeBars
+from tileview.qt.views.timeline.controls import LifetimeFilter, TimelineControls
+from tileview.qt.views.timeline.data import PlotData
+from tileview.qt.views.timeline.layers import LayerReader
+from tileview.qt.views.timeline.legend import legend_entries
+from tileview.qt.views.timeline.lives import LifetimeSource
+from tileview.qt.views.timeline.moves import TimelineMoves
+from tileview.qt.views.timeline.plot import CurvePlot
+from tileview.qt.views.timeline.source import CurveSource
+from tileview.qt.views.timeline.text import MODE_NAMES, step_line, step_tip, steps_csv
+
+
+class TimelineView(View):
+    """Curves above, lifetimes below, on one axis of steps."""
+
+    title = "Timeline"
+    name = "timeline"
+
+    def __init__(self, bridge: Bridge, parent: QWidget | None = None) -> None:
+        super().__init__(bridge, parent)
+        self._data: PlotData | None = None
+        self._shown: tuple[CurveMode, int | None] | None = None
+        self.source = CurveSource(bridge.session)
+        self.lives = LifetimeSource(bridge.session)
+        self._reader = LayerReader(self)
+        self._reader.ready.connect(self.refresh)
+        self._reader.progressed.connect(self._reading)
+        self._listed: tuple[object, ...] = ()
+        self._listed_rows: tuple[Lifetime, ...] = ()
+        self.over: BoolArray = np.zeros(0, dtype=np.bool_)
+        self.axis = StepAxis(self)
+        self.moves = TimelineMoves(self)
+        self._build()
+        self._pace = Pace(self._show_lifetimes, self)
+        self.axis.changed.connect(self._sync_axis)
+        self.on_estimate()
+
+    # -- widgets --------------------------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        theme = self.bridge.theme
+        self.controls = controls = TimelineControls(self)
+        controls.mode_chosen.connect(self.set_mode)
+        controls.changed.connect(self.refresh)
+        controls.lifetimes_changed.connect(self._show_lifetimes)
+        controls.fit_wanted.connect(self.axis.fit)
+        controls.back_wanted.connect(self.moves.back)
+        controls.clear_wanted.connect(self.moves.clear_range)
+        controls.panes_changed.connect(self._show_panes)
+        self._line = LineLabel(controls)
+        controls.add_line(self._line)
+        self.legend = Legend(self)
+        self.plot = CurvePlot(theme, self.axis, self.moves.key, self.tip, self)
+        self.bars = LifetimeBars(theme, self.axis, self.moves.key, self.lives.tip, self.lives.uses, self)
+        self.plot.stepped.connect(self.session.select_step)
+        self.plot.brushed.connect(self.moves.set_range)
+        self.plot.pointed.connect(self._pointed)
+        self.plot.pointed.connect(self.bars.set_pointed)
+        self.bars.pointed.connect(self.plot.set_pointed)
+        self.bars.chosen.connect(self.session.select_allocation)
+        self.bars.pointed_root.connect(self._pointed_root)
+        self.bars.scrolled.connect(self._sync_scroll)
+        self._scroll = QScrollBar(Qt.Orientation.Vertical, self)
+        self._scroll.setAccessibleName("Scroll the lifetimes")
+        self._scroll.valueChanged.connect(self.bars.scroll_to)
+        lower = QWidget(self)
+        inner = QHBoxLayout(lower)
+        inner.setContentsMargins(0, 0, 0, 0)
+        inner.setSpacing(0)
+        inner.addWidget(self.bars, 1)
+        inner.addWidget(self._scroll)
+        self._lower = lower
+        self._upper = upper = QWidget(self)
+        inner = QHBoxLayout(upper)
+        inner.setContentsMargins(0, 0, self._scroll.sizeHint().width(), 0)
+        inner.addWidget(self.plot)
+        self._splitter = QSplitter(Qt.Orientation.Vertical, self)
+        self._splitter.addWidget(upper)
+        self._splitter.addWidget(lower)
+        self._splitter.setStretchFactor(0, 7)
+        self._splitter.setStretchFactor(1, 3)
+        self._splitter.setCollapsible(0, False)
+        self._splitter.setSizes([7000, 3000])
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(6, 4, 6, 4)
+        layout.setSpacing(3)
+        layout.addWidget(controls)
+        layout.addWidget(self.legend)
+        layout.addWidget(self._splitter, 1)
+        self.lead_focus(self.plot)
+
+    # -- what the view shows --------------------------------------------------------------------------------------
+
+    @property
+    def timeline(self) -> Timeline | None:
+        return self.session.timeline
+
+    @property
+    def data(self) -> PlotData | None:
+        """What the plot shows."""
+        return self._data
+
+    def set_mode(self, mode: CurveMode) -> None:
+        """Which tile the curves follow."""
+        if mode is not self.source.mode:
+            self.source.mode = mode
+            self.controls.show_mode(mode)
+            self.refresh()
+
+    def set_stacked(self, stacked: bool) -> None:
+        """Stack the total by group."""
+        self.controls.stack_check.setChecked(stacked)
+
+    def tip(self, step: int) -> str:
+        """The tooltip of a step."""
+        timeline, data = self.timeline, self._data
+        if timeline is None or data is None or step >= len(timeline.steps):
+            return ""
+        baseline = None
+        if data.baseline is not None and data.baseline[1][step]:
+            baseline = int(data.baseline[0][step])
+        return step_tip(
+            timeline,
+            data.curves,
+            step,
+            layers=data.layers,
+            marks=data.marks,
+            repeats=data.repeats,
+            baseline=baseline,
+            second=data.second,
+        )
+
+    def refresh(self) -> None:
+        """Make the curves anew."""
+        timeline = self.timeline
+        self.plot.set_to_budget(self.controls.to_budget)
+        if timeline is None or not timeline.steps:
+            self._data = None
+            self.plot.set_data(None, self._nothing())
+            self.legend.set_entries(())
+            self._line.show_text("")
+            return
+        source = self.source
+        shown = source.first(timeline)
+        self._shown = (source.mode, source.tile)
+        self._data = PlotData(
+            shown,
+            timeline.budget_bytes,
+            timeline.interleaved_budget_bytes,
+            timeline.reserve_bytes,
+            self.over,
+            peak_marks(timeline),
+            repeat_spans(timeline),
+            self._layers(timeline, shown),
+            *(source.behind(timeline) if self.controls.with_baseline else (None, None)),
+            source.second(timeline),
+        )
+        self.plot.set_data(self._data)
+        self._show_cursor()
+
+    def _layers(self, timeline: Timeline, shown: Curves) -> tuple[Series, ...]:
+        """The stack, if one is asked for and all it needs has been read; reading goes on between events."""
+        if not self.controls.stacked:
+            self._reader.stop()
+            return ()
+        return self._reader.layers(timeline, shown)
+
+    def _reading(self, read: int, count: int) -> None:
+        self._line.show_text(f"Reading what the layers need: {read:,} of {count:,} arrays")
+
+    def _nothing(self) -> str:
+        estimate = self.session.estimate
+        if estimate is not None and estimate.timeline is None:
+            return f"No timeline: {estimate.verdict.text}"
+        if self.timeline is not None:
+            return "The program has no steps"
+        return "No estimate yet" if self.session.document is not None else "Nothing is open"
+
+    def _show_cursor(self) -> None:
+        """What follows the selection: cursor, range, lit steps, numbers."""
+        timeline, data = self.timeline, self._data
+        selection = self.session.selection
+        self.controls.clear_button.setVisible(selection.span is not None)
+        for canvas in (self.plot, self.bars):
+            canvas.set_current(selection.step)
+            canvas.set_span(selection.span)
+        if timeline is None or data is None:
+            return
+        lit = None
+        if selection.operation is not None:
+            lit = np.fromiter((step.source == selection.operation for step in timeline.steps), dtype=np.bool_)
+        self.plot.set_lit(lit, self.lives.spans(selection.allocation))
+        step = selection.step
+        if step is not None and step < len(timeline.steps):
+            text = step_line(timeline, data.curves, step, data.second)
+            if self.source.mode is CurveMode.TILE and selection.tile is None:
+                text = f"No tile selected, worst tile shown · {text}"
+            if selection.span is not None:
+                text += f" · range {selection.span[0]} … {selection.span[1] - 1}"
+            self._line.show_text(text)
+            self.plot.setAccessibleDescription(text)
+        tile = None if step is None or step >= len(timeline.steps) else tile_at(timeline, data.curves, step)
+        self.legend.set_entries(legend_entries(self.bridge.theme, data, step, tile, timeline.tile_count))
+
+    # -- lifetimes ------------------------------------------------------------------------------------------------
+
+    def _show_lifetimes(self) -> None:
+        selection = self.session.selection
+        rows, which = self.lives.rows(), self.controls.filter
+        step = selection.step if which is LifetimeFilter.STEP else None
+        span = selection.span if which is LifetimeFilter.SPAN else None
+        key = (which, step, span, self.controls.order)
+        if key != self._listed or rows is not self._listed_rows:
+            self._listed, self._listed_rows = key, rows
+            message = "No allocations"
+            if which is LifetimeFilter.SPAN and span is None:
+                message, rows = "Brush a range of steps with Shift and the mouse", ()
+            self.bars.set_rows(ordered(filtered(rows, step, span), self.controls.order), message)
+        self.bars.set_selected(selection.allocation)
+
+    def _sync_scroll(self) -> None:
+        self._scroll.blockSignals(True)
+        self._scroll.setRange(0, self.bars.most_offset())
+        self._scroll.setPageStep(self.bars.page())
+        self._scroll.setValue(self.bars.offset)
+        self._scroll.blockSignals(False)
+
+    def _sync_axis(self) -> None:
+        self.controls.back_button.setEnabled(self.axis.can_go_back)
+        self.controls.fit_button.setEnabled(not self.axis.is_fit)
+
+    def _show_panes(self) -> None:
+        self._upper.setVisible(self.controls.with_curves)
+        self._lower.setVisible(self.controls.with_lifetimes)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Give the curves the height they need first: what gives way is lines of the legend, the lifetimes (a button
+        shows them in place of the curves), the line of text (which moves beside the controls), then the legend.
+        """
+        super().resizeEvent(event)
+        height, line = self.height(), self.fontMetrics().height()
+        is_low = 2 * height < 37 * line
+        self.controls.set_low(is_low)
+        self._line.set_beside(24 if is_low else None)
+        self.legend.setVisible(height >= 10 * line)
+        self.legend.set_most_lines(1 if height < 15 * line else 2 if height < 28 * line else 4)
+
+    # -- choices --------------------------------------------------------------------------------------------------
+
+    def fit(self) -> None:
+        """Show all steps."""
+        self.axis.fit()
+
+    def centre_selection(self) -> None:
+        """Bring the selected step into the middle."""
+        self.moves.centre()
+
+    def _pointed(self, step: int | None) -> None:
+        timeline = self.timeline
+        source = None
+        if timeline is not None and step is not None and step < len(timeline.steps):
+            source = timeline.steps[step].source
+        self.bridge.hovered.emit(source, None, None)
+
+    def _pointed_root(self, root: int | None) -> None:
+        self.bridge.hovered.emit(None, root, None)
+
+    # -- what the session tells -----------------------------------------------------------------------------------
+
+    def on_document(self) -> None:
+        self._listed = ()
+        self.lives.forget()
+        self._reader.forget()
+        self.axis.set_steps(1, keep=False)
+        self.on_estimate(keep=False)
+
+    def on_estimate(self, keep: bool = True) -> None:
+        timeline = self.timeline
+        self.over = np.zeros(0, dtype=np.bool_) if timeline is None else over_steps(timeline)
+        self.axis.set_steps(1 if timeline is None else len(timeline.steps), keep)
+        self.refresh()
+        self._show_lifetimes()
+        self._sync_axis()
+
+    def on_selection(self) -> None:
+        step = self.session.selection.step
+        if step is not None and step != self.plot.current:
+            self.axis.reveal(step)
+        timeline = self.timeline
+        if timeline is not None and self._shown != (self.source.mode, self.source.tile):
+            self.refresh()
+        else:
+            self._show_cursor()
+        self._pace.ask()
+
+    def on_pins(self) -> None:
+        self.refresh()
+
+    def on_theme(self) -> None:
+        for canvas in (self.plot, self.bars):
+            canvas.set_theme(self.bridge.theme)
+        self._show_cursor()
+
+    # -- out ------------------------------------------------------------------------------------------------------
+
+    def view_actions(self) -> list[QAction]:
+        entries: list[tuple[str, Callable[[], object]]] = [
+            (f"Timeline: {MODE_NAMES[mode].lower()}", partial(self.set_mode, mode)) for mode in CurveMode
+        ]
+        entries += [
+            ("Timeline: stack by group", self.controls.stack_check.toggle),
+            ("Timeline: zoom to all steps", self.axis.fit),
+            ("Timeline: zoom back", self.moves.back),
+            ("Timeline: zoom to the range", self.moves.zoom_to_range),
+            ("Timeline: centre the step", self.moves.centre),
+            ("Timeline: begin a range at the step", self.moves.begin_range),
+            ("Timeline: end the range with the step", self.moves.end_range),
+            ("Timeline: clear the range", self.moves.clear_range),
+        ]
+        return [action_of(self, text, slot) for text, slot in entries]
+
+    def table_maker(self) -> Callable[[], str] | None:
+        timeline, data = self.timeline, self._data
+        if timeline is None or data is None:
+            return None
+        return partial(steps_csv, timeline, data.curves, data.over, data.layers, data.second)
+
+    def picture_words(self) -> str:
+        return self._line.full_text
+
+    def picture_parts(self, whole: bool = False) -> Sequence[Part]:
+        parts: list[Part] = []
+        if self.controls.with_curves:
+            parts += [self.legend, self.plot]
+        if self.controls.with_lifetimes:
+            parts.append(self.bars)
+        return parts
+
+    def shut_down(self) -> None:
+        self._pace.stop()
+        self._reader.stop()

@@ -1,0 +1,339 @@
+"""The views as docks: which there are, where they stand at first, how the arrangement is kept."""
+
+from __future__ import annotations
+
+import zlib
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import QByteArray, QChildEvent, QEvent, QSize, Qt, QTimer, Slot
+from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QResizeEvent
+from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QTabBar, QTabWidget, QWidget
+
+from tileview.qt.base.command import Command
+from tileview.qt.jobs.collector import GuiCollector
+from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.views.allocations import AllocationsView
+from tileview.qt.views.alternatives import AlternativesView
+from tileview.qt.views.base import View
+from tileview.qt.views.compare import CompareView
+from tileview.qt.views.details import DetailsView
+from tileview.qt.views.graph.view import GraphView
+from tileview.qt.views.operations import OperationsView
+from tileview.qt.views.problems import ProblemsView
+from tileview.qt.views.tiles.view import TilesView
+from tileview.qt.views.timeline.view import TimelineView
+from tileview.qt.views.whatif import WhatIfView
+from tileview.qt.views.why import WhyView
+from tileview.qt.widgets.focus import FocusHolder
+
+VIEW_CLASSES: Final[tuple[type[View], ...]] = (
+    OperationsView,
+    WhyView,
+    ProblemsView,
+    GraphView,
+    TilesView,
+    AlternativesView,
+    TimelineView,
+    AllocationsView,
+    CompareView,
+    DetailsView,
+    WhatIfView,
+)
+"""The views, in the order of the View menu."""
+
+FIRST_VIEW: Final = TimelineView.name
+"""The view that has the keys when a file has been opened: there the plain arrows step."""
+_LAYOUT: Final = zlib.crc32(" ".join(kind.name for kind in VIEW_CLASSES).encode()) & 0x7FFF_FFFF
+"""Version of a stored arrangement: one that was made with other views is not restored."""
+
+
+class Pane(FocusHolder):
+    """Holds one widget and gives it all its room.
+
+    A layout tells its parent's whenever a button in it comes or goes or a line of text wraps, and that one its own, up
+    to the area of docks, which then places all docks anew: at every step of a held key, for nothing, since a dock's
+    least size is its own. There is no layout here, so it ends here.
+    """
+
+    def __init__(self, inner: QWidget, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._inner = inner
+        inner.setParent(self)
+        self.lead_focus(inner)
+        self.setMinimumSize(inner.minimumSize())
+
+    def sizeHint(self) -> QSize:
+        return self._inner.sizeHint()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._inner.setGeometry(self.rect())
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.LayoutRequest:
+            return True
+        return super().event(event)
+
+
+class ViewDock(QDockWidget):
+    """A dock that takes dropped files also while it floats, where the window under it would not see them."""
+
+    def __init__(self, title: str, bridge: Bridge, parent: QWidget) -> None:
+        super().__init__(title, parent)
+        self._bridge = bridge
+        self.setAcceptDrops(True)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        take_paths(event)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        paths = take_paths(event)
+        if paths:
+            self._bridge.requested.emit("open_paths", paths)
+
+
+def take_paths(event: QDropEvent) -> list[Path]:
+    """The files and folders of this machine that are dragged in or dropped, accepted where there are any."""
+    paths = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
+    if paths:
+        event.acceptProposedAction()
+    return paths
+
+
+class DockArea(QMainWindow):
+    """All views, each in a dock that can be moved, tabbed, floated and closed.
+
+    A window inside the window, so that the welcome page can stand in its place while nothing is open without
+    disturbing the arrangement of the docks.
+    """
+
+    def __init__(self, bridge: Bridge, parent: QWidget | None = None) -> None:
+        super().__init__(parent, Qt.WindowType.Widget)
+        self.setObjectName("docks")
+        self._bridge = bridge
+        self.setDockNestingEnabled(True)
+        self.setDockOptions(
+            QMainWindow.DockOption.AnimatedDocks
+            | QMainWindow.DockOption.AllowNestedDocks
+            | QMainWindow.DockOption.AllowTabbedDocks
+            | QMainWindow.DockOption.GroupedDragging
+        )
+        self.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
+        self.views: dict[str, View] = {}
+        self._docks: dict[str, QDockWidget] = {}
+        self._no_titles: dict[str, QWidget] = {}
+        self._current = ""
+        self._title_timer = QTimer(self)
+        self._title_timer.setSingleShot(True)
+        self._title_timer.setInterval(0)
+        self._title_timer.timeout.connect(self._fit_titles)
+        self._collector = GuiCollector(self)
+        for kind in VIEW_CLASSES:
+            self._add(kind.name, kind(bridge))
+        self.reset()
+        application = QApplication.instance()
+        if isinstance(application, QApplication):
+            application.focusChanged.connect(self._on_focus)
+
+    def _add(self, name: str, view: View) -> None:
+        dock = ViewDock(view.title, self._bridge, self)
+        dock.setObjectName(f"dock.{name}")
+        dock.setAccessibleName(view.title)
+        view.setMinimumSize(QSize(120, 60))
+        dock.setWidget(Pane(view, dock))
+        dock.toggleViewAction().setStatusTip(f"Show {view.title}, or take it away")
+        for signal in (dock.dockLocationChanged, dock.topLevelChanged, dock.visibilityChanged):
+            signal.connect(self._titles_later)
+        dock.visibilityChanged.connect(view.set_in_front)
+        self.views[name] = view
+        self._docks[name] = dock
+        self._no_titles[name] = QWidget(dock)
+        self._no_titles[name].hide()
+
+    @Slot()
+    def _titles_later(self) -> None:
+        """Which docks share tabs is settled only when the event that moved them is done."""
+        self._title_timer.start()
+
+    @Slot()
+    def _fit_titles(self) -> None:
+        """A dock among tabs needs no title bar: its tab says the same, and is what it is dragged by."""
+        for name, dock in self._docks.items():
+            tabbed = bool(self.tabifiedDockWidgets(dock)) and not dock.isFloating()
+            nothing = self._no_titles[name]
+            hidden = dock.titleBarWidget() is nothing
+            if tabbed and not hidden:
+                dock.setTitleBarWidget(nothing)
+                nothing.show()
+            elif hidden and not tabbed:
+                dock.setTitleBarWidget(None)  # type: ignore[arg-type]
+
+    def dock(self, name: str) -> QDockWidget | None:
+        return self._docks.get(name)
+
+    def toggle_action(self, name: str) -> QAction:
+        """The checkable action that shows a dock or takes it away."""
+        return self._docks[name].toggleViewAction()
+
+    def toggle_actions(self) -> list[QAction]:
+        """One checkable action a dock, for the palette."""
+        return [dock.toggleViewAction() for dock in self._docks.values()]
+
+    def commands(self) -> tuple[Command, ...]:
+        """A command a view that brings it to the front, for menu, palette and keys; and going from one to the next."""
+        there = self._is_open
+        found = []
+        for place, (name, view) in enumerate(self.views.items(), start=1):
+            keys = (f"Ctrl+{place}",) if place < 10 else ()
+            found.append(
+                Command(f"show_{name}", f"Go to {view.title}", "View", partial(self._go_to, name), keys,
+                        f"Bring {view.title} to the front and work in it", there, in_menu=False)
+            )  # fmt: skip
+        return (
+            *found,
+            Command("next_view", "Go to the &next view", "View", lambda _: self.step_view(1), ("F6",),
+                    "Work in the next view that is in sight", there, in_menu=False),
+            Command("previous_view", "Go to the &previous view", "View", lambda _: self.step_view(-1), ("Shift+F6",),
+                    "Work in the view before", there, in_menu=False),
+            Command("show_view", "Show view", "View", lambda name: self.show_view(str(name)), in_menu=False),
+        )  # fmt: skip
+
+    def _is_open(self) -> bool:
+        return self._bridge.session.document is not None
+
+    def _go_to(self, name: str, _argument: object) -> None:
+        self.show_view(name)
+
+    def step_view(self, by: int) -> None:
+        """Give the keys to the next view in sight, in the order of the View menu, round and round."""
+        names = [name for name, view in self.views.items() if not view.visibleRegion().isEmpty()]
+        if names:
+            place = names.index(self._current) if self._current in names else (-1 if by > 0 else 0)
+            self.show_view(names[(place + by) % len(names)])
+
+    def show_view(self, name: str) -> View | None:
+        """Bring a view to the front and give it the focus; None where there is no such view."""
+        dock = self._docks.get(name)
+        if dock is None:
+            return None
+        dock.show()
+        dock.raise_()
+        self.views[name].setFocus(Qt.FocusReason.ShortcutFocusReason)
+        return self.views[name]
+
+    def childEvent(self, event: QChildEvent) -> None:
+        """Name the tabs that Qt makes when docks are put behind one another."""
+        super().childEvent(event)
+        child = event.child()
+        if event.type() == QEvent.Type.ChildPolished and isinstance(child, QTabBar):
+            child.setAccessibleName("Views behind one another")
+
+    def take_keys(self) -> None:
+        """Give the keys to the view in which the plain arrows step, else to the first in sight."""
+        for name in (FIRST_VIEW, *self.views):
+            if not self.views[name].visibleRegion().isEmpty():
+                self.views[name].setFocus(Qt.FocusReason.OtherFocusReason)
+                return
+
+    def current_view(self) -> View | None:
+        """The view that has the keyboard focus, or had it last; None before any had."""
+        return self.views.get(self._current)
+
+    @Slot(QWidget, QWidget)
+    def _on_focus(self, _old: QWidget | None, new: QWidget | None) -> None:
+        widget = new
+        while widget is not None and not (isinstance(widget, View) and self.views.get(widget.name) is widget):
+            widget = widget.parentWidget()
+        if isinstance(widget, View):
+            self._current = widget.name
+
+    # -- arrangement ----------------------------------------------------------------------------------------------
+
+    def reset(self) -> None:
+        """The arrangement of a first start."""
+        for dock in self._docks.values():
+            dock.setFloating(False)
+            self.removeDockWidget(dock)
+        columns = self._place_columns()
+        self._place("alternatives", columns[0], Qt.Orientation.Vertical)
+        lower = self._place("timeline", columns[1], Qt.Orientation.Vertical)
+        tables = self._place("allocations", lower, Qt.Orientation.Vertical)
+        self._place("tiles", columns[1], Qt.Orientation.Horizontal)
+        side = self._place("details", tables, Qt.Orientation.Horizontal)
+        self._tab("why", columns[0])
+        self._tab("problems", columns[0])
+        self._tab("compare", tables)
+        self._tab("whatif", side)
+        for name in ("operations", "graph", "tiles", "alternatives", "timeline", "allocations", "details"):
+            if name in self._docks:
+                self._docks[name].raise_()
+        self.share_space()
+
+    def _place_columns(self) -> tuple[str | None, str | None]:
+        left = self._first("operations", "problems", "alternatives")
+        right = self._first("graph", "tiles", "timeline", "allocations", "details")
+        if left is not None:
+            self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self._docks[left])
+            self._docks[left].show()
+        if right is not None:
+            if left is None:
+                self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self._docks[right])
+            else:
+                self.splitDockWidget(self._docks[left], self._docks[right], Qt.Orientation.Horizontal)
+            self._docks[right].show()
+        return left, right
+
+    def _first(self, *names: str) -> str | None:
+        return next((name for name in names if name in self._docks), None)
+
+    def _place(self, name: str, beside: str | None, orientation: Qt.Orientation) -> str | None:
+        """Put a dock below or right of another; returns the dock that later ones are placed by."""
+        if name not in self._docks or name == beside:
+            return beside
+        if beside is None:
+            self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self._docks[name])
+        else:
+            self.splitDockWidget(self._docks[beside], self._docks[name], orientation)
+        self._docks[name].show()
+        return name
+
+    def _tab(self, name: str, onto: str | None) -> None:
+        if name not in self._docks or onto is None or name == onto:
+            return
+        self.tabifyDockWidget(self._docks[onto], self._docks[name])
+        self._docks[name].show()
+
+    def share_space(self) -> None:
+        """Give every dock its part of the window: a quarter to the left column, the rest to what is looked at."""
+        width, height = max(self.width(), 1), max(self.height(), 1)
+        self._resize({"operations": 0.24, "graph": 0.32, "tiles": 0.44}, width, Qt.Orientation.Horizontal)
+        self._resize({"allocations": 0.48, "details": 0.28}, width, Qt.Orientation.Horizontal)
+        self._resize({"operations": 0.55, "alternatives": 0.45}, height, Qt.Orientation.Vertical)
+        self._resize({"graph": 0.40, "timeline": 0.38, "allocations": 0.22}, height, Qt.Orientation.Vertical)
+
+    def _resize(self, parts: dict[str, float], length: int, orientation: Qt.Orientation) -> None:
+        here = [(self._docks[name], part) for name, part in parts.items() if name in self._docks]
+        self.resizeDocks([dock for dock, _ in here], [max(1, int(part * length)) for _, part in here], orientation)
+
+    def enlarge(self, name: str) -> None:
+        """Bring a view to the front and give it most of the room."""
+        if self.show_view(name) is None:
+            return
+        dock = self._docks[name]
+        self.resizeDocks([dock], [int(self.width() * 0.74)], Qt.Orientation.Horizontal)
+        self.resizeDocks([dock], [int(self.height() * 0.62)], Qt.Orientation.Vertical)
+
+    def keep(self) -> QByteArray:
+        """The arrangement, to be stored."""
+        return self.saveState(_LAYOUT)
+
+    def restore(self, kept: QByteArray) -> bool:
+        """Take a stored arrangement; False where it does not fit this version (then nothing changes)."""
+        return not kept.isEmpty() and self.restoreState(kept, _LAYOUT)
+
+    def shut_down(self) -> None:
+        for view in self.views.values():
+            view.shut_down()
+        self._collector.close()

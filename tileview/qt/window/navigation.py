@@ -1,0 +1,191 @@
+"""Going places by key: steps, peaks, steps over the budget, an operation, a step or a tile by number or name."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+import numpy as np
+from PySide6.QtCore import QObject
+
+from tileview.model.graph import kind_name
+from tileview.model.timeline import Timeline, fullest_tile, last_largest
+from tileview.qt.base.command import Command
+from tileview.qt.jobs.session_signals import Bridge
+from tileview.session.session import Session
+
+LEAP = 10
+"""Steps that a step key moves with Shift held."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Somewhere to go, as typed: ``kind`` is ``operation``, ``step`` or ``tile``."""
+
+    kind: str
+    number: int
+
+
+def places_named(session: Session, text: str) -> list[tuple[Place, str]]:
+    """What a typed text can mean, the likeliest first, each with a line that describes it.
+
+    ``step 12``, ``op 21``, ``tile 212``, ``L212`` and ``12`` (all three that exist), or part of an operation's kind.
+    """
+    words = text.strip().lower()
+    if not words:
+        return []
+    match = re.fullmatch(r"(op|operation|o|step|s|tile|t|l)?\s*#?\s*([0-9]{1,9})", words)
+    if match is None:
+        return _operations_like(session, words)
+    number = int(match.group(2))
+    kinds = {"o": ["operation"], "s": ["step"], "t": ["tile"], "l": ["tile"]}.get(
+        (match.group(1) or "")[:1], ["operation", "step", "tile"]
+    )
+    found = ((Place(kind, number), _description(session, kind, number)) for kind in kinds)
+    return [(place, line) for place, line in found if line is not None]
+
+
+def _description(session: Session, kind: str, number: int) -> str | None:
+    timeline = session.timeline
+    if kind == "operation":
+        return _operation_lines(session).get(number)
+    if timeline is None:
+        return None
+    if kind == "step" and number < len(timeline.steps):
+        return f"step {number} · {timeline.steps[number].kind}"
+    if kind == "tile" and number < timeline.tile_count:
+        return f"tile L{number}"
+    return None
+
+
+def _operation_lines(session: Session) -> dict[int, str]:
+    graph = session.graph
+    if graph is not None:
+        return {operation.id: f"op {operation.id} {kind_name(operation.kind)}" for operation, _ in graph.walk()}
+    timeline = session.timeline
+    if timeline is None:
+        return {}
+    return {step.source: f"op {step.source} {step.kind}" for step in timeline.steps if step.source is not None}
+
+
+def _operations_like(session: Session, words: str) -> list[tuple[Place, str]]:
+    lines = sorted(_operation_lines(session).items())
+    return [(Place("operation", number), line) for number, line in lines if words in line.lower()][:200]
+
+
+def go_to(session: Session, place: Place) -> None:
+    """Select a place; an operation takes its first step along."""
+    timeline = session.timeline
+    selection = session.selection
+    if place.kind == "step":
+        session.select_step(place.number)
+    elif place.kind == "tile":
+        session.select_tiles((place.number,))
+    else:
+        step = selection.step
+        if timeline is not None:
+            step = next((one.index for one in timeline.steps if one.source == place.number), step)
+        session.select(replace(selection, operation=place.number, step=step, allocation=None))
+
+
+def over_budget_steps(timeline: Timeline) -> list[int]:
+    """Steps whose worst tile, with the reserve, exceeds the budget, or whose interleaved bytes exceed their region."""
+    if not timeline.steps:
+        return []
+    worst = timeline.tiles.worst()
+    over = (worst[:, 2] + timeline.reserve_bytes > timeline.budget_bytes) | (
+        worst[:, 1] > timeline.interleaved_budget_bytes
+    )
+    return [int(step) for step in np.flatnonzero(over)]
+
+
+class Navigator(QObject):
+    """The commands of the Go menu."""
+
+    def __init__(self, bridge: Bridge, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._bridge = bridge
+        self._over_for: Timeline | None = None
+        self._over: list[int] = []
+
+    @property
+    def _session(self) -> Session:
+        return self._bridge.session
+
+    def commands(self) -> tuple[Command, ...]:
+        """Step keys, peaks and over-budget steps."""
+        there = self._has_steps
+        return (
+            Command("step_next", "&Next step", "Go", lambda _: self._move(1), ("Right",), "One step on", there,
+                    repeats=True, icon="next"),
+            Command("step_previous", "&Previous step", "Go", lambda _: self._move(-1), ("Left",), "One step back",
+                    there, repeats=True, icon="previous"),
+            Command("step_leap", "&Ten steps on", "Go", lambda _: self._move(LEAP), ("Shift+Right",),
+                    "Ten steps on", there, repeats=True),
+            Command("step_leap_back", "Ten steps bac&k", "Go", lambda _: self._move(-LEAP), ("Shift+Left",),
+                    "Ten steps back", there, repeats=True),
+            Command("step_first", "&First step", "Go", lambda _: self._to(0), ("Home",), "The first step", there),
+            Command("step_last", "&Last step", "Go", lambda _: self._to(-1), ("End",), "The last step", there),
+            Command("peak_total", "Total p&eak", "Go", lambda _: self._to_peak("total"), ("P",),
+                    "The step with the largest total, and the tile that reaches it", there, separator_before=True,
+                    icon="peak"),
+            Command("peak_standard", "&Standard peak", "Go", lambda _: self._to_peak("standard"), ("S",),
+                    "The step with the most standard memory on a tile", there),
+            Command("peak_interleaved", "&Interleaved peak", "Go", lambda _: self._to_peak("interleaved"), ("I",),
+                    "The step with the most interleaved memory on a tile", there),
+            Command("over_next", "Next step &over the budget", "Go", lambda _: self._over_budget(1), ("N",),
+                    "The next step that does not fit", there, repeats=True),
+            Command("over_previous", "Previous step over the &budget", "Go", lambda _: self._over_budget(-1), ("B",),
+                    "The previous step that does not fit", there, repeats=True),
+        )  # fmt: skip
+
+    def _has_steps(self) -> bool:
+        timeline = self._session.timeline
+        return timeline is not None and bool(timeline.steps)
+
+    def _move(self, by: int) -> None:
+        self._session.select_step(max(0, (self._session.selection.step or 0) + by))
+
+    def _to(self, step: int) -> None:
+        timeline = self._session.timeline
+        if timeline is not None:
+            self._session.select_step(step if step >= 0 else len(timeline.steps) + step)
+
+    def _to_peak(self, kind: str) -> None:
+        """Go to a peak step, and to the tile that reaches it there."""
+        timeline = self._session.timeline
+        if timeline is None:
+            return
+        step = {
+            "total": timeline.total_peak_step,
+            "standard": timeline.standard_peak_step,
+            "interleaved": timeline.interleaved_peak_step,
+        }[kind]
+        if step is None or step >= len(timeline.steps):
+            self._bridge.message.emit(f"The {kind} peak is not reached at a step of this timeline.")
+            return
+        if kind == "total":
+            tile = fullest_tile(timeline.tiles, step)
+        else:
+            column = timeline.tiles.usage(step)[:, 0 if kind == "standard" else 1]
+            tile = last_largest(column)
+        self._session.select(replace(self._session.selection, step=step, tiles=(tile,)))
+
+    def _over_budget(self, direction: int) -> None:
+        timeline = self._session.timeline
+        if timeline is None:
+            return
+        if timeline is not self._over_for:
+            self._over_for, self._over = timeline, over_budget_steps(timeline)
+        here = self._session.selection.step
+        if direction > 0:
+            found = next((step for step in self._over if here is None or step > here), None)
+        else:
+            found = next((step for step in reversed(self._over) if here is None or step < here), None)
+        if found is None:
+            which = "later" if direction > 0 else "earlier"
+            text = f"No {which} step is over the budget." if self._over else "No step is over the budget."
+            self._bridge.message.emit(text)
+            return
+        tile = fullest_tile(timeline.tiles, found)
+        self._session.select(replace(self._session.selection, step=found, tiles=(tile,)))

@@ -1,0 +1,235 @@
+"""The commands that open something: palette, "go to", key sheet, reference, About, a folder; and background work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QInputDialog, QLineEdit, QWidget
+
+from tileview.qt.base.command import Actions, Command
+from tileview.qt.base.settings import Settings
+from tileview.qt.files.fix import FixDialog
+from tileview.qt.files.folder import FolderDialog
+from tileview.qt.files.opening import Files
+from tileview.qt.jobs.estimates import Estimates
+from tileview.qt.jobs.evaluation import Evaluation
+from tileview.qt.jobs.session_signals import Bridge
+from tileview.qt.views.base import View
+from tileview.qt.widgets.dialogs import about
+from tileview.qt.window.docks import DockArea
+from tileview.qt.window.faults import versions
+from tileview.qt.window.help import KeySheet, Reference, action_sections, view_sections
+from tileview.qt.window.navigation import go_to, places_named
+from tileview.qt.window.palette import CommandPalette, Entry, GoTo, entry_of
+from tileview.qt.window.status import Work
+
+FIND = "find_operation"
+
+
+class Tools(QObject):
+    """Opens the dialogs of one window and owns them while they are open; ``window`` is only their parent.
+
+    ``menu_actions`` returns every action of the window with the menu it is in, for the palette.
+    """
+
+    stopping = Signal()
+    """The user asked to end whatever runs in the background."""
+
+    def __init__(
+        self,
+        bridge: Bridge,
+        settings: Settings,
+        files: Files,
+        estimates: Estimates,
+        docks: DockArea,
+        work: Work,
+        commands: Actions,
+        menu_actions: Callable[[], list[tuple[str, QAction]]],
+        window: QWidget,
+    ) -> None:
+        super().__init__(window)
+        self._bridge = bridge
+        self._session = bridge.session
+        self._settings = settings
+        self._files = files
+        self._estimates = estimates
+        self._docks = docks
+        self._actions = commands
+        self._menu_actions = menu_actions
+        self._window = window
+        self._closing = False
+        self._folder: FolderDialog | None = None
+        self._fix: FixDialog | None = None
+        self.evaluation = Evaluation(bridge, settings, work, self)
+        self.evaluation.fault.connect(bridge.fault)
+
+    def commands(self) -> tuple[Command, ...]:
+        there = self._is_open
+        own = (
+            Command("go_to", "&Go to operation, step or tile…", "Go", lambda _: self.ask_where(), ("Ctrl+G",),
+                    "Go to an operation, a step or a tile by number or name", there, separator_before=True,
+                    icon="search"),
+            Command("find", "Fin&d in view", "Go", lambda _: self._in_view(FIND), ("Ctrl+F",),
+                    "Search in the view with the focus, else in the graph", there),
+            Command("centre", "&Centre the selection", "Go", lambda _: self._in_view("centre_selection"), ("F",),
+                    "Bring what is selected into the middle of the view", there),
+            Command("fit", "Show &all", "Go", lambda _: self._in_view("fit"), ("0",),
+                    "Fit the whole picture into the view", there),
+            Command("find_fix", "&Find fix…", "Plan", lambda _: self.find_fix(), ("Ctrl+Shift+F",),
+                    "Search the fewest swaps that make the program fit", self._is_current, icon="fix"),
+            Command("pin", "&Pin the state in force…", "Plan", lambda name: self._pin(name), (),
+                    "Keep the state in force for comparison", self._is_current, icon="pin"),
+            Command("compare_alternative", "Compare alternative", "Plan", self._compare_alternative, in_menu=False),
+            Command("stop", "&Stop background work", "Plan", lambda _: self.stop(), (),
+                    "End what runs in the background", icon="stop"),
+            Command("commands", "&All commands…", "Help", lambda _: self.show_palette(), ("Ctrl+Shift+P",),
+                    "Find any command by typing", icon="commands"),
+            Command("key_sheet", "&Keys", "Help", lambda _: self.show_keys(), ("?", "F1"), "All keys", icon="keys"),
+            Command("reference", "&Reference", "Help", lambda page: self.show_reference(page), (),
+                    "Formats, how the estimate is made, glossary", icon="help"),
+            Command("about", "A&bout TileView", "Help", lambda _: about(self._window, versions()).open(), (),
+                    "Versions", separator_before=True, icon="note"),
+        )  # fmt: skip
+        return (*self.evaluation.commands(), *own)
+
+    def file_commands(self) -> tuple[Command, ...]:
+        return (
+            Command("show_folder", "Show folder", "File", lambda folder: self.show_folder(Path(str(folder))),
+                    in_menu=False),
+            Command("back_to_list", "&Back to the list of dumps", "File", lambda _: self.back_to_list(), ("Ctrl+L",),
+                    "Show the list again that a file was opened from", self._has_list, icon="folder"),
+        )  # fmt: skip
+
+    def _has_list(self) -> bool:
+        return self._folder is not None
+
+    def _is_open(self) -> bool:
+        return self._session.document is not None
+
+    def _is_current(self) -> bool:
+        return self._session.is_current
+
+    # -- going and finding ----------------------------------------------------------------------------------------
+
+    def ask_where(self) -> None:
+        """Ask for an operation, a step or a tile."""
+        GoTo(self._places, self._window).start()
+
+    def _places(self, text: str) -> Sequence[Entry]:
+        session = self._session
+        return [Entry(line, "", partial(go_to, session, place)) for place, line in places_named(session, text)]
+
+    def _in_view(self, method: str) -> None:
+        """Call what the current view offers under this name, else what the graph or the tiles do."""
+        docks = self._docks
+        views = [docks.current_view(), docks.views.get("graph"), docks.views.get("tiles")]
+        for view in views:
+            call = getattr(view, method, None)
+            if isinstance(view, View) and callable(call):
+                if method == FIND:
+                    docks.show_view(view.name)
+                call()
+                return
+
+    def _pin(self, name: object) -> None:
+        session = self._session
+        edits = session.history.done
+        label = str(name) if name else (edits[-1].label if edits else "as opened")
+        if not name:
+            label, named = QInputDialog.getText(
+                self._window, "Pin the state in force", "Name:", QLineEdit.EchoMode.Normal, label
+            )
+            if not named:
+                return
+        if session.pin_current(label) is not None:
+            self._bridge.message.emit(f"Pinned as {label}.")
+
+    def _compare_alternative(self, argument: object) -> None:
+        if isinstance(argument, tuple) and len(argument) == 2:
+            self._estimates.compare_swap(int(argument[0]), int(argument[1]))
+
+    # -- dialogs --------------------------------------------------------------------------------------------------
+
+    def show_palette(self) -> None:
+        docks = self._docks.toggle_actions()
+        entries = [entry_of(action, menu, before="Show or hide " if action in docks else "")
+                   for menu, action in self._menu_actions()]  # fmt: skip
+        entries += [
+            Entry(f"Open {path.name}", "recent", partial(self._files.open, path), path.exists(), str(path))
+            for path in self._settings.recent
+        ]
+        CommandPalette(entries, self._window).start()
+
+    def show_keys(self) -> None:
+        more = [action for view in self._docks.views.values() for action in view.view_actions()]
+        KeySheet([*action_sections(self._actions, more), *view_sections()], self._window).open()
+
+    def show_reference(self, page: object = None) -> None:
+        dialog = Reference(self._window)
+        if isinstance(page, str):
+            dialog.show_page(page)
+        dialog.show()
+
+    def show_folder(self, source: Path | Sequence[Path]) -> None:
+        """List the dumps of a folder, or those named, with their verdicts."""
+        if self._folder is not None:
+            self._folder.destroyed.disconnect(self._on_folder_gone)
+            self._folder.close()
+        self._folder = FolderDialog(source, self._bridge.theme, self._window)
+        self._folder.chosen.connect(self._on_chosen)
+        self._folder.destroyed.connect(self._on_folder_gone)
+        self._folder.show()
+        self._actions.refresh()
+
+    def back_to_list(self) -> None:
+        """Show the list of dumps as it was left, with what has become known meanwhile."""
+        if self._folder is not None:
+            self._folder.show()
+            self._folder.raise_()
+            self._folder.activateWindow()
+
+    @Slot(object)
+    def _on_chosen(self, path: Path) -> None:
+        """Open a file of the list, which gives way but is kept; it stays where the user keeps what is open."""
+        if self._files.open(path) and self._folder is not None:
+            self._folder.hide()
+            self._bridge.message.emit("Ctrl+L shows the list of dumps again.")
+
+    @Slot()
+    def _on_folder_gone(self) -> None:
+        self._folder = None
+        if not self._closing:
+            self._actions.refresh()
+
+    def find_fix(self) -> None:
+        """Open the fix dialog and start its search."""
+        dialog = FixDialog(self._bridge, self._window)
+        self._fix = dialog
+        dialog.destroyed.connect(self._on_fix_gone)
+        dialog.open()
+        dialog.search()
+
+    @Slot()
+    def _on_fix_gone(self) -> None:
+        self._fix = None
+
+    # -- background work ------------------------------------------------------------------------------------------
+
+    @Slot()
+    def stop(self) -> None:
+        """End what the status bar shows as running."""
+        self.evaluation.stop()
+        self._files.loader.cancel()
+        self.stopping.emit()
+
+    def close(self) -> None:
+        self._closing = True
+        if self._folder is not None:
+            self._folder.close()
+        if self._fix is not None:
+            self._fix.reject()
+        self.evaluation.close()
