@@ -27,7 +27,7 @@ from tileview.core.placement.search import search
 from tileview.errors import PlanError
 from tileview.model.placement import END, Memory, ProfileTile, Ranges, Request
 from tileview.model.plan import Staging, StagingKind
-from tileview.model.program import Copy, Mapping, Owners, Product, Repeat, Sum, Value
+from tileview.model.program import IDENTITY, Copy, Mapping, Owners, Product, Repeat, Sum, Value
 from tileview.model.tensor import F16, F32, LEFT, ROW_MAJOR, Axis, AxisBase, Layout, MemoryClass, Padding, Tiling
 
 
@@ -42,10 +42,8 @@ def run(order: Order, ranges: Ranges, *requests: Request, offset: int = 0) -> Pl
 def test_the_page_s_own_checks():
     # the smaller request is second by size, and its alignment lets it lie lower
     wide = ((393_224, 397_312),)
-    assert run(Order.FIRST_USE, wide, standard(64, 1, 2, 1, align=32), standard(16, 1, 2, 2)).starts == (
-        393_248,
-        393_224,
-    )
+    small, large = standard(16, 1, 2, 2), standard(64, 1, 2, 1, align=32)
+    assert run(Order.FIRST_USE, wide, large, small).starts == (393_248, 393_224)
     # two that conflict keep an element apart, though they never live together
     apart = (standard(64, 1, 2, 1, conflicts=(2,)), standard(64, 5, 9, 2))
     assert run(Order.FIRST_USE, ((393_472, 458_752),), *apart).starts == (393_472, 409_600)
@@ -225,7 +223,7 @@ def test_steps_of_an_enlargement():
 
 
 def test_an_enlargement_that_does_not_exist():
-    # one value of 400,000 bytes in standard memory that crosses no boundary never fits below 424,880 bytes twice
+    # 440,000 bytes in one piece: region 1 has 424,880, and nothing crosses its boundary
     layout = Layout(ROW_MAJOR, Tiling(1, 1, ()))
     values = [value(number, (220_000,), layout) for number in range(2)]
     requests = build_requests(program(values, [kernel(0, to=1)], outputs=(1,), host=(0,)))
@@ -259,9 +257,8 @@ def test_what_a_profile_leaves_open():
     none = np.zeros(0, np.int64)
     tile = ProfileTile(0, 0, numbers[:, :3], numbers[:, 3:5], numbers[:, 5], kinds, none, np.zeros(8, np.int64))
     assert open_ranges(tile, labels) == ((327_680, 360_448), (368_376, 376_832), (491_520, 949_168))
-    closed = ProfileTile(
-        0, 0, numbers[2:, :3], numbers[2:, 3:5], numbers[2:, 5], kinds[2:], none, np.zeros(6, np.int64)
-    )
+    numbers, kinds, ends = numbers[2:], kinds[2:], np.zeros(6, np.int64)
+    closed = ProfileTile(0, 0, numbers[:, :3], numbers[:, 3:5], numbers[:, 5], kinds, none, ends)
     assert open_ranges(closed, labels)[0] == (368_376, 376_832)
 
 
@@ -345,7 +342,7 @@ def test_sequences_that_share_only_some_members_are_refused():
         return Repeat(None, 2, (), (), 0, sequences, tuple(range(4, 4 + len(sequences))), (), ())
 
     same = program(values, [repeat((0, 1), (1, 0))], parameters=(0, 1, 2))
-    assert [t.roots for t in build_requests(same).templates][0] == (0, 1)
+    assert build_requests(same).templates[0].roots == (0, 1)
     with pytest.raises(PlanError, match="repeat iterated placement constraints overlap incompatibly"):
         build_requests(program(values, [repeat((0, 1), (1, 2))], parameters=(0, 1, 2)))
 
@@ -365,7 +362,7 @@ def test_a_product_s_first_input_and_result_conflict_and_the_input_has_a_tail():
 MULTICAST = split(4), Layout(ROW_MAJOR, Tiling(4, 4, ()))
 
 
-def conflicts_of(source: Value, result: Value, mapping: Mapping = Mapping()) -> list[int]:
+def conflicts_of(source: Value, result: Value, mapping: Mapping = IDENTITY) -> list[int]:
     """The tiles on which a copy's source and result conflict."""
     made = program([source, result], [Copy(None, (0,), (1,), mapping)], outputs=(1,), host=(0,))
     requests = build_requests(made)
@@ -387,7 +384,7 @@ def test_each_condition_of_a_multicast_conflict():
     assert conflicts_of(value(0, (8,), inter), value(1, (8,), everywhere)) == []  # the source is interleaved
     assert conflicts_of(value(0, (8,), split(2, 2)), value(1, (8,), everywhere)) == []  # has replicas itself
     assert conflicts_of(plain, value(1, (8,), split(2, 2))) == []  # the result has fewer than three
-    linear = Layout(ROW_MAJOR, Tiling(4, 4, (Axis(AxisBase.LINEAR, 0, 1, block_size=8),)))
+    linear = Layout(ROW_MAJOR, Tiling(4, 1, (Axis(AxisBase.LINEAR, 0, 4, block_size=2),)))
     assert conflicts_of(plain, value(1, (8,), linear)) == []  # the result is linear
     spread = Layout(ROW_MAJOR, Tiling(4, 1, (Axis(AxisBase.LINEAR, 0, 4, block_size=2),)))
     assert conflicts_of(value(0, (8,), spread), value(1, (8,), everywhere)) == [0, 1, 2, 3]  # a linear source

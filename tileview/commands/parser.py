@@ -287,6 +287,19 @@ def _place(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(handler=handler)
 
 
+def _explain(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("message", metavar="MESSAGE", help="the compiler's sentence, in quotes, or - to read a log")
+    parser.add_argument("files", nargs="*", metavar="FILE", help="dumps of that compile")
+    _json(parser)
+
+    def handler(arguments: Arguments) -> int:
+        from tileview.commands.explain import run_explain
+
+        return run_explain(arguments)
+
+    parser.set_defaults(handler=handler)
+
+
 def _screenshot(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", nargs="+", metavar="FILE", help="what to open; further files stand beside the first")
     parser.add_argument("-o", "--output", required=True, metavar="OUT.png", help="the picture to write")
@@ -347,6 +360,7 @@ COMMANDS: Final[dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]]
     "diff": ("what differs between two files", _diff),
     "layout": ("how a layout divides a tensor", _layout),
     "place": ("can every tile be given addresses, and which can not", _place),
+    "explain": ("what a compiler's error sentence on memory means", _explain),
     "screenshot": ("a picture of the window, drawn offscreen", _screenshot),
     "report": ("one self-contained HTML page", _report),
     "check": ("one line a file, for CI: does it fit, is it within the given limits", _check),

@@ -1,4 +1,4 @@
-"""The placement of files as other commands tell it beside their own: the three steps of a recipe, dumps of addresses."""
+"""The placement of files as other commands tell it: the three steps of a recipe, dumps of addresses in short."""
 
 from __future__ import annotations
 
