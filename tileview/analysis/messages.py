@@ -71,8 +71,8 @@ _OTHERS = (
 
 _MEANINGS: Final = {
     MessageKind.INSUFFICIENT: (
-        "The compiler gave the tile's allocations addresses, largest alignment and size first, and found no place for "
-        "this one in what was left: neither in address order by first use, nor by size, nor by its bounded search.",
+        "The compiler gives the tile's allocations addresses one after the other and found no place for this one in "
+        "what was left: neither in the order of first use, nor by size, nor in its bounded search.",
         "The number is the size of the request at which it stopped, not what is missing. That request is often not the "
         "culprit: whatever lives to the end of the run comes late in the order and finds the memory cut up by what "
         "came before. Any of the tiles that fail may be named.",
@@ -191,15 +191,15 @@ _Failure = tuple[str, Outcome]
 
 
 def _failures(message: Message, recipe: Recipe, requests: ProgramRequests, each: TileClass) -> list[_Failure]:
-    """The memories in which the tile is not placed, those first in which order 2 ends at the request named."""
+    """The largest memory in which the tile is not placed, rather one in which order 2 ends at the request named."""
     found: list[tuple[bool, _Failure]] = []
-    for preset in presets(recipe.config.reserve_bytes):
+    for preset in sorted(presets(recipe.config.reserve_bytes), key=lambda each: -each.bytes):
         memory = Memory(preset.ranges)
         outcome = solve(requests.asked(each, memory), memory)
         if outcome.by is None and outcome.placing.failed is not None:
             found.append((each.bytes[outcome.placing.failed] == message.bytes, (preset.title, outcome)))
-    named = [failure for is_named, failure in found if is_named]
-    return named[:1] or [failure for _, failure in found][:1]
+    found.sort(key=lambda entry: not entry[0])
+    return [failure for _, failure in found[:1]]
 
 
 def _filled_by(title: str, requests: ProgramRequests, each: TileClass, outcome: Outcome) -> list[str]:
@@ -337,9 +337,8 @@ def _about_dump(message: Message, dump: TileDump) -> list[str]:
     roots = ", ".join(str(root) for root in same[0].roots[:_MOST_LISTED])
     more = "" if len(same[0].roots) <= _MOST_LISTED else " …"
     end = "the end" if same[0].last == END else f"event {same[0].last}"
-    return [
-        f"The request holds root {roots}{more} and lives from event {same[0].first} to {end}. Place the dump to see more."
-    ]
+    life = f"lives from event {same[0].first} to {end}"
+    return [f"The request holds root {roots}{more} and {life}. Place the dump to see more."]
 
 
 def _listed(items: Sequence[str]) -> str:

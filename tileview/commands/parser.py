@@ -222,6 +222,7 @@ def _fix(parser: argparse.ArgumentParser) -> None:
         "--most-margin", action="store_true", help="the best total peak with at most K swaps, not the fewest swaps"
     )
     parser.add_argument("--limit", type=positive, metavar="N", help="give up after N re-plans")
+    _ranges(parser, "also place every tile in these ranges (see place); --limit then counts programs placed")
     _json(parser)
     _recipe_out(parser)
     _workers(parser)
