@@ -194,9 +194,8 @@ def test_explain_with_a_timeline_and_a_dump(tmp_path: Path):
     dump = dump_file("valid/tile-184-086024f1329e7b53.json", tmp_path)
     timeline = SAMPLES / "vit3-64tiles.v3.timeline.json"
     message = "tile 184 has insufficient Ipu21Standard SRAM for 82944 bytes"
-    found = {
-        entry["file"]: entry["findings"] for entry in run("explain", message, dump, timeline, "--json").json["files"]
-    }
+    answer = run("explain", message, dump, timeline, "--json").json
+    found = {entry["file"]: entry["findings"] for entry in answer["files"]}
     assert "root 100" in found[str(dump)][0]
     assert "no tile 184" in found[str(timeline)][0]
     other = run("explain", "tile 3 has insufficient Ipu21Standard SRAM for 5 bytes", timeline, "--json").json

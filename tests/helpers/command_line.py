@@ -19,7 +19,7 @@ from tileview.cli import main
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
 
 SUMMARY_KEYS = [
-    "file", "kind", "version", "scope", "tile_count", "fits", "verdict", "budget_bytes", "reserve_bytes",
+    "file", "kind", "version", "scope", "tile_count", "fits", "verdict", "overflows", "budget_bytes", "reserve_bytes",
     "interleaved_budget_bytes", "peak", "total_peak_step", "standard_peak_step", "interleaved_peak_step", "steps",
     "values", "unavailable", "notes",
 ]  # fmt: skip
@@ -112,11 +112,12 @@ def assert_summary(entry: Any) -> None:
     assert list(entry) == SUMMARY_KEYS
     assert list(entry["verdict"]) == VERDICT_KEYS
     assert list(entry["peak"]) == PEAK_KEYS
+    assert entry["overflows"] is None or bool(entry["overflows"]) is not entry["fits"]
     assert entry["kind"] in ("recipe", "timeline")
     assert isinstance(entry["fits"], bool)
     for key in ("version", "tile_count", "budget_bytes", "reserve_bytes", "interleaved_budget_bytes"):
         assert is_count(entry[key]), key
-    numbers = [entry[key] for key in SUMMARY_KEYS[11:16]] + list(entry["peak"].values())
+    numbers = [entry[key] for key in SUMMARY_KEYS[12:17]] + list(entry["peak"].values())
     numbers += [entry["verdict"][key] for key in VERDICT_KEYS[3:]]
     assert all(value is None or is_count(value) for value in numbers)
     for item in entry["unavailable"]:

@@ -7,6 +7,7 @@ and screenshots.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -193,6 +194,7 @@ def make_timeline(program: FakeProgram) -> Timeline:
         verdict=_verdict(program, inter, total),
         notes=program.notes,
         parameters=frozenset(root for root, alloc in enumerate(program.allocs) if alloc.parameter),
+        made_at={root: alloc.first for root, alloc in enumerate(program.allocs) if alloc.first and not alloc.parameter},
     )
 
 
@@ -313,3 +315,8 @@ def _scaled(tiles: int | Sequence[int], part: int, whole: int) -> int | list[int
     if isinstance(tiles, int):
         return tiles * part // whole // 8 * 8
     return [number * part // whole // 8 * 8 for number in tiles]
+
+
+def plain(name: str) -> str:
+    """An allocation's name as the fake program has it: without maker, precision and number."""
+    return re.sub(r"( \(\w+\))? #\d+$", "", re.sub(r"^op \d+'s ", "", name))

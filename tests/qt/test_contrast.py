@@ -15,8 +15,9 @@ from tests.helpers.fake_session import session_of
 from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, make_timeline
 from tests.helpers.opened import opened
 from tileview.analysis.lifetimes import lifetimes
+from tileview.analysis.overflows import steps_over
 from tileview.present.colours import contrast, ink_on, parse_rgb, relative_luminance
-from tileview.present.curves import CurveMode, curves, over_steps
+from tileview.present.curves import CurveMode, curves
 from tileview.present.graph_figures import StepState
 from tileview.present.stacks import stack
 from tileview.qt.base.style import apply_theme
@@ -110,7 +111,7 @@ def test_names_of_layers_can_be_read_on_every_category(qapp, name: str) -> None:
     )
     shown = curves(timeline, CurveMode.WORST)
     layers = stack(timeline, shown, 7)
-    data = PlotData(shown, 586_960, 424_880, 49_152, over_steps(timeline), layers=layers)
+    data = PlotData(shown, 586_960, 424_880, 49_152, steps_over(timeline), layers=layers)
     image = QImage(700, 700, QImage.Format.Format_RGB32)
     painter = QPainter(image)
     curve_painter = CurvePainter(painter, Plane(QRectF(60, 20, 600, 640), 0, 4, 600 * KIB), data, theme)

@@ -12,8 +12,9 @@ from PySide6.QtGui import QImage, QPainter
 from tests.helpers.fake_session import session_of
 from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, make_timeline, small_timeline
 from tests.helpers.opened import opened
+from tileview.analysis.overflows import steps_over
 from tileview.model.timeline import Timeline
-from tileview.present.curves import CurveMode, curves, over_steps, peak_marks, repeat_spans
+from tileview.present.curves import CurveMode, curves, peak_marks, repeat_spans
 from tileview.qt.base.theme import load_theme
 from tileview.qt.plot.labels import LabelPlacer, boxes_along
 from tileview.qt.plot.plane import Plane, stairs
@@ -79,7 +80,7 @@ def painted(timeline: Timeline, width: int, height: int, name: str = "light") ->
         timeline.budget_bytes,
         timeline.interleaved_budget_bytes,
         timeline.reserve_bytes,
-        over_steps(timeline),
+        steps_over(timeline),
         peak_marks(timeline),
         repeat_spans(timeline),
     )

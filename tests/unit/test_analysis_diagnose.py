@@ -7,11 +7,12 @@ import pytest
 from tests.helpers.command_line import SAMPLES
 from tests.helpers.golden_recipes import golden_model, golden_recipe, model_names
 from tileview.analysis.alternatives import evaluate_all
-from tileview.analysis.diagnose import counterpart_step, diagnose, verdict_place
+from tileview.analysis.diagnose import counterpart_step, diagnose, diagnose_fully, verdict_place
 from tileview.analysis.diagnosis import grouped
 from tileview.analysis.diagnosis_words import PLACEMENT_NOTE
 from tileview.analysis.loads import compare_loads, item_keys, match_by, tile_load, total_peak_place
-from tileview.analysis.relief import fullest, makers, reliefs
+from tileview.analysis.next_step import Action, next_step
+from tileview.analysis.relief import cure, fullest, makers, reliefs
 from tileview.analysis.shrink import Shrinkage
 from tileview.analysis.trials import Evaluator
 from tileview.core.estimate import estimate
@@ -19,7 +20,7 @@ from tileview.core.geometry.resolve import LayoutErrorKind
 from tileview.core.memory.from_file import timeline_from_file
 from tileview.formats.timeline import load_timeline
 from tileview.model.recipe import Overrides
-from tileview.model.sizes import Unavailable
+from tileview.model.sizes import Unavailable, size_text
 from tileview.model.timeline import Cause
 
 
@@ -156,7 +157,10 @@ def test_reliefs_are_what_the_steps_of_an_operation_hold_at_most():
     diagnosis = diagnose(result.verdict, timeline, recipe, reliefs=found)
     assert diagnosis.contributions[0].relief == relief.saved
     assert f"{relief.saved:,} B less" in " ".join(diagnosis.details)
-    assert "operation 21 to alternative 0" in diagnosis.next_step
+    assert (
+        "op 21 → alternative 0"
+        in diagnose(result.verdict, timeline, recipe, reliefs=found, together=cure(recipe, found, (21,))).next_step
+    )
 
 
 def test_growth_against_a_baseline_adds_up():
@@ -184,7 +188,7 @@ def test_levers_are_the_best_swap_of_each_operation():
     lever = diagnosis.levers[0]
     assert (lever.operation, lever.alternative, lever.fits) == (best["op"], best["alt"], True)
     assert len({lever.operation for lever in diagnosis.levers}) == len(diagnosis.levers)
-    assert f"operation {best['op']} to alternative {best['alt']}" in diagnosis.next_step
+    assert f"op {best['op']} → alternative {best['alt']}" in diagnosis.next_step
 
 
 def test_over_the_interleaved_region():
@@ -257,3 +261,28 @@ def test_a_what_if_budget_decides_the_figures():
     result = estimate(recipe, Overrides(budget_bytes=100_000, reserve_bytes=30_000))
     figures = {f.label: f.bytes for f in diagnose(result.verdict, result.timeline, recipe).figures}
     assert figures["over by"] == 79_872 + 30_000 - 100_000
+
+
+def test_the_next_step_is_the_true_one_for_each_state():
+    recipe, result = over()
+    diagnosis = diagnose_fully(result.verdict, result.timeline, recipe)
+    told = next_step(diagnosis, result.verdict, result.timeline, recipe)
+    assert told.action is Action.SWAP
+    assert {operation for operation, _ in told.swaps} == {4, 21}
+    both = Evaluator(recipe).estimate(told.swaps).verdict
+    assert both.fits
+    (one, first), (other, second) = told.swaps
+    assert told.text == (
+        f"Swap in op {one} → alternative {first} and op {other} → alternative {second}: it then fits with "
+        f"{size_text(-both.short_bytes)} spare."
+    )
+    good = estimate(golden_recipe("so400m"))
+    fits = diagnose(good.verdict, good.timeline, golden_recipe("so400m"))
+    assert next_step(fits, good.verdict, good.timeline, recipe).action is Action.NOTHING
+    assert next_step(fits, good.verdict, good.timeline, recipe, swaps=2).text == "Export the recipe (Ctrl+E)."
+    assert "reset" in next_step(fits, good.verdict, good.timeline, recipe, what_if=True).text
+    timeline = rejected()
+    bad = diagnose(timeline.verdict, timeline)
+    assert next_step(bad, timeline.verdict, timeline, None).action is Action.COPY_LAYOUTS
+    assert "the 43 layouts" in bad.next_step
+    assert next_step(fits, good.verdict, timeline, None, layouts=43).text.startswith("Copy the 43 layouts")

@@ -11,7 +11,6 @@ from tests.helpers.graphs import graph, operation, repeat, transformer
 from tests.helpers.opened import opened
 from tileview.analysis.holdings import (
     Holdings,
-    first_sources,
     holdings,
     host_inputs,
     input_readers,
@@ -88,6 +87,11 @@ def test_every_byte_is_counted_once() -> None:
     assert held.outside == 3 * KIB
     assert held.unavailable == {1: 1}
     assert not held.has_hosts
+    allocs.append((Alloc("copy of w5 for 1", 7 * KIB, 1, 1), 5))
+    held = shared_out(allocs, model, [Step(source=0), Step(source=1, scratch=5 * KIB)], 1)
+    assert held.own == {0: 40 * KIB, 1: 12 * KIB}
+    assert held.read == {0: 13 * KIB, 1: 20 * KIB}
+    del allocs[-1]
     allocs.append((Alloc("x0", 4 * KIB, 0, 1), 0))
     held = shared_out(allocs, model, [Step(source=0), Step(source=1, scratch=5 * KIB)], 1)
     assert held.has_hosts
@@ -126,7 +130,9 @@ def test_the_parameters_of_a_layer_belong_to_the_operations_of_the_body() -> Non
     # 27 layers of mlp.down.weight, 3,584 B each on that tile, are read by the Gemm that multiplies by them.
     assert held.read[21] == 27 * 3584
     assert held.read[18] == 27 * 3584
-    assert held.own[20] == 240_896
+    # The copy and the cast of its operand are made by its own plan, not by the operation whose result that is.
+    assert held.own[21] == 240_896
+    assert 20 not in held.own
     body = {one.id for one, around in model.walk() if around}
     loops = {one.id for one, _ in model.walk() if isinstance(one.kind, RepeatKind)}
     assert sum(size for reader, size in held.read.items() if reader in body) > 0.9 * sum(held.read.values())
@@ -187,9 +193,8 @@ def test_a_timeline_alone_shares_out_by_the_step_of_the_first_life() -> None:
     ]
     steps = [Step(source=0), Step(source=1), Step(source=2, scratch=3 * KIB)]
     timeline = make_timeline(FakeProgram(1, steps, allocs))
-    firsts = first_sources(timeline)
-    assert firsts == {0: None, 1: 1, 2: 2, 3: 1, 4: None}
-    held = step_holdings(timeline, 2, 0, firsts)
+    assert [timeline.maker(root) for root in range(5)] == [None, 1, 2, 1, None]
+    held = step_holdings(timeline, 2, 0)
     assert held.own == {1: 4 * KIB, 2: 9 * KIB}
     assert (held.outside, held.usage) == (10 * KIB, 23 * KIB)
     assert held.unavailable == {1: 1}

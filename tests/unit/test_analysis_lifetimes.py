@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, make_timeline, small_timeline
+from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, make_timeline, plain, small_timeline
 from tileview.analysis.lifetimes import Life, LifetimeOrder, filtered, largest_bytes, lifetime_lines, lifetimes, ordered
 from tileview.model.sizes import UNAVAILABLE
 from tileview.model.tensor import MemoryClass
@@ -13,7 +13,7 @@ KIB = 1024
 
 
 def by_name(rows):
-    return {row.name: row for row in rows}
+    return {plain(row.name): row for row in rows}
 
 
 def test_each_allocation_has_its_first_and_last_step() -> None:
@@ -33,23 +33,35 @@ def test_each_allocation_has_its_first_and_last_step() -> None:
 
 def test_order_by_bytes_and_by_start() -> None:
     rows = lifetimes(small_timeline())
-    assert [row.name for row in ordered(rows, LifetimeOrder.BYTES)] == ["wide", "weights", "product", "left", "result"]
-    assert [row.name for row in ordered(rows, LifetimeOrder.START)] == ["weights", "left", "product", "wide", "result"]
+    assert [plain(row.name) for row in ordered(rows, LifetimeOrder.BYTES)] == [
+        "wide",
+        "weights",
+        "product",
+        "left",
+        "result",
+    ]
+    assert [plain(row.name) for row in ordered(rows, LifetimeOrder.START)] == [
+        "weights",
+        "left",
+        "product",
+        "wide",
+        "result",
+    ]
 
 
 def test_unavailable_sizes_come_first_by_bytes() -> None:
     timeline = make_timeline(FakeProgram(2, [Step(), Step()], [Alloc("big", 1 << 20, 0, 1), Alloc("lost", None, 1, 1)]))
     rows = ordered(lifetimes(timeline), LifetimeOrder.BYTES)
-    assert [(row.name, row.size) for row in rows] == [("lost", UNAVAILABLE), ("big", 1 << 20)]
+    assert [(plain(row.name), row.size) for row in rows] == [("lost", UNAVAILABLE), ("big", 1 << 20)]
     assert lifetime_lines(timeline, rows[0], 0)[1] == "standard, largest on a tile unavailable"
     assert not any("on tile" in text for text in lifetime_lines(timeline, rows[0], 0))
 
 
 def test_filters() -> None:
     rows = lifetimes(small_timeline())
-    assert {row.name for row in filtered(rows, step=1)} == {"weights", "left", "product"}
-    assert {row.name for row in filtered(rows, span=(6, 8))} == {"weights", "result"}
-    assert {row.name for row in filtered(rows, span=(2, 3))} == {"weights", "product"}
+    assert {plain(row.name) for row in filtered(rows, step=1)} == {"weights", "left", "product"}
+    assert {plain(row.name) for row in filtered(rows, span=(6, 8))} == {"weights", "result"}
+    assert {plain(row.name) for row in filtered(rows, span=(2, 3))} == {"weights", "product"}
     assert filtered(rows) == rows
 
 
@@ -64,9 +76,9 @@ def test_lines_name_producer_and_last_consumer() -> None:
     timeline = small_timeline()
     rows = by_name(lifetimes(timeline))
     assert lifetime_lines(timeline, rows["product"], 1) == (
-        "product",
+        "op 1's product (F16) #2",
         "interleaved, largest on a tile 64.0 KiB (65,536 B)",
-        "on tile L1 64.0 KiB (65,536 B)",
+        "on tile 1 64.0 KiB (65,536 B)",
         "live at steps 1 … 5, 5 of 8",
         "first use step 1: operation 1, Product Initialize",
         "last use step 5: operation 5, Product Initialize",

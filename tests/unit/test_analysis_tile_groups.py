@@ -94,10 +94,10 @@ def test_the_sentence_in_parts_that_can_be_chosen() -> None:
         ("2 alone", (6, 7)),
     ]
     assert ", ".join(part.text for part in parts) == groups_sentence(groups)
-    assert parts[0].members == "L0 … L2, L5"
+    assert parts[0].members == "tiles 0 … 2, 5"
     assert group_parts(()) == ()
 
 
 def test_many_ranges_are_counted() -> None:
-    assert tiles_text(range(0, 20, 2), 3) == "L0, L2, L4 and 7 more ranges"
-    assert tiles_text((4, 5, 9), 1) == "L4 … L5 and 1 more range"
+    assert tiles_text(range(0, 20, 2), 3) == "tiles 0, 2, 4 and 7 more ranges"
+    assert tiles_text((4, 5, 9), 1) == "tiles 4 … 5 and 1 more range"

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from tileview.graphlayout.coordinates import assign_x
-from tileview.graphlayout.cycles import back_edges, make_acyclic, topological_order
-from tileview.graphlayout.layers import Pin, assign_layers
+from tileview.graphlayout.layers import Pin, assign_layers, back_edges, make_acyclic, topological_order
 from tileview.graphlayout.order import crossings, inversions, reduce_crossings
 from tileview.graphlayout.proper import make_proper
 

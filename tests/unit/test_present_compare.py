@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, make_timeline, small_timeline
+from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, make_timeline, plain, small_timeline
 from tests.helpers.opened import estimate, opened
 from tileview.model.sizes import UNAVAILABLE
 from tileview.model.timeline import Peak, Timeline
@@ -66,7 +66,7 @@ def test_allocations_at_the_peak_are_matched_by_name_and_the_largest_difference_
     a = make(Alloc("grown", 100, 0, 0), Alloc("same", 7, 0, 0), Alloc("gone", 30, 0, 0))
     b = make(Alloc("new", 300, 0, 0), Alloc("same", 7, 0, 0), Alloc("grown", 150, 0, 0))
     found = rows([state("a", a), state("b", b)], Section.ALLOCATIONS)
-    assert [(r.label, [e and e.size for e in r.entries], [e and e.delta for e in r.entries]) for r in found] == [
+    assert [(plain(r.label), [e and e.size for e in r.entries], [e and e.delta for e in r.entries]) for r in found] == [
         ("new", [None, 300], [None, 300]),
         ("grown", [100, 150], [None, 50]),
         ("gone", [30, None], [None, -30]),
@@ -94,7 +94,7 @@ def test_differences_of_allocations_add_up_to_that_of_the_load() -> None:
 def test_a_third_state_is_matched_through_the_ones_before_it() -> None:
     a, b, c = make(Alloc("x", 1, 0, 0)), make(Alloc("y", 2, 0, 0)), make(Alloc("x", 3, 0, 0), Alloc("y", 4, 0, 0))
     found = rows([state("a", a), state("b", b), state("c", c)], Section.ALLOCATIONS)
-    assert {r.label: [e and e.size for e in r.entries] for r in found} == {"x": [1, None, 3], "y": [None, 2, 4]}
+    assert {plain(r.label): [e and e.size for e in r.entries] for r in found} == {"x": [1, None, 3], "y": [None, 2, 4]}
     unmatched = {
         r.label: [e and e.text for e in r.entries] for r in rows([state("a", a), state("b", b)], Section.UNMATCHED)
     }

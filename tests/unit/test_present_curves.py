@@ -21,8 +21,6 @@ from tileview.present.curves import (
     curves,
     matched_max,
     matching_steps,
-    next_marked,
-    over_steps,
     peak_marks,
     repeat_spans,
     unavailable_steps,
@@ -61,22 +59,6 @@ def test_one_tile() -> None:
     for tile in (None, 2, -1):
         with pytest.raises(ValueError, match="no tile"):
             curves(two_tiles(), CurveMode.TILE, tile)
-
-
-def test_over_budget_counts_reserve_and_the_interleaved_budget() -> None:
-    assert over_steps(two_tiles()).tolist() == [False, True]
-    less = make_timeline(
-        FakeProgram(1, [Step(), Step()], [Alloc("i", 71, 1, 1, interleaved=True)], interleaved_budget=70)
-    )
-    assert over_steps(less).tolist() == [False, True]
-    assert over_steps(make_timeline(FakeProgram(1, [], []))).tolist() == []
-
-
-def test_next_and_previous_marked_step() -> None:
-    marked = np.array([False, True, False, True, False])
-    assert [next_marked(marked, step, True) for step in (None, 0, 1, 3)] == [1, 1, 3, None]
-    assert [next_marked(marked, step, False) for step in (None, 4, 3, 1)] == [3, 3, 1, None]
-    assert next_marked(np.zeros(3, dtype=bool), 0, True) is None
 
 
 def test_unavailable_steps_are_flagged_and_keep_the_known_part() -> None:
@@ -128,14 +110,14 @@ def test_a_stack_adds_up_and_names_its_layers() -> None:
     layers = stack(timeline, shown, top=2)
     assert [(layer.name, layer.kind) for layer in layers] == [
         ("parameters", "parameters"),
-        ("wide", "group"),
-        ("product", "group"),
-        ("other groups (2)", "rest"),
-        ("scratch", "scratch"),
+        ("op 5", "group"),
+        ("op 1", "group"),
+        ("other operations (2)", "rest"),
     ]
     assert sum(layer.sizes for layer in layers).tolist() == shown.total.tolist()
-    assert layers[1].sizes.tolist() == [0, 0, 0, 0, 0, 500 * KIB, 0, 0]
-    assert layers[-1].sizes.tolist() == [0, 0, 0, 2 * KIB, 0, 0, 3 * KIB, 0]
+    # "wide" of 500 KiB lives at step 5 only, "result" of 8 KiB from step 5 to the end, 3 KiB are scratch of step 6.
+    assert layers[1].operation == 5
+    assert layers[1].sizes.tolist() == [0, 0, 0, 0, 0, 508 * KIB, 11 * KIB, 8 * KIB]
 
 
 @pytest.mark.parametrize("mode", list(CurveMode))

@@ -164,7 +164,8 @@ class TestFigures:
         held = holdings(timeline, 5, 0, owners, input_readers(model))
         figures = node_figures(structure, held, timeline, 5, 0, owners)
         own = [figures.own[structure.by_operation[number]] for number in (1, 2, 3, 4, 5)]
-        assert own == [0, 0, 100 * KIB, 8 * KIB, 0]
+        # What lives then is first live at a step of operation 5, which makes it.
+        assert own == [0, 0, 0, 0, 108 * KIB]
         assert figures.own[structure.by_operation[6]] == 108 * KIB
         # The parameter is read by operation 0, outside the body.
         assert figures.read[structure.by_operation[6]] == 0

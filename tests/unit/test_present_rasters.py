@@ -18,7 +18,6 @@ from tileview.present.rasters import (
     ScaleMode,
     cell_image,
     cell_size,
-    fullest_tile,
     load_order,
     mask_on_grid,
     neighbour,
@@ -218,14 +217,6 @@ def test_moves_stop_at_the_edge() -> None:
     assert neighbour(chip, 0, 0, 1) == 2
     assert neighbour(grid(5), 4, 1, 0) == 4
     assert neighbour(grid(5), 2, 0, 1) == 2
-
-
-def test_the_tile_to_look_at_is_over_where_one_is() -> None:
-    allocs = [Alloc("s", [90, 20, 90], 0, 0), Alloc("i", [1, 60, 2], 0, 0, interleaved=True)]
-    timeline = make_timeline(FakeProgram(3, [Step()], allocs, budget=200, interleaved_budget=59, reserve=0))
-    assert fullest_tile(timeline, 0) == 1
-    assert fullest_tile(replace(timeline, interleaved_budget_bytes=60), 0) == 2
-    assert [fullest_tile(timeline, 0, column) for column in (0, 1)] == [2, 1]
 
 
 def test_tiles_sorted_by_load() -> None:

@@ -94,7 +94,7 @@ def test_a_filter_keeps_the_repeat_around_what_it_finds() -> None:
 def test_a_timeline_alone_shows_operations_with_their_steps() -> None:
     timeline = small_timeline()
     operations = StepOperations(timeline)
-    held = step_holdings(timeline, 5, 2, operations.firsts)
+    held = step_holdings(timeline, 5, 2)
     nodes = operations.nodes(held)
     assert [(node.row.operation, [child.row.step for child in node.children]) for node in nodes] == [
         (None, []),
@@ -122,14 +122,13 @@ def test_parameters_stand_under_the_operation_that_reads_them() -> None:
     assert all(node.key != OUTSIDE for node in nodes)
     rows = {row.operation: row for row in flat_rows(nodes)}
     spec = OperationSpec()
-    # 27 layers of mlp.down.weight, 3,584 B each on that tile: 96,768 B of 568,312 B are 17.0 %.
-    assert (rows[21].made, rows[21].read) == (0, 96_768)
+    # 27 layers of mlp.down.weight, 3,584 B each on that tile: 96,768 B; its plan makes 240,896 B, together 59.4 %.
+    assert (rows[21].made, rows[21].read) == (240_896, 96_768)
     cell = spec.cell(rows[21], OperationColumn.SHARE)
-    assert cell.text == "17.0 %"
-    assert cell.tip == "96,768 B of 568,312 B: makes 0 B, reads 96,768 B of parameters and inputs"
+    assert cell.text == "59.4 %"
+    assert cell.tip == "337,664 B of 568,312 B: makes 240,896 B, reads 96,768 B of parameters and inputs"
     assert spec.cell(rows[21], OperationColumn.READ).text == "94.5 KiB"
-    assert (rows[20].made, rows[20].read) == (240_896, 0)
-    assert spec.cell(rows[20], OperationColumn.SHARE).text == "42.4 %"
+    assert (rows[20].made, rows[20].read) == (0, 0)
     assert spec.cell(rows[20], OperationColumn.READ).text == ""
     made, read = sum(held.own.values()), sum(held.read.values())
     assert made + read == 568_312

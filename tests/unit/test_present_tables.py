@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, big_timeline, make_timeline, small_timeline
+from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, big_timeline, make_timeline, plain, small_timeline
 from tests.helpers.opened import opened
 from tileview.model.sizes import UNAVAILABLE, Unavailable, percent_text
 from tileview.model.tensor import MemoryClass
@@ -108,7 +108,7 @@ def test_cells_of_bytes() -> None:
 def test_rows_of_a_step_and_tile() -> None:
     # step 5 of the small timeline, tile 2: weights 64, product 64 interleaved, wide 500, result 8 KiB; no scratch
     table = AllocationFigures(small_timeline()).table(5, 2)
-    assert [(row.name, row.bytes) for row in table.rows] == [
+    assert [(plain(row.name), row.bytes) for row in table.rows] == [
         ("weights", 64 * KIB),
         ("product", 64 * KIB),
         ("wide", 500 * KIB),
@@ -133,14 +133,14 @@ def test_scratch_is_a_row_of_its_own() -> None:
 
 
 def test_an_allocation_that_the_tile_does_not_hold_has_no_row() -> None:
-    names = [row.name for row in AllocationFigures(small_timeline()).table(1, 3).rows]
+    names = [plain(row.name) for row in AllocationFigures(small_timeline()).table(1, 3).rows]
     assert names == ["weights"]
 
 
 def test_unavailable_rows_say_so_and_are_in_no_sum() -> None:
     timeline = make_timeline(FakeProgram(2, [Step()], [Alloc("known", 100, 0, 0), Alloc("lost", None, 0, 0)]))
     table = AllocationFigures(timeline).table(0, 0)
-    lost = next(row for row in table.rows if row.name == "lost")
+    lost = next(row for row in table.rows if plain(row.name) == "lost")
     assert isinstance(lost.bytes, Unavailable)
     assert table.totals.total == 100
     assert table.totals.unavailable == 1
@@ -152,7 +152,7 @@ def test_unavailable_rows_say_so_and_are_in_no_sum() -> None:
 def test_a_span_gathers_what_is_live_anywhere_in_it() -> None:
     # steps 0 and 1 of the small timeline: left is live at both, product from 1 on
     table = AllocationFigures(small_timeline()).table(0, None, (0, 2))
-    assert [(row.name, row.bytes) for row in table.rows] == [
+    assert [(plain(row.name), row.bytes) for row in table.rows] == [
         ("weights", 64 * KIB),
         ("left", 32 * KIB),
         ("product", 64 * KIB),
@@ -188,7 +188,7 @@ def test_usage_that_a_file_cannot_account_for_is_a_row() -> None:
 
 def test_filtering_by_name_or_group() -> None:
     figures = AllocationFigures(small_timeline())
-    assert [row.name for row in figures.table(5, 2, None, "WEI").rows] == ["weights"]
+    assert [plain(row.name) for row in figures.table(5, 2, None, "WEI").rows] == ["weights"]
     assert figures.table(5, 2, None, "nothing").rows == ()
 
 
@@ -234,7 +234,7 @@ def test_the_split_of_the_sample_s_left_operand() -> None:
     # 160 × 144 F8 = 23,040 payload, 8 B tail, two standard memory elements of 16,384 = 32,768: 9,720 alignment
     timeline = opened("rejected-op0.timeline.json").timeline
     assert timeline is not None
-    row = next(row for row in AllocationFigures(timeline).table(0, 0).rows if row.name == "vit.embedding.weight")
+    row = next(row for row in AllocationFigures(timeline).table(0, 0).rows if plain(row.name) == "vit.embedding.weight")
     assert (row.payload, row.tail, row.align, row.copies, row.bytes) == (23_040, 8, 9_720, 1, 32_768)
 
 
@@ -253,7 +253,7 @@ def _grouped() -> Timeline:
 
 def test_groups_sum_their_members_and_leave_singles_alone() -> None:
     nodes = grouped_nodes(AllocationFigures(_grouped()).table(0, 0))
-    assert [(node.row.name, len(node.children)) for node in nodes] == [("w", 3), ("other", 0)]
+    assert [(plain(node.row.name), len(node.children)) for node in nodes] == [("w", 3), ("other", 0)]
     head = nodes[0].row
     assert head.bytes == 300
     assert head.note == "1 member unavailable, not in the sum"
@@ -265,14 +265,14 @@ def test_sorting_reaches_into_groups() -> None:
     nodes = spec.sorted_nodes(
         grouped_nodes(AllocationFigures(_grouped()).table(0, 0)), AllocationColumn.BYTES, descending=True
     )
-    assert [node.row.name for node in nodes] == ["w", "other"]
+    assert [plain(node.row.name) for node in nodes] == ["w", "other"]
     # Largest first: what has no size stands above all that has one.
-    assert [child.row.name for child in nodes[0].children] == ["layer2.w", "layer1.w", "layer0.w"]
+    assert [plain(child.row.name) for child in nodes[0].children] == ["layer2.w", "layer1.w", "layer0.w"]
     nodes = spec.sorted_nodes(nodes, AllocationColumn.BYTES, descending=False)
-    assert [node.row.name for node in nodes] == ["other", "w"]
-    assert [child.row.name for child in nodes[1].children] == ["layer0.w", "layer1.w", "layer2.w"]
+    assert [plain(node.row.name) for node in nodes] == ["other", "w"]
+    assert [plain(child.row.name) for child in nodes[1].children] == ["layer0.w", "layer1.w", "layer2.w"]
     nodes = spec.sorted_nodes(nodes, AllocationColumn.PAYLOAD, descending=True)
-    assert [child.row.name for child in nodes[0].children] == ["layer1.w", "layer0.w", "layer2.w"]
+    assert [plain(child.row.name) for child in nodes[0].children] == ["layer1.w", "layer0.w", "layer2.w"]
 
 
 def test_what_has_no_size_is_marked_in_words_and_by_a_sign() -> None:
@@ -280,7 +280,7 @@ def test_what_has_no_size_is_marked_in_words_and_by_a_sign() -> None:
     head, other = grouped_nodes(AllocationFigures(_grouped()).table(0, 0))
     lost = head.children[2].row
     name = spec.cell(lost, AllocationColumn.NAME)
-    assert (name.text, name.value, name.bold, name.tone) == ("✗ layer2.w", "layer2.w", True, Tone.UNAVAILABLE)
+    assert (name.text, name.value, name.bold, name.tone) == ("✗ layer2.w #3", "layer2.w #3", True, Tone.UNAVAILABLE)
     assert "Its size is unavailable: it is in no sum." in name.tip
     assert spec.cell(lost, AllocationColumn.BYTES).text == "unavailable"
     # The group's sum leaves it out and says so.
@@ -288,23 +288,25 @@ def test_what_has_no_size_is_marked_in_words_and_by_a_sign() -> None:
     assert spec.cell(head.row, AllocationColumn.BYTES).text == "≥ 300 B"
     assert spec.cell(head.row, AllocationColumn.BYTES).value == 300
     assert spec.cell(head.row, AllocationColumn.KIB).text == "≥ 0.3 KiB"
-    assert spec.cell(other.row, AllocationColumn.NAME).text == "other"
+    assert spec.cell(other.row, AllocationColumn.NAME).text == "other #1"
     assert spec.cell(other.row, AllocationColumn.BYTES).text == "50 B"
 
 
 def test_csv_has_exact_bytes_and_units_in_the_header() -> None:
     nodes = flat_nodes(AllocationFigures(_grouped()).table(0, 0))
     lines = AllocationSpec().csv(nodes).split("\r\n")
-    assert lines[0].split(",")[6] == "Bytes (bytes)"
-    assert lines[1].split(",")[:8] == ["layer0.w", "standard", "100", "0", "0", "1", "100", "28.571"]
+    assert lines[0].split(",")[6] == "Bytes"
+    assert lines[0].split(",")[8] == "KiB"
+    assert lines[0].split(",")[2] == "Payload (bytes)"
+    assert lines[1].split(",")[:8] == ["layer0.w #0", "standard", "100", "0", "0", "1", "100", "28.571"]
     assert lines[4].split(",")[6] == "unavailable"
 
 
-def test_names_that_are_not_unique_carry_the_number_of_their_value() -> None:
+def test_every_name_carries_the_number_of_its_value() -> None:
     allocs = [Alloc("same", 1, 0, 0), Alloc("same", 2, 0, 0), Alloc("lone", 3, 0, 0)]
     table = AllocationFigures(make_timeline(FakeProgram(1, [Step()], allocs))).table(0, 0)
     shown = [AllocationSpec().cell(row, AllocationColumn.NAME).text for row in table.rows]
-    assert shown == ["same #0", "same #1", "lone"]
+    assert shown == ["same #0", "same #1", "lone #2"]
 
 
 def test_shares_are_of_the_usage_of_the_tile() -> None:

@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tileview.analysis.alternatives import AlternativeResult
-from tileview.analysis.bad_layouts import bad_homes, bad_layouts, remedy
-from tileview.analysis.diagnosis import BadLayout, Contribution, ContributionGroup, Diagnosis, Figure, Lever, grouped
-from tileview.analysis.diagnosis_words import details, figures, next_after_refusal, next_step
+from tileview.analysis.bad_layouts import bad_homes, bad_layouts
+from tileview.analysis.diagnosis import Contribution, Diagnosis, Lever
+from tileview.analysis.diagnosis_words import details, figures
 from tileview.analysis.loads import (
     LoadChange,
     PeakPlace,
@@ -26,7 +26,9 @@ from tileview.analysis.loads import (
     tile_load,
     total_peak_place,
 )
-from tileview.analysis.relief import Relief, makers, reliefs
+from tileview.analysis.next_step import next_step
+from tileview.analysis.overflows import overflows
+from tileview.analysis.relief import Cure, Relief, cure, makers, reliefs
 from tileview.analysis.shrink import Shrinkage
 from tileview.core.lowering.replanner import Replanner
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
@@ -36,22 +38,6 @@ from tileview.model.timeline import Cause, Timeline, Verdict
 _MOST_NAMED = 5
 _LIMITS = (Cause.TOTAL, Cause.INTERLEAVED, Cause.CONTIGUOUS)
 """Causes that another plan may do away with."""
-
-__all__ = [
-    "BadLayout",
-    "Contribution",
-    "ContributionGroup",
-    "Diagnosis",
-    "Figure",
-    "Lever",
-    "bad_layouts",
-    "counterpart_step",
-    "diagnose",
-    "diagnose_fully",
-    "grouped",
-    "remedy",
-    "verdict_place",
-]
 
 
 def diagnose_fully(
@@ -65,10 +51,14 @@ def diagnose_fully(
 ) -> Diagnosis:
     """:func:`diagnose`, having measured what other plans of the operations at fault would do: some re-plans."""
     found: tuple[Relief, ...] = ()
+    remedy_together: Cure | None = None
     place = None if timeline is None else verdict_place(verdict, timeline)
     if timeline is not None and recipe is not None and place is not None and verdict.cause in _LIMITS:
-        found = reliefs(recipe, timeline, verdict.cause, makers(timeline, place), overrides, replanner)
-    return diagnose(verdict, timeline, recipe, baseline, results, found)
+        at_fault = [one.operation for one in overflows(timeline) or () if one.operation is not None]
+        asked = dict.fromkeys((*at_fault, *makers(timeline, place)))
+        found = reliefs(recipe, timeline, verdict.cause, asked, overrides, replanner)
+        remedy_together = cure(recipe, found, at_fault, overrides, replanner)
+    return diagnose(verdict, timeline, recipe, baseline, results, found, remedy_together)
 
 
 def diagnose(
@@ -78,6 +68,7 @@ def diagnose(
     baseline: Timeline | None = None,
     results: Mapping[tuple[int, int], AlternativeResult] | None = None,
     reliefs: tuple[Relief, ...] = (),
+    together: Cure | None = None,
 ) -> Diagnosis:
     """Take a verdict apart.
 
@@ -93,20 +84,24 @@ def diagnose(
         (operation, alternative) → its evaluation, as far as known: gives the levers.
     reliefs : tuple of Relief
         What :func:`tileview.analysis.relief.reliefs` measured, where it has been asked: decides the ranking.
+    together : Cure or None
+        What :func:`tileview.analysis.relief.cure` measured.
     """
     levers = _levers(results or {})
     if timeline is None:
         bad = () if recipe is None else bad_homes(recipe)
-        return Diagnosis(
+        refused = Diagnosis(
             verdict.cause,
             verdict.fits,
             verdict.text,
             (),
             tuple(f"{item.name}: {item.text}. {item.remedy}".rstrip() for item in bad[:_MOST_NAMED]),
-            next_after_refusal(verdict, recipe, bad),
+            "",
             levers=levers,
             bad_layouts=bad,
+            overflows=None,
         )
+        return replace(refused, next_step=next_step(refused, verdict, None, recipe).text)
     place = verdict_place(verdict, timeline)
     load = None if place is None else tile_load(timeline, place.step, place.tile)
     contributions = () if load is None else _contributions(timeline, load, recipe, reliefs)
@@ -115,13 +110,13 @@ def diagnose(
         changes = _growth(timeline, load, baseline)
         contributions = _with_growth(contributions, changes)
     bad = bad_layouts(timeline)
-    return Diagnosis(
+    found = Diagnosis(
         cause=verdict.cause,
         fits=verdict.fits,
         headline=verdict.text,
         figures=figures(verdict, timeline, load),
         details=details(verdict, timeline, load, contributions, changes, bad, reliefs),
-        next_step=next_step(verdict, timeline, contributions, levers, bad, recipe, reliefs),
+        next_step="",
         place=place,
         load=load,
         contributions=contributions,
@@ -129,7 +124,10 @@ def diagnose(
         reliefs=reliefs,
         levers=levers,
         bad_layouts=bad,
+        cure=together,
+        overflows=overflows(timeline),
     )
+    return replace(found, next_step=next_step(found, verdict, timeline, recipe).text)
 
 
 def verdict_place(verdict: Verdict, timeline: Timeline) -> PeakPlace | None:
@@ -168,7 +166,7 @@ def _contributions(
                 item.name,
                 item.memory_class,
                 item.bytes,
-                shrinkage.maker(item.root),
+                timeline.maker(item.root),
                 item.root in timeline.parameters,
                 0 if best is None else best.bytes,
                 None if best is None else (best.operation, best.alternative),

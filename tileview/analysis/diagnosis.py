@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tileview.analysis.loads import LoadChange, PeakPlace, TileLoad
-from tileview.analysis.relief import Relief
+from tileview.analysis.overflows import Overflow
+from tileview.analysis.relief import Cure, Relief
 from tileview.core.geometry.resolve import LayoutErrorKind
 from tileview.model.sizes import Size, Unavailable
 from tileview.model.tensor import MemoryClass, Shape
@@ -109,6 +110,10 @@ class Diagnosis:
     levers: tuple[Lever, ...] = ()
     """Best first; empty as long as no alternatives were evaluated."""
     bad_layouts: tuple[BadLayout, ...] = ()
+    cure: Cure | None = None
+    """The best alternatives of the operations at fault taken together, as measured."""
+    overflows: tuple[Overflow, ...] | None = ()
+    """Everything that is over, the worst first; None where that is not known."""
 
 
 def grouped(contributions: Sequence[Contribution]) -> tuple[ContributionGroup, ...]:

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tileview.analysis.bad_layouts import offers
-from tileview.analysis.diagnosis import BadLayout, Contribution, Figure, Lever
+from tileview.analysis.diagnosis import BadLayout, Contribution, Figure
 from tileview.analysis.loads import LoadChange, TileLoad
 from tileview.analysis.relief import Relief
-from tileview.model.recipe import Recipe
-from tileview.model.sizes import Size, Unavailable, exact_text, size_text
-from tileview.model.timeline import Cause, Origin, Timeline, Verdict
+from tileview.analysis.words import counted
+from tileview.model.sizes import Size, Unavailable, exact_text
+from tileview.model.timeline import Cause, Timeline, Verdict
 
 PLACEMENT_NOTE = (
     "The estimate is made before addresses are chosen: placement may still fail where the memory left is in pieces."
@@ -121,78 +121,12 @@ def _made_of(load: TileLoad, contributions: Sequence[Contribution]) -> str:
     rest = [size for item, size in sizes if not item.resident and item.root is not None]
     parts = []
     if resident:
-        parts.append(f"{exact_text(sum(resident))} in {_counted(len(resident), 'resident parameter')}")
+        parts.append(f"{exact_text(sum(resident))} in {counted(len(resident), 'resident parameter')}")
     if rest:
-        parts.append(f"{exact_text(sum(rest))} in {_counted(len(rest), 'other allocation')}")
+        parts.append(f"{exact_text(sum(rest))} in {counted(len(rest), 'other allocation')}")
     if scratch:
         parts.append(f"{exact_text(scratch)} of scratch")
     largest = sorted(sizes, key=lambda pair: -pair[1])[:3]
     names = ", ".join(f"{item.name} {exact_text(size)}" for item, size in largest)
     text = f"Tile {load.tile} holds {exact_text(load.total)} at step {load.step}: {', '.join(parts) or 'nothing known'}"
     return f"{text}; largest {names}." if names else f"{text}."
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}" + ("" if number == 1 else "s")
-
-
-def next_step(
-    verdict: Verdict,
-    timeline: Timeline,
-    contributions: Sequence[Contribution],
-    levers: Sequence[Lever],
-    bad: Sequence[BadLayout],
-    recipe: Recipe | None,
-    reliefs: Sequence[Relief],
-) -> str:
-    cause = verdict.cause
-    if cause is Cause.FITS:
-        return f"Nothing has to be done; {size_text(_magnitude(verdict.short_bytes))} are spare."
-    if cause is Cause.INVALID_LAYOUT:
-        first = bad[0].remedy if bad else ""
-        return f"Give these values layouts that resolve. {first}".strip()
-    if cause is Cause.UNAVAILABLE:
-        return "The sizes cannot be computed by TileView; the problems say which operation or precision is not known."
-    if levers and levers[0].fits:
-        lever = levers[0]
-        return f"Swap operation {lever.operation} to alternative {lever.alternative}: it then fits."
-    if levers:
-        lever = levers[0]
-        return (
-            f"No single swap is enough; the best, alternative {lever.alternative} of operation {lever.operation}, "
-            f"takes {exact_text(-lever.delta_total)} off the total peak. Search for several swaps."
-        )
-    cure = next((relief for relief in reliefs if relief.fits), None)
-    if cure is not None:
-        return f"Swap operation {cure.operation} to alternative {cure.alternative}: it then fits."
-    if reliefs:
-        best = reliefs[0]
-        return (
-            f"Swap operation {best.operation} to alternative {best.alternative}, and search for the other swaps that "
-            "it takes: alone it is not enough."
-        )
-    choice = next((item for item in contributions if item.choice is not None), None)
-    if choice is not None and choice.choice is not None:
-        return f"Try alternative {choice.choice[1]} of operation {choice.choice[0]}, or search for a fix."
-    if recipe is not None:
-        return "Search for a fix among the alternatives."
-    if timeline.origin is Origin.FILE:
-        return "Open the recipe of the same compile: a timeline alone holds no alternatives."
-    return "Give the compile more room: a smaller reserve, or fewer elements a tile."
-
-
-def next_after_refusal(verdict: Verdict, recipe: Recipe | None, bad: Sequence[BadLayout]) -> str:
-    """What to do about a recipe that cannot be lowered; ``bad`` are homes that do not resolve."""
-    operation = verdict.operation
-    if bad:
-        one = len(bad) == 1
-        which = (
-            f"Give {bad[0].name} a home that resolves" if one else f"Give these {len(bad)} inputs homes that resolve"
-        )
-        return f"{which}; a search for a fix proposes what the planner itself would choose."
-    if operation is None or recipe is None:
-        return "The recipe names a choice that cannot be carried out; see the reason."
-    others = len(recipe.alternatives.get(operation, ())) - (recipe.in_force(operation) is not None)
-    if others > 0:
-        return f"Try another plan for operation {operation}: {_counted(others, 'alternative')} are in the file."
-    return f"Operation {operation} has no other plan in this file; change what feeds it."

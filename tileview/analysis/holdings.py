@@ -96,19 +96,6 @@ def owners_of_values(graph: Graph) -> dict[int, int]:
     return owners
 
 
-def first_sources(timeline: Timeline) -> dict[int, int | None]:
-    """Root → the operation of the step at which it is first live; None for what the first step finds or makes.
-
-    For a timeline without a graph: its live sets do not tell inputs from what the first step makes.
-    """
-    firsts: dict[int, int | None] = {}
-    for step in timeline.steps:
-        for root in step.live:
-            if root not in firsts:
-                firsts[root] = step.source if step.index else None
-    return firsts
-
-
 @dataclass(frozen=True, slots=True)
 class Holdings:
     """Known bytes at one step on one tile; ``own``, ``read`` and ``outside`` add up to ``usage``.
@@ -162,6 +149,9 @@ def holdings(
     """
 
     def holders(root: int) -> _Holders:
+        maker = timeline.maker(root)
+        if maker is not None:
+            return maker, ()
         origin = timeline.values[root].origin
         found = () if origin is None else readers.get(origin, ())
         return found[0] if found else None if origin is None else owners.get(origin), found
@@ -169,19 +159,12 @@ def holdings(
     return _shared_out(timeline, step, tile, holders, hosts, sizes)
 
 
-def step_holdings(
-    timeline: Timeline,
-    step: int,
-    tile: int,
-    firsts: Mapping[int, int | None],
-    sizes: MutableMapping[int, int] | None = None,
-) -> Holdings:
-    """Share out the usage of a timeline without a graph: an allocation belongs to the step at which it is first live.
+def step_holdings(timeline: Timeline, step: int, tile: int, sizes: MutableMapping[int, int] | None = None) -> Holdings:
+    """Share out the usage of a timeline without a graph; ``sizes`` as for :func:`holdings`.
 
-    ``firsts`` is from :func:`first_sources`; ``sizes`` as for :func:`holdings`. What is live at the first step is
-    outside: nothing says who reads it.
+    What no step makes is outside: nothing says who reads it.
     """
-    return _shared_out(timeline, step, tile, lambda root: (firsts.get(root), ()), (), sizes)
+    return _shared_out(timeline, step, tile, lambda root: (timeline.maker(root), ()), (), sizes)
 
 
 _Holders = tuple[int | None, tuple[int, ...]]

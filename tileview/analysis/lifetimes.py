@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from tileview.analysis.allocation_names import allocation_name
 from tileview.core.memory.usage import live_stretches
 from tileview.model.program import Program, Repeat
 from tileview.model.sizes import UNAVAILABLE, Size, Unavailable, size_text
@@ -158,12 +159,12 @@ def lifetimes(timeline: Timeline) -> tuple[Lifetime, ...]:
     rows = []
     for root, spans in live_spans(timeline).items():
         members = timeline.aliases.get(root, (root,))
-        shown, last = timeline.values[root], timeline.values[members[-1]]
+        last = timeline.values[members[-1]]
         rows.append(
             Lifetime(
                 root,
-                shown.name,
-                shown.group,
+                allocation_name(timeline, root),
+                timeline.values[root].group,
                 last.memory_class,
                 largest_bytes(timeline, root),
                 tuple(spans),
@@ -215,7 +216,7 @@ def lifetime_lines(
     lines = [row.name if members == 1 else f"{row.name} ({members} values in one allocation)"]
     lines.append(f"{kind}, largest on a tile {size_text(row.size)}")
     if tile is not None and not isinstance(row.size, Unavailable):
-        lines.append(f"on tile L{tile} {size_text(int(timeline.tiles.allocation(row.root)[tile]))}")
+        lines.append(f"on tile {tile} {size_text(int(timeline.tiles.allocation(row.root)[tile]))}")
     length = sum(stop - start for start, stop in row.spans)
     lines.append(f"live at steps {row.first} … {row.last}, {length:,} of {len(timeline.steps):,}")
     if row.resident:

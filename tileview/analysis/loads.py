@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
+from tileview.analysis.allocation_names import allocation_name, scratch_name
 from tileview.model.sizes import UNAVAILABLE, Size, exact_text
 from tileview.model.tensor import MemoryClass
-from tileview.model.timeline import Timeline, TimelineStep, TimelineValue, fullest_tile, last_largest
+from tileview.model.timeline import Timeline, TimelineValue, fullest_tile, last_largest
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +68,12 @@ def tile_load(timeline: Timeline, step: int, tile: int) -> TileLoad:
             if not size:
                 continue
             sums[last.memory_class] += size
-        items.append(LoadItem(root, last.name, last.memory_class, size))
+        items.append(LoadItem(root, allocation_name(timeline, root), last.memory_class, size))
     scratch = timeline.tiles.scratch(step)[tile]
     for memory_class, number in zip(sums, scratch.tolist(), strict=True):
         if number:
             sums[memory_class] += number
-            items.append(LoadItem(None, "scratch of the step", memory_class, number))
+            items.append(LoadItem(None, scratch_name(timeline, step), memory_class, number))
     stated = int(timeline.tiles.usage(step)[tile].sum())
     found = sum(sums.values())
     return TileLoad(
@@ -113,6 +114,16 @@ def interleaved_peak_place(timeline: Timeline) -> PeakPlace | None:
     return _place(timeline, timeline.interleaved_peak_step, 1)
 
 
+def peak_place(timeline: Timeline, letter: str) -> PeakPlace | None:
+    """Where the keys P, S and I lead: to the peaks that the timeline has a step for."""
+    step, find = {
+        "P": (timeline.total_peak_step, total_peak_place),
+        "S": (timeline.standard_peak_step, standard_peak_place),
+        "I": (timeline.interleaved_peak_step, interleaved_peak_place),
+    }[letter]
+    return find(timeline) if step is not None and 0 <= step < len(timeline.steps) else None
+
+
 def _place(timeline: Timeline, step: int | None, column: int) -> PeakPlace | None:
     worst = timeline.tiles.worst()
     if not len(worst) or not timeline.tile_count:
@@ -123,19 +134,6 @@ def _place(timeline: Timeline, step: int | None, column: int) -> PeakPlace | Non
         return PeakPlace(step, fullest_tile(timeline.tiles, step))
     usage = timeline.tiles.usage(step)[:, column]
     return PeakPlace(step, last_largest(usage))
-
-
-def births(timeline: Timeline) -> dict[int, TimelineStep | None]:
-    """Root → the step that first has it live; None for what is there before the first step (parameters)."""
-    found: dict[int, TimelineStep | None] = {}
-    before: frozenset[int] = frozenset()
-    for step in timeline.steps:
-        live = frozenset(step.live)
-        for root in live - before:
-            if root not in found:
-                found[root] = None if root in timeline.parameters else step
-        before = live
-    return found
 
 
 # -- matching two lists ---------------------------------------------------------------------------------------------

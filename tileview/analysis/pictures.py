@@ -174,7 +174,7 @@ def tiles_svg(timeline: Timeline, step: int) -> str:
     for tile, (size, is_over) in enumerate(zip(total.tolist(), over.tolist(), strict=True)):
         x, y = columns[tile] * side, rows[tile] * side
         red, green, blue = ramp_colour(size / room)
-        title = f"<title>L{tile}: {exact_text(size)}{', over budget' if is_over else ''}</title>"
+        title = f"<title>Tile {tile}: {exact_text(size)}{', over budget' if is_over else ''}</title>"
         box = f'x="{x}" y="{y}" width="{side - 1}" height="{side - 1}"'
         parts.append(f'<rect {box} fill="#{red:02x}{green:02x}{blue:02x}">{title}</rect>')
         if is_over:

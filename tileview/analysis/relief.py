@@ -7,14 +7,25 @@ most that a tile holds during its own steps, now and with each of its alternativ
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from tileview.analysis.loads import PeakPlace, births
+from tileview.analysis.loads import PeakPlace
 from tileview.analysis.trials import Evaluator
 from tileview.core.lowering.replanner import Replanner
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
+from tileview.model.sizes import UNAVAILABLE, Size, Unavailable
 from tileview.model.timeline import Cause, Timeline
+
+
+@dataclass(frozen=True, slots=True)
+class Cure:
+    """Swaps put in force together, measured: whether the program then fits, and the bytes that are spare."""
+
+    swaps: tuple[tuple[int, int], ...]
+    fits: bool
+    spare: Size
+
 
 DEFAULT_LIMIT = 60
 """Alternatives that are re-planned at most: about a second."""
@@ -43,14 +54,10 @@ class Relief:
 
 
 def makers(timeline: Timeline, place: PeakPlace) -> tuple[int, ...]:
-    """The operations that make what is no parameter at a place, that of the step itself first."""
-    born = births(timeline)
+    """The operations that make what is no input at a place, that of the step itself first."""
     step = timeline.steps[place.step]
-    found = [step.source]
-    for root in step.live:
-        birth = born.get(root)
-        if birth is not None and int(timeline.tiles.allocation(root)[place.tile]):
-            found.append(birth.source)
+    there = [root for root in step.live if root in timeline.made_at and timeline.tiles.allocation(root)[place.tile]]
+    found = [step.source, *map(timeline.maker, there)]
     return tuple(dict.fromkeys(operation for operation in found if operation is not None))
 
 
@@ -107,3 +114,28 @@ def reliefs(
         if best is not None:
             found.append(best)
     return tuple(sorted(found, key=lambda relief: (-relief.saved, relief.operation)))
+
+
+def cure(
+    recipe: Recipe,
+    found: Sequence[Relief],
+    at_fault: Sequence[int],
+    overrides: Overrides = NO_OVERRIDES,
+    replanner: Replanner | None = None,
+) -> Cure | None:
+    """The best alternatives of the operations at fault, put in force together; None where none has a better one.
+
+    ``at_fault``: operations, the worst overflow's first. The fewest that fit: a single relief that does it alone before
+    all of them together.
+    """
+    alone = next((relief for relief in found if relief.fits), None)
+    chosen = [alone] if alone is not None else [relief for relief in found if relief.operation in at_fault] or found[:1]
+    if not chosen:
+        return None
+    place = {operation: number for number, operation in reversed(list(enumerate(at_fault)))}
+    chosen = sorted(chosen, key=lambda relief: place.get(relief.operation, len(place)))
+    swaps = tuple((relief.operation, relief.alternative) for relief in chosen)
+    verdict = Evaluator(recipe, overrides, replanner).estimate(swaps).verdict
+    short = verdict.short_bytes
+    spare = UNAVAILABLE if isinstance(short, Unavailable) or not verdict.fits else -short
+    return Cure(swaps, verdict.fits, spare)

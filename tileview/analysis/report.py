@@ -15,9 +15,11 @@ from typing import Final
 
 from tileview.analysis.diagnosis import ContributionGroup, Diagnosis, grouped
 from tileview.analysis.loads import total_peak_place
+from tileview.analysis.overflows import overflow_lines
 from tileview.analysis.pictures import tiles_svg, timeline_svg
 from tileview.analysis.relief import Relief
-from tileview.model.sizes import Size, exact_text, size_text
+from tileview.model.sizes import Size, exact_text, percent_text, size_text
+from tileview.model.sizes import total as added
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Timeline, Verdict
 
@@ -114,9 +116,16 @@ def _verdict(given: ReportInput, diagnosis: Diagnosis) -> str:
     lines = [
         f'<section class="verdict {style}"><h2>{word}</h2>',
         f"<p>{text(_sentence(diagnosis.headline), 900)}</p>",
+        *(f"<p>{text(line, 900)}</p>" for line in _overflows(given, diagnosis)),
         f"<p><b>Next:</b> {text(diagnosis.next_step, 900)}</p></section>",
     ]
     return "\n".join(lines)
+
+
+def _overflows(given: ReportInput, diagnosis: Diagnosis) -> list[str]:
+    """One line for every overflow."""
+    kinds = {row.operation: row.kind for row in given.operations}
+    return overflow_lines((diagnosis.overflows or ())[:_MOST_ROWS], kinds)
 
 
 def _sentence(words: str) -> str:
@@ -126,13 +135,14 @@ def _sentence(words: str) -> str:
 def _peaks(timeline: Timeline | None) -> str:
     if timeline is None:
         return ""
-    peak = timeline.peak
+    peak, budget, region = timeline.peak, timeline.budget_bytes, timeline.interleaved_budget_bytes
+    needed = added((peak.total, timeline.reserve_bytes))
     rows = [
-        ("Total", peak.total, timeline.total_peak_step, timeline.budget_bytes - timeline.reserve_bytes),
-        ("Standard", peak.standard, timeline.standard_peak_step, None),
-        ("Interleaved", peak.interleaved, timeline.interleaved_peak_step, timeline.interleaved_budget_bytes),
-        ("Largest standard allocation", peak.maximum_standard_allocation, None, None),
-        ("Exchange rows (reported beside)", peak.exchange_rows, None, None),
+        ("Total", peak.total, timeline.total_peak_step, budget - timeline.reserve_bytes, _share(needed, budget)),
+        ("Standard", peak.standard, timeline.standard_peak_step, None, ""),
+        ("Interleaved", peak.interleaved, timeline.interleaved_peak_step, region, _share(peak.interleaved, region)),
+        ("Largest standard allocation", peak.maximum_standard_allocation, None, None, ""),
+        ("Exchange rows (reported beside)", peak.exchange_rows, None, None, ""),
     ]
     cells = [
         (
@@ -140,20 +150,18 @@ def _peaks(timeline: Timeline | None) -> str:
             size_text(size),
             "" if step is None else str(step),
             "" if room is None else size_text(room),
-            _share(size, room),
+            share,
         )
-        for label, size, step, room in rows
+        for label, size, step, room, share in rows
     ]
     note = f"<p>The total may reach the budget of {size_text(timeline.budget_bytes)} less the reserve of "
-    note += f"{size_text(timeline.reserve_bytes)}. Peaks follow version 3: exchange rows are not part of them.</p>"
+    note += f"{size_text(timeline.reserve_bytes)}; its share of the budget is told with the reserve. "
+    note += "Peaks follow version 3: exchange rows are not part of them.</p>"
     return "<h2>Peaks</h2>\n" + _table(("Peak", "Bytes", "Step", "May reach", "Share"), cells, {1, 2, 3, 4}) + note
 
 
-def _share(size: Size, room: int | None) -> str:
-    if room is None or room <= 0 or not isinstance(size, int):
-        return ""
-    tenths = (size * 2000 + room) // (2 * room)
-    return f"{tenths // 10}.{tenths % 10} %"
+def _share(size: Size, room: int) -> str:
+    return percent_text(size, room) if room > 0 and isinstance(size, int) else ""
 
 
 def _why(given: ReportInput, diagnosis: Diagnosis) -> str:

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tileview.analysis.loads import births
 from tileview.core.geometry.resolve import LayoutError, resolve
 from tileview.model.config import INTERLEAVED_ELEMENT_BYTES, STANDARD_ELEMENT_BYTES
 from tileview.model.graph import Operation
 from tileview.model.plan import Plan
 from tileview.model.recipe import Recipe
 from tileview.model.tensor import Format, MemoryClass
-from tileview.model.timeline import Origin, Timeline, TimelineValue
+from tileview.model.timeline import Timeline, TimelineValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,27 +33,16 @@ class Shrinkage:
     def __init__(self, timeline: Timeline, recipe: Recipe | None) -> None:
         self._timeline = timeline
         self._recipe = recipe
-        self._births = births(timeline)
         self._operations: dict[int, Operation] = {}
         if recipe is not None:
             self._operations = {operation.id: operation for operation, _ in recipe.graph.walk()}
-
-    def maker(self, root: int) -> int | None:
-        """The operation whose step first has an allocation live; None for inputs and for steps without one.
-
-        A file does not say what is an input: there, whatever is live at the first step may be one.
-        """
-        step = self._births.get(root)
-        if step is None or (self._timeline.origin is Origin.FILE and step.index == 0):
-            return None
-        return step.source
 
     def best(self, root: int, tile: int) -> Saving | None:
         """The largest saving on a tile that an alternative's formats promise; None where there is none.
 
         The tile's present bytes are compared with the largest shard of the alternative: the saving is never overstated.
         """
-        operation = self.maker(root)
+        operation = self._timeline.maker(root)
         if self._recipe is None or operation is None or operation not in self._operations:
             return None
         plan = self._recipe.plans.get(operation)

@@ -142,13 +142,14 @@ def parts_sentence(parts: Sequence[GroupPart], most: int = 4) -> str:
 
 
 def tiles_text(tiles: Sequence[int], most: int = 6) -> str:
-    """``L0 … L21, L46 … L67 and 12 more ranges``; ``tiles`` ascend."""
+    """``tiles 0 … 21, 46 … 67 and 12 more ranges``; ``tiles`` ascend."""
     ranges: list[list[int]] = []
     for tile in tiles:
         if ranges and tile == ranges[-1][1] + 1:
             ranges[-1][1] = tile
         else:
             ranges.append([tile, tile])
-    words = [f"L{a}" if a == b else f"L{a} … L{b}" for a, b in ranges[:most]]
+    words = [f"{a}" if a == b else f"{a} … {b}" for a, b in ranges[:most]]
     rest = len(ranges) - most
-    return ", ".join(words) + (f" and {rest:,} more range{'s' if rest > 1 else ''}" if rest > 0 else "")
+    what = "tile" if len(tiles) == 1 else "tiles"
+    return f"{what} {', '.join(words)}" + (f" and {rest:,} more range{'s' if rest > 1 else ''}" if rest > 0 else "")

@@ -89,6 +89,11 @@ def placement_text(found: SubjectPlacement) -> str:
     return "\n".join(f"  {clean(line, 900)}" for line in (f"{words.title}. {steps}", *words.sentences, *more))
 
 
+def placement_notes(subject: Subject) -> tuple[str, ...]:
+    """The three steps of a recipe's verdict as notes of its report; none for a timeline."""
+    return () if subject.recipe is None else tuple(placement_text(place_subject(subject)).strip().split("\n  "))
+
+
 def placement_failure(subject: Subject, ranges: str) -> tuple[bool | None, str]:
     """Whether every tile is placed in the ranges named, and why not, or why that is not known: the quick answer."""
     if subject.recipe is None:

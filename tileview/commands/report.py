@@ -5,6 +5,7 @@ from __future__ import annotations
 from tileview.commands.base import EXIT_NO, EXIT_OK, clean, emit
 from tileview.commands.output import refuse_source, write_file
 from tileview.commands.parser import Arguments
+from tileview.commands.placing import placement_notes
 from tileview.commands.progress import Meter
 from tileview.commands.subject import compared, load, overrides_of
 from tileview.present.report_page import ReportSubject, make_page
@@ -24,7 +25,7 @@ def run_report(arguments: Arguments) -> int:
             timeline,
             subject.recipe,
             subject.overrides,
-            subject.estimate.notes if timeline is None else timeline.notes,
+            (*placement_notes(subject), *(subject.estimate.notes if timeline is None else timeline.notes)),
             subject.problems,
         ),
         not arguments.no_alternatives,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from tileview.analysis.overflows import overflows
 from tileview.commands.base import UsageError
 from tileview.core.estimate import Estimate, configured, estimate
 from tileview.core.lowering.replanner import Replanner
@@ -215,6 +216,7 @@ def summary_json(subject: Subject) -> dict[str, Any]:
         "tile_count": tiles,
         "fits": subject.verdict.fits,
         "verdict": verdict_json(subject.verdict),
+        "overflows": overflows_json(timeline),
         "budget_bytes": budget,
         "reserve_bytes": reserve,
         "interleaved_budget_bytes": interleaved,
@@ -237,6 +239,36 @@ def _frame(subject: Subject) -> tuple[int, int, int, int]:
     assert subject.recipe is not None
     config = configured(subject.recipe.config, subject.overrides)
     return config.budget_bytes, config.reserve_bytes, INTERLEAVED_BYTES, config.tile_count
+
+
+def overflows_json(timeline: Timeline | None) -> list[dict[str, Any]] | None:
+    """Every run of steps that is over a limit, the worst first; null where that is not known."""
+    found = None if timeline is None else overflows(timeline)
+    if timeline is None or found is None:
+        return None
+    return [
+        {
+            "step": one.step,
+            "first_step": one.first_step,
+            "last_step": one.last_step,
+            "tile": one.tile,
+            "tiles_over": one.tiles_over,
+            "operation": one.operation,
+            "limit": one.limit,
+            "over_bytes": one.over_bytes,
+            "allocations": [
+                {
+                    "id": None if item.root is None else timeline.values[item.root].id,
+                    "name": item.name,
+                    "class": item.memory_class.value,
+                    "bytes": item.bytes,
+                    "operation": one.operation,
+                }
+                for item in one.made
+            ],
+        }
+        for one in found
+    ]
 
 
 def unavailable_json(timeline: Timeline | None) -> list[dict[str, Any]]:

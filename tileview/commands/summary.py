@@ -7,6 +7,7 @@ from typing import Any
 
 from tileview.analysis.diagnose import diagnose_fully
 from tileview.analysis.diagnosis import ContributionGroup, Diagnosis, Figure, grouped
+from tileview.analysis.overflows import overflow_sentence
 from tileview.analysis.relief import Relief
 from tileview.commands.base import EXIT_BAD, EXIT_NO, EXIT_OK, clean, complain, emit, emit_json, table
 from tileview.commands.parser import Arguments
@@ -146,6 +147,9 @@ def summary_text(subject: Subject, placed: SubjectPlacement | None = None) -> st
     parts.append("  " + " · ".join(facts))
     parts.append("  " + clean(subject.verdict.text, 600))
     diagnosis = diagnosis_of(subject)
+    if diagnosis.overflows:
+        sentence = overflow_sentence(diagnosis.overflows, operation_names(subject.recipe), _MOST_ROWS)
+        parts.append("  " + clean(sentence, 2000))
     if timeline is not None:
         parts += ["", _peak_table(subject)]
     if diagnosis.figures:

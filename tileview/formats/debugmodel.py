@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from tileview.formats import debugtext
 from tileview.formats.check import MAXIMUM_TILES, FieldError, join, shorten
-from tileview.formats.debugtext import Call, DebugValue, Map, Struct, Unit, to_text
+from tileview.formats.debugvalues import Call, DebugValue, Map, Struct, Unit, to_text
 from tileview.formats.names import AMP, BLOCK, CLASSES, PADDINGS
 from tileview.model.config import PipelineConfig
 from tileview.model.graph import (

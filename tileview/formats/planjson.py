@@ -12,13 +12,7 @@ from collections.abc import Callable
 import orjson
 
 from tileview.formats.check import FieldError, Fields, described, list_of, object_of, signed, u64
-from tileview.formats.tensorjson import (
-    debug_text_of_json,
-    layout_from_json,
-    one_of,
-    precision_from_json,
-    variant,
-)
+from tileview.formats.tensorjson import debug_text_of_json, layout_from_json, one_of, precision_from_json, variant
 from tileview.model.plan import (
     AddOperator,
     AttentionDispatch,

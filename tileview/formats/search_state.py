@@ -17,7 +17,7 @@ import orjson
 from tileview.errors import LoadError
 from tileview.formats import debugmodel
 from tileview.formats.check import FieldError, Fields, described, join, key_number, shorten
-from tileview.formats.debugtext import DebugValue
+from tileview.formats.debugvalues import DebugValue
 from tileview.formats.duplicates import repeated_keys
 from tileview.formats.files import OpenFile, Progress, no_progress, parse_json, read_all
 from tileview.formats.graphcheck import graph_problems, recipe_problems

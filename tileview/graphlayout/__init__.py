@@ -4,12 +4,11 @@
 :func:`find_neighbours` answers who makes and who reads what.
 """
 
-from tileview.graphlayout.neighbours import Neighbours, find_neighbours
 from tileview.graphlayout.nested import Picture, Sizes, first_collapsed, layout_graph, repeats
 from tileview.graphlayout.read import read_structure
 from tileview.graphlayout.region import Box, Line, RegionLayout, Route, Spacing, Way, layout_region
 from tileview.graphlayout.strokes import Stroke, Strokes, bent, clip, make_strokes, on_grid, stubs, touching
-from tileview.graphlayout.structure import Edge, Node, NodeKind, RegionNodes, Structure
+from tileview.graphlayout.structure import Edge, Neighbours, Node, NodeKind, RegionNodes, Structure, find_neighbours
 from tileview.graphlayout.token import LayoutCancelled, Token
 
 __all__ = [

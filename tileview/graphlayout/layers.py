@@ -1,12 +1,17 @@
-"""Layers: every edge leads downwards, and no layer grows wider than a screen can use."""
+"""Layers: every edge leads downwards, and no layer grows wider than a screen can use.
+
+A compiler's graph has no cycles, but a broken file may: it is made acyclic first. Duplicates are merged, self-loops set
+aside, some edges turned round; nothing is lost, what was done is named in the result, so that it can be drawn and told.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from math import isqrt
-
-from tileview.graphlayout.cycles import topological_order
+from types import ModuleType
+from typing import Any, cast
 
 
 class Pin(StrEnum):
@@ -127,3 +132,95 @@ def _sink(
 def _without_gaps(layer: list[int]) -> list[int]:
     number = {old: new for new, old in enumerate(sorted(set(layer)))}
     return [number[old] for old in layer]
+
+
+@dataclass(frozen=True, slots=True)
+class Acyclic:
+    """Edges of a graph without cycles, and what had to be done for it.
+
+    ``edges``: distinct (source, target) pairs, in the order of their first appearance, the reversed ones already
+    turned round. ``reversed``: indices into ``edges``. ``of``: for every edge given the index into ``edges`` it
+    became, −1 for a self-loop.
+    """
+
+    edges: tuple[tuple[int, int], ...]
+    reversed: frozenset[int]
+    of: tuple[int, ...]
+
+    @property
+    def self_loops(self) -> int:
+        return sum(1 for index in self.of if index < 0)
+
+
+def back_edges(nodes: int, edges: Sequence[tuple[int, int]]) -> set[int]:
+    """Indices of edges that close a cycle in a depth-first walk from node 0 on, targets in the order of the edges.
+
+    Turning these round leaves no cycle: every other edge then leads from an earlier to a later node of the reversed
+    finishing order. Without a cycle, that is where every strongly connected component is one node, the result is empty.
+    """
+    graph = _digraph(nodes, edges)
+    if all(len(part) == 1 for part in nx().strongly_connected_components(graph)) and not any(a == b for a, b in edges):
+        return set()
+    closing: set[tuple[int, int]] = set()
+    path: set[int] = set()
+    for source, target, label in nx().dfs_labeled_edges(graph):
+        if label == "forward":
+            path.add(target)
+        elif label == "reverse":
+            path.discard(target)
+        elif target in path:
+            closing.add((source, target))
+    return {index for index, edge in enumerate(edges) if edge in closing}
+
+
+def nx() -> ModuleType:
+    """The networkx package, imported when a layout first needs it: the command line and the window's start do not."""
+    import networkx
+
+    return cast(ModuleType, networkx)
+
+
+def _digraph(nodes: int, edges: Iterable[tuple[int, int]]) -> Any:
+    """Nodes by number and edges in the order given, so that every walk through them is the same each time."""
+    graph = nx().DiGraph()
+    graph.add_nodes_from(range(nodes))
+    graph.add_edges_from(edges)
+    return graph
+
+
+def make_acyclic(nodes: int, edges: Sequence[tuple[int, int]]) -> Acyclic:
+    """Merge duplicates, drop self-loops, reverse the edges that close cycles.
+
+    An edge whose reverse is also given (a cycle of two) is turned round and then merged with it.
+    """
+    distinct: dict[tuple[int, int], int] = {}
+    for edge in edges:
+        if edge[0] != edge[1]:
+            distinct.setdefault(edge, len(distinct))
+    pairs = list(distinct)
+    turned = back_edges(nodes, pairs)
+    kept: dict[tuple[int, int], int] = {}
+    place: list[int] = []
+    reversed_edges: set[int] = set()
+    for index, (source, target) in enumerate(pairs):
+        pair = (target, source) if index in turned else (source, target)
+        at = kept.setdefault(pair, len(kept))
+        if index in turned and pair not in distinct:
+            reversed_edges.add(at)
+        place.append(at)
+    of = tuple(place[distinct[edge]] if edge[0] != edge[1] else -1 for edge in edges)
+    return Acyclic(tuple(kept), frozenset(reversed_edges), of)
+
+
+def topological_order(nodes: int, edges: Sequence[tuple[int, int]]) -> list[int]:
+    """Nodes of an acyclic graph by topological generation, those of one generation by number.
+
+    Raises
+    ------
+    ValueError
+        Where the edges have a cycle.
+    """
+    try:
+        return [node for part in nx().topological_generations(_digraph(nodes, edges)) for node in sorted(part)]
+    except nx().NetworkXUnfeasible:
+        raise ValueError("the edges have a cycle") from None

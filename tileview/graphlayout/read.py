@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from tileview.graphlayout.cycles import back_edges
+from tileview.graphlayout.layers import back_edges
 from tileview.graphlayout.structure import Edge, Node, NodeKind, RegionNodes, Structure
 from tileview.model.graph import Graph, InputKind, Operation, RepeatKind, UnknownKind, kind_name
 from tileview.model.timeline import Problem

@@ -11,8 +11,7 @@ import numpy.typing as npt
 
 from tileview.graphlayout.columns import Lane, arrange
 from tileview.graphlayout.coordinates import assign_x
-from tileview.graphlayout.cycles import make_acyclic
-from tileview.graphlayout.layers import Pin, assign_layers
+from tileview.graphlayout.layers import Pin, assign_layers, make_acyclic
 from tileview.graphlayout.order import reduce_crossings
 from tileview.graphlayout.proper import BEND_BUDGET, Proper, make_proper
 from tileview.graphlayout.token import Part, Silent, Token, check

@@ -7,10 +7,11 @@ whatever a broken graph holds is drawn or named.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from tileview.graphlayout.layers import nx
 from tileview.model.timeline import Problem
 
 
@@ -136,3 +137,67 @@ class Structure:
                 elif node.body is not None:
                     waiting.append(node.body)
         return total
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """Per node the operations it reads from, in the order of its operands, and those that read from it.
+
+    A body's ports are looked through: what reads a carried value has the Repeat's producer and the operation that
+    yields the next iteration's value as its producers. The results of a Repeat come from the Repeat. Ports have no
+    entries of their own.
+    """
+
+    producers: tuple[tuple[int, ...], ...]
+    consumers: tuple[tuple[int, ...], ...]
+
+    def within(self, starts: Iterable[int], hops: int) -> frozenset[int]:
+        """All nodes at most ``hops`` edges away from one of ``starts``, in either direction."""
+        graph = nx().Graph()
+        graph.add_nodes_from(range(len(self.producers)))
+        graph.add_edges_from((maker, node) for node, makers in enumerate(self.producers) for maker in makers)
+        lengths = (nx().single_source_shortest_path_length(graph, start, hops) for start in starts)
+        return frozenset(node for reached in lengths for node in reached)
+
+
+def find_neighbours(structure: Structure) -> Neighbours:
+    """The neighbours of every node; linear in nodes and uses of values (times the nesting where ports are looked
+    through).
+    """
+    into: dict[tuple[int, int], list[int]] = {}
+    for edge in structure.edges:
+        into.setdefault((edge.target, edge.slot), []).append(edge.source)
+    producers: list[dict[int, None]] = [{} for _ in structure.nodes]
+    for edge in structure.edges:
+        target = structure.nodes[edge.target]
+        if not target.is_port:
+            producers[edge.target].update(dict.fromkeys(_makers(structure, into, edge.source)))
+    consumers: list[dict[int, None]] = [{} for _ in structure.nodes]
+    for node, makers in enumerate(producers):
+        for maker in makers:
+            consumers[maker][node] = None
+    return Neighbours(tuple(tuple(entry) for entry in producers), tuple(tuple(entry) for entry in consumers))
+
+
+def _makers(structure: Structure, into: dict[tuple[int, int], list[int]], source: int) -> list[int]:
+    """The operations behind a node: itself, or, for a port, what feeds it from outside and from one round before."""
+    found: list[int] = []
+    seen: set[int] = set()
+    waiting = [source]
+    while waiting:
+        index = waiting.pop(0)
+        if index in seen:
+            continue
+        seen.add(index)
+        node = structure.nodes[index]
+        if not node.is_port:
+            found.append(index)
+            continue
+        if node.kind is not NodeKind.ARGUMENT:
+            continue
+        region = structure.regions[node.region]
+        if region.owner is not None:
+            waiting.extend(into.get((region.owner, node.slot), ()))
+        if node.slot < min(region.carried, len(region.yields)):
+            waiting.extend(into.get((region.yields[node.slot], node.slot), ()))
+    return found

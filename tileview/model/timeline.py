@@ -8,7 +8,7 @@ turns them into Python objects.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
@@ -259,3 +259,16 @@ class Timeline:
     problems: tuple[Problem, ...] = ()
     parameters: frozenset[int] = frozenset()
     """Roots that live to the end as resident parameters, where known."""
+    made_at: Mapping[int, int] = field(default_factory=dict)
+    """Root → the step at which it is first live, which makes it. Inputs are not in it, nor what a file has live at its
+    first step: nothing tells inputs from what that step makes."""
+
+    def maker(self, root: int) -> int | None:
+        """The operation whose plan makes an allocation: that of the step which makes it; None where none does.
+
+        The one rule by which bytes belong to operations. A copy or a cast that a plan asks for of another operation's
+        result is made by that plan, whatever value it stems from; memory that a result takes over from an operand stays
+        with the operation that made it first.
+        """
+        step = self.made_at.get(root)
+        return None if step is None else self.steps[step].source

@@ -8,11 +8,11 @@ the disagreement is seen.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from tileview.analysis.allocation_names import allocation_name, scratch_name
 from tileview.analysis.linkage import Counterparts
 from tileview.analysis.words import precision_short, shape_text
 from tileview.model.sizes import UNAVAILABLE, Size, Unavailable
@@ -52,8 +52,6 @@ class AllocationRow:
     value: int | None = None
     """Index of the value that decides."""
     note: str = ""
-    suffix: str = ""
-    """Number of the value, where the name alone does not tell rows apart."""
     tensor: str = ""
     """Shape and precision, for the tip."""
     unsized: int = 0
@@ -107,8 +105,6 @@ class AllocationFigures:
         self.counterparts = counterparts
         self._tile: int | None = -1
         self._figures: dict[int, AllocationRow | None] = {}
-        names = Counter(timeline.values[root].name for root in timeline.aliases)
-        self._ambiguous = frozenset(name for name, count in names.items() if count > 1)
 
     def table(
         self, step: int, tile: int | None = None, span: tuple[int, int] | None = None, names: str = ""
@@ -124,7 +120,7 @@ class AllocationFigures:
         span : (start, stop) or None
             Half-open range of steps: every allocation live anywhere in it.
         names : str
-            Words that a row's name or group must contain; sums are of what is shown.
+            Words that a row's name or group must contain. Sums are of what is shown, shares of all that is there.
         """
         timeline = self.timeline
         steps = len(timeline.steps)
@@ -146,11 +142,9 @@ class AllocationFigures:
         rows.extend(self._scratch_rows(start, stop, tile))
         if span is None and tile is not None:
             rows.extend(self._unexplained(step, tile, rows))
-        if names.strip():
-            rows = [row for row in rows if matches(names, row.name, row.group)]
+        usage = _totals(rows).total
+        rows = [replace(row, usage=usage) for row in rows if matches(names, row.name, row.group)]
         totals = _totals(rows)
-        usage = totals.total
-        rows = [replace(row, usage=usage) for row in rows]
         return AllocationTable(
             tuple(rows),
             totals,
@@ -171,8 +165,6 @@ class AllocationFigures:
     def _row(self, root: int, tile: int | None) -> AllocationRow | None:
         if root not in self._figures:
             row = allocation_row(self.timeline, root, tile)
-            if row is not None and row.name in self._ambiguous:
-                row = replace(row, suffix=f" #{self.timeline.values[root].id}")
             if row is not None and self.counterparts is not None:
                 row = replace(row, linked=self.counterparts.bytes_there(root, tile))
             self._figures[root] = row
@@ -192,15 +184,16 @@ class AllocationFigures:
             for column in (0, 1):
                 size = scratch[:, column].max(initial=0) if tile is None else scratch[tile, column]
                 largest[column] = max(largest[column], int(size))
+        name = scratch_name(self.timeline, start) if stop == start + 1 else "scratch"
         rows = [
-            AllocationRow(RowKind.SCRATCH, None, "scratch", "", memory_class, size, 0, 0, 1, size, 0)
+            AllocationRow(RowKind.SCRATCH, None, name, "", memory_class, size, 0, 0, 1, size, 0)
             for memory_class, size in zip((MemoryClass.STANDARD, MemoryClass.INTERLEAVED), largest, strict=True)
             if size
         ]
         if unavailable:
             rows.append(
                 AllocationRow(
-                    RowKind.SCRATCH, None, "scratch", "", MemoryClass.STANDARD, None, None, None, 1, UNAVAILABLE, 0
+                    RowKind.SCRATCH, None, name, "", MemoryClass.STANDARD, None, None, None, 1, UNAVAILABLE, 0
                 )
             )
         return rows
@@ -239,14 +232,15 @@ class AllocationFigures:
 def allocation_row(timeline: Timeline, root: int, tile: int | None) -> AllocationRow | None:
     """The row of one allocation on a tile (None: its largest tile); None where it holds nothing there."""
     value = timeline.values[root]
+    name = allocation_name(timeline, root)
     members = timeline.aliases.get(root, (root,))
     tensor = f"{shape_text(value.shape)} {precision_short(value.precision)}"
     memory_class = timeline.values[members[-1]].memory_class
     if root in timeline.unavailable_roots:
         reasons = [timeline.values[i].layout_error for i in members if timeline.values[i].layout_error]
         return AllocationRow(
-            RowKind.ALLOCATION, root, value.name, value.group, memory_class, None, None, None, value.copies,
-            UNAVAILABLE, 0, len(members), root, reasons[0] or "" if reasons else "", "", tensor,
+            RowKind.ALLOCATION, root, name, value.group, memory_class, None, None, None, value.copies,
+            UNAVAILABLE, 0, len(members), root, reasons[0] or "" if reasons else "", tensor,
         )  # fmt: skip
     sizes = timeline.tiles.allocation(root)
     at = last_largest(sizes) if tile is None else tile
@@ -267,8 +261,8 @@ def allocation_row(timeline: Timeline, root: int, tile: int | None) -> Allocatio
         payload, tail, align = payload, None, None
         note = "The file's size of this allocation is not what its payload, tail and alignment give."
     return AllocationRow(
-        RowKind.ALLOCATION, root, value.name, value.group, memory_class, payload, align, tail, copies, size, 0,
-        len(members), decides, note, "", tensor,
+        RowKind.ALLOCATION, root, name, value.group, memory_class, payload, align, tail, copies, size, 0,
+        len(members), decides, note, tensor,
     )  # fmt: skip
 
 

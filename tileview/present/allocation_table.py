@@ -116,7 +116,7 @@ class AllocationSpec(TableSpec[AllocationRow]):
         Column("Copies", True, "Bytes = (payload + align + tail) × copies"),
         Column("Bytes", True, "What the allocation takes on the tile", "bytes"),
         Column("Share", True, "Of the known usage of the tile", "%"),
-        Column("KiB", True, "The bytes in KiB", "bytes"),
+        Column("KiB", True, "The bytes in KiB", "kib"),
         Column("Linked", True, "What the linked file has in its place on the same tile", "bytes"),
     )
 
@@ -145,6 +145,12 @@ class AllocationSpec(TableSpec[AllocationRow]):
             case AllocationColumn.LINKED:
                 return self._linked(row)
 
+    def fields(self, row: AllocationRow) -> list[Field]:
+        found = super().fields(row)
+        if isinstance(row.bytes, int):
+            found[AllocationColumn.KIB] = round(row.bytes / 1024, 1)
+        return found
+
     def sort_value(self, row: AllocationRow, column: int) -> Field:
         if column in _SIZES:
             return UNAVAILABLE if row.unsized else row.bytes
@@ -169,7 +175,7 @@ class AllocationSpec(TableSpec[AllocationRow]):
         if row.kind is RowKind.SCRATCH:
             tone = Tone.UNAVAILABLE if mark else Tone.MUTED
             return Cell(mark + row.name, row.name, "Temporary memory of the step itself", tone, bool(mark))
-        tip = f"{row.name}{row.suffix} {row.tensor}"
+        tip = f"{row.name} {row.tensor}"
         if row.members > 1:
             tip += f": {row.members} values share this memory"
         if mark:
@@ -177,7 +183,7 @@ class AllocationSpec(TableSpec[AllocationRow]):
         if row.note:
             tip += f"\n{row.note}"
         tone = Tone.UNAVAILABLE if mark else Tone.TEXT
-        return Cell(mark + row.name + row.suffix, row.name + row.suffix, tip, tone, bool(mark))
+        return Cell(mark + row.name, row.name, tip, tone, bool(mark))
 
     def _part(self, row: AllocationRow, size: Size | None) -> Cell:
         if size is None:

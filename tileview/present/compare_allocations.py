@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
+from tileview.analysis.allocation_names import allocation_name
 from tileview.analysis.lifetimes import largest_bytes, live_spans
 from tileview.analysis.loads import (
     LoadItem,
@@ -56,7 +57,7 @@ def _all_items(timeline: Timeline) -> tuple[LoadItem, ...]:
     items = []
     for root in sorted(live_spans(timeline)):
         last = allocation_value(timeline, root)
-        items.append(LoadItem(root, last.name, last.memory_class, largest_bytes(timeline, root)))
+        items.append(LoadItem(root, allocation_name(timeline, root), last.memory_class, largest_bytes(timeline, root)))
     return tuple(items)
 
 

@@ -119,30 +119,6 @@ def tile_at(timeline: Timeline, shown: Curves, step: int) -> int:
 # -- what is marked ------------------------------------------------------------------------------------------------
 
 
-def over_steps(timeline: Timeline) -> BoolArray:
-    """(steps,): whether some tile is over a budget: total + reserve over the budget, or interleaved over its own.
-
-    A step with an unavailable term counts when what is known of it is over already.
-    """
-    if not timeline.steps:
-        return np.zeros(0, dtype=np.bool_)
-    worst = timeline.tiles.worst()
-    total_limit = timeline.budget_bytes - timeline.reserve_bytes
-    return (worst[:, 2] > total_limit) | (worst[:, 1] > timeline.interleaved_budget_bytes)
-
-
-def next_marked(marked: BoolArray, step: int | None, forward: bool) -> int | None:
-    """The next marked step after (or before) ``step``, None where there is none; from an end where ``step`` is None."""
-    places = np.flatnonzero(marked)
-    if step is None:
-        step = -1 if forward else len(marked)
-    if forward:
-        index = int(np.searchsorted(places, step, side="right"))
-        return int(places[index]) if index < len(places) else None
-    index = int(np.searchsorted(places, step, side="left")) - 1
-    return int(places[index]) if index >= 0 else None
-
-
 @dataclass(frozen=True, slots=True)
 class PeakMark:
     """A peak: its letter on the plot and on the keyboard, what it is, where and how much."""

@@ -1,6 +1,6 @@
 """What the boxes of the graph hold at a step, and what each operation is doing then.
 
-An allocation is counted under the operation whose result its values stem from, scratch under the operation of the step,
+An allocation is counted under the operation whose plan makes it, scratch under the operation of the step,
 parameters and inputs under the operation that reads them (:mod:`tileview.analysis.holdings`).
 """
 
@@ -157,8 +157,10 @@ def _states(
         if node is not None:
             states[node] = StepState.COMING if first > step else StepState.DONE
     for root in timeline.steps[step].live:
-        origin = timeline.values[root].origin
-        node = None if origin is None else structure.by_operation.get(owners.get(origin, -1))
+        origin, maker = timeline.values[root].origin, timeline.maker(root)
+        if maker is None and origin is not None:
+            maker = owners.get(origin)
+        node = None if maker is None else structure.by_operation.get(maker)
         if node is not None:
             states[node] = StepState.HOLDS
     source = timeline.steps[step].source

@@ -1,6 +1,6 @@
 """The operations of a recipe as a tree of regions, with what each holds of the selected peak.
 
-Bytes are shared out as in the graph (:mod:`tileview.analysis.holdings`): an allocation belongs to the operation that
+Bytes are shared out by :mod:`tileview.analysis.holdings`: an allocation belongs to the operation whose plan
 makes it, scratch to the operation whose step needs it, parameters and inputs to the operation that reads them, and each
 is counted once; what belongs to none has a row of its own. So the rows of the outermost region add up to the usage of
 the tile. A timeline without a recipe has no graph: there the operations named by its steps stand, each with its steps.
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from tileview.analysis.holdings import NO_HOLDINGS, Holdings, first_sources
+from tileview.analysis.holdings import NO_HOLDINGS, Holdings
 from tileview.analysis.words import counted, kind_short, kind_words
 from tileview.model.graph import Operation, RepeatKind, UnknownKind
 from tileview.model.recipe import Recipe
@@ -245,14 +245,6 @@ class StepOperations:
         for step in timeline.steps:
             self._grouped.setdefault(step.source, []).append(step.index)
         self._empty: dict[int | None, Node[OperationRow]] = {}
-        self._firsts: dict[int, int | None] | None = None
-
-    @property
-    def firsts(self) -> dict[int, int | None]:
-        """Root → operation of the step at which it is first live; None for what the timeline starts with."""
-        if self._firsts is None:
-            self._firsts = first_sources(self._timeline)
-        return self._firsts
 
     def nodes(
         self, held: Holdings = NO_HOLDINGS, query: str = "", within: tuple[int, int] | None = None

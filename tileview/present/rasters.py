@@ -16,8 +16,9 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from tileview.analysis.overflows import tiles_over
 from tileview.core.geometry.chip import Grid
-from tileview.model.timeline import ByteArray, Timeline, last_largest
+from tileview.model.timeline import ByteArray, Timeline
 from tileview.present.colours import LEVELS, Ramp, Slot, hatch_slots
 from tileview.present.curves import BoolArray, IndexArray, matching_steps
 from tileview.present.ticks import binary_spacing
@@ -60,28 +61,6 @@ class TileField:
     baseline_step: int | None = None
 
 
-def over_tiles(timeline: Timeline, usage: ByteArray) -> BoolArray:
-    """(tiles,): total + reserve over the budget, or interleaved over its own; ``usage`` is (tiles, 2)."""
-    total_over = usage[:, 0] + usage[:, 1] + timeline.reserve_bytes > timeline.budget_bytes
-    return np.asarray(total_over | (usage[:, 1] > timeline.interleaved_budget_bytes), dtype=np.bool_)
-
-
-def fullest_tile(timeline: Timeline, step: int, column: int | None = None) -> int:
-    """The tile to look at for a step: with a class (0 standard, 1 interleaved) the last that holds most of it.
-
-    Without one it is the last with the largest total, unless that one is within its budgets and another is not (by
-    interleaved bytes): then the one of those over with the largest total.
-    """
-    usage = timeline.tiles.usage(step)
-    if column is not None:
-        return last_largest(usage[:, column])
-    total = usage[:, 0] + usage[:, 1]
-    over = over_tiles(timeline, usage)
-    if bool(over.any()):
-        total = np.where(over, total, -1)
-    return last_largest(total)
-
-
 def unavailable_at(timeline: Timeline, step: int) -> tuple[int, ...]:
     """Roots live at a step whose size could not be computed."""
     return tuple(root for root in timeline.steps[step].live if root in timeline.unavailable_roots)
@@ -111,7 +90,7 @@ def tile_field(
         Show the known part of a step with unavailable terms instead of declaring all tiles unavailable.
     """
     usage = timeline.tiles.usage(step)
-    over = over_tiles(timeline, usage)
+    over = tiles_over(timeline, usage)
     absent = np.zeros(timeline.tile_count, dtype=np.bool_)
     if metric is Metric.ALLOCATION:
         return _allocation_field(timeline, step, root, over)

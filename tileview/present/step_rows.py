@@ -5,17 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
+from tileview.analysis.overflows import steps_over
 from tileview.model.sizes import exact_text, percent_text
 from tileview.model.timeline import Timeline, TimelineStep
-from tileview.present.curves import over_steps, unavailable_steps
+from tileview.present.curves import unavailable_steps
 from tileview.present.tables import EMPTY_CELL, Cell, Column, Node, TableSpec, Tone, kib_cell, matches
 
 
 @dataclass(frozen=True, slots=True)
 class StepRow:
-    """One step. ``total``, ``standard`` and ``interleaved`` are the largest of any tile, in bytes, what is known of
-    them; ``tile`` is the (last) tile of the largest total. ``over`` says by how much and of what, empty where nothing
-    is over.
+    """One step.
+
+    ``total``, ``standard`` and ``interleaved`` are the largest of any tile, in bytes, what is known of them; ``tile``
+    is the (last) tile of the largest total, ``needed`` that with the reserve. ``over`` says by how much and of what,
+    empty where nothing is over.
     """
 
     step: TimelineStep
@@ -23,7 +26,8 @@ class StepRow:
     standard: int
     interleaved: int
     tile: int
-    limit: int
+    needed: int
+    budget: int
     unavailable: bool
     over: str
     peak: str
@@ -36,8 +40,7 @@ def step_nodes(timeline: Timeline, query: str = "", within: tuple[int, int] | No
     if not timeline.steps:
         return ()
     worst = timeline.tiles.worst()
-    over, missing = over_steps(timeline).tolist(), unavailable_steps(timeline).tolist()
-    limit = timeline.budget_bytes - timeline.reserve_bytes
+    over, missing = steps_over(timeline).tolist(), unavailable_steps(timeline).tolist()
     nodes = []
     for step, figures, is_over, is_missing in zip(timeline.steps, worst.tolist(), over, missing, strict=True):
         if within is not None and not within[0] <= step.index < within[1]:
@@ -48,7 +51,16 @@ def step_nodes(timeline: Timeline, query: str = "", within: tuple[int, int] | No
         standard, interleaved, total, tile = figures
         text = _over_text(timeline, total, interleaved) if is_over else ""
         row = StepRow(
-            step, total, standard, interleaved, tile, limit, is_missing, text, _peak_text(timeline, step.index)
+            step,
+            total,
+            standard,
+            interleaved,
+            tile,
+            total + timeline.reserve_bytes,
+            timeline.budget_bytes,
+            is_missing,
+            text,
+            _peak_text(timeline, step.index),
         )
         nodes.append(Node(step.index, row))
     return tuple(nodes)
@@ -93,7 +105,7 @@ class StepSpec(TableSpec[StepRow]):
         Column("Op", True, "The operation of the graph that the step belongs to"),
         Column("Operation text"),
         Column("Worst tile", True, "Largest total of any tile, without the reserve", "bytes"),
-        Column("Budget", True, "Share of the budget left by the reserve", "per cent"),
+        Column("Budget", True, "Share of the budget, the reserve counted in", "per cent"),
         Column("Marks"),
         Column("Runs", True, "How often the step runs: the product of the counts of the Repeats around it"),
     )
@@ -112,12 +124,12 @@ class StepSpec(TableSpec[StepRow]):
             case StepColumn.TOTAL:
                 return self._total(row)
             case StepColumn.SHARE:
-                if row.limit <= 0:
+                if row.budget <= 0:
                     return EMPTY_CELL
                 tone = Tone.OVER if row.over else Tone.UNAVAILABLE if row.unavailable else Tone.TEXT
                 least = "≥ " if row.unavailable else ""
-                text = f"{least}{percent_text(row.total, row.limit)}"
-                return Cell(text, round(100 * row.total / row.limit, 3), tone=tone)
+                text = f"{least}{percent_text(row.needed, row.budget)}"
+                return Cell(text, round(100 * row.needed / row.budget, 3), tone=tone)
             case StepColumn.MARKS:
                 return self._marks(row)
 

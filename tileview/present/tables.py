@@ -136,7 +136,10 @@ class TableSpec(Generic[R]):
 
     def header(self) -> list[str]:
         """Titles for CSV, with the unit in brackets where the values have one."""
-        return [f"{column.title} ({column.unit})" if column.unit else column.title for column in self.columns]
+        return [
+            column.title if column.unit in ("", column.title.casefold()) else f"{column.title} ({column.unit})"
+            for column in self.columns
+        ]
 
     def fields(self, row: R) -> list[Field]:
         """A row's values for CSV and the clipboard; the text where a cell has no value of its own."""

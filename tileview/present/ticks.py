@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tileview.model.sizes import exact_text
+from tileview.model.sizes import exact_text, kib_text
 
 _UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B"))
 
@@ -50,6 +50,13 @@ def byte_ticks(low: int, high: int, most: int = 8) -> tuple[Tick, ...]:
         Tick(index * spacing, f"{_signed(index * spacing // size)} {unit}")
         for index in range(first, high // spacing + 1)
     )
+
+
+def scale_text(size: int, low: int, high: int) -> str:
+    """A figure at the end of a scale from ``low`` to ``high``, in the unit of its ticks: exact bytes below 1 KiB."""
+    if high - low >= 1024:
+        return kib_text(size)
+    return exact_text(size) if size >= 0 else f"−{exact_text(-size)}"
 
 
 def _signed(number: int) -> str:

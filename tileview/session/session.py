@@ -369,18 +369,8 @@ class Session:
         operation = self._selection.operation
         timeline = self.timeline
         if root is not None and timeline is not None and self.graph is not None:
-            operation = self.producer_of_root(root)
+            operation = timeline.maker(root)
         self.select(replace(self._selection, allocation=root, operation=operation))
-
-    def producer_of_root(self, root: int) -> int | None:
-        """The graph operation whose step first has an allocation live; None for inputs."""
-        timeline = self.timeline
-        if timeline is None:
-            return None
-        for step in timeline.steps:
-            if root in step.live:
-                return step.source if step.index > 0 or root not in timeline.parameters else None
-        return None
 
 
 def _edits_to(state: EditState) -> tuple[Edit, ...]:

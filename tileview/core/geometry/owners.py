@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tileview.core.geometry.partition import OwnerArray
-from tileview.core.geometry.resolve import Resolved
+from tileview.core.geometry.resolved import Resolved
 from tileview.errors import TileViewError
 from tileview.model.program import Owners
 

@@ -8,17 +8,7 @@ from tileview.core.lowering.sheet import Sheet
 from tileview.core.lowering.tilings import ZERO, from_start
 from tileview.core.lowering.valuetypes import RefusedError, ValueType
 from tileview.model.plan import ProductGrid, Staging, StagingKind
-from tileview.model.tensor import (
-    LEFT,
-    TRANSPOSED_RIGHT,
-    Axis,
-    Layout,
-    MemoryClass,
-    Order,
-    OrderKind,
-    Precision,
-    Tiling,
-)
+from tileview.model.tensor import LEFT, TRANSPOSED_RIGHT, Axis, Layout, MemoryClass, Order, OrderKind, Precision, Tiling
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,17 +9,7 @@ from typing import Final
 from tileview.core.lowering.inputs import flat_grain, flat_owners
 from tileview.core.lowering.tilings import ZERO, from_end, linear
 from tileview.core.lowering.valuetypes import RefusedError, TypeTable, ValueType
-from tileview.model.tensor import (
-    LEFT,
-    ROW_MAJOR,
-    TRANSPOSED_LEFT,
-    Layout,
-    Order,
-    OrderKind,
-    Precision,
-    Shape,
-    Tiling,
-)
+from tileview.model.tensor import LEFT, ROW_MAJOR, TRANSPOSED_LEFT, Layout, Order, OrderKind, Precision, Shape, Tiling
 
 _MICRO_BYTES: Final = 32
 _OWNER_BYTES: Final = 256

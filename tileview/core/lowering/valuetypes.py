@@ -11,7 +11,8 @@ from __future__ import annotations
 from math import prod
 from typing import Final
 
-from tileview.core.geometry.resolve import LayoutError, LayoutErrorKind, Resolved, resolve, same_distribution
+from tileview.core.geometry.resolve import LayoutError, LayoutErrorKind, resolve, same_distribution
+from tileview.core.geometry.resolved import Resolved
 from tileview.model.tensor import Layout, Precision, Shape
 
 

@@ -216,6 +216,7 @@ class _Measurement:
                 Problem("error", value.name, f"no size: {value.reason}", value=value.value) for value in unsized
             ),
             parameters=self.lifetimes.parameters,
+            made_at=self.lifetimes.made_at,
         )
 
     def _unsized(self) -> tuple[Unsized, ...]:

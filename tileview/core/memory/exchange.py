@@ -10,7 +10,8 @@ from functools import lru_cache
 from math import prod
 from typing import NamedTuple
 
-from tileview.core.geometry.resolve import LayoutError, Resolved, resolve, same_distribution
+from tileview.core.geometry.resolve import LayoutError, resolve, same_distribution
+from tileview.core.geometry.resolved import Resolved
 from tileview.core.memory.scratch import contributors, stages
 from tileview.model.program import Copy, Step, Sum, Value
 from tileview.model.sizes import UNAVAILABLE, Size, Unavailable

@@ -14,7 +14,7 @@ from tileview.core.memory.file_rows import FileRows
 from tileview.core.memory.file_tiles import FileNumbers
 from tileview.core.memory.infer import Inferred, born, infer_groups
 from tileview.core.memory.rows import layout_fault
-from tileview.core.memory.usage import PlacedTiles, live_spans
+from tileview.core.memory.usage import PlacedTiles, live_stretches
 from tileview.core.memory.verdict import Budgets, Place, Unsized, contiguous_bytes, decide
 from tileview.model.sizes import LARGEST_COUNTED_BYTES, UNAVAILABLE, Size, Unavailable, size_to_u64
 from tileview.model.tensor import MemoryClass
@@ -55,7 +55,7 @@ class _Reader:
         self.file = file
         self.problems: list[Problem] = []
         self.live = self._live_roots()
-        self.spans = live_spans(self.live)
+        self.spans = live_stretches(self.live)
         self.inferred: Inferred = infer_groups(file, self.spans)
         self.rows = FileRows(file, self.inferred)
         self.unavailable = frozenset(
@@ -172,7 +172,15 @@ class _Reader:
             derived=not file.has_tiles,
             notes=self._notes(),
             problems=tuple(problems),
+            made_at=self._made_at(),
         )
+
+    def _made_at(self) -> dict[int, int]:
+        """Root → the step that makes it; not for what is live at the first step, which may be an input."""
+        found: dict[int, int] = {}
+        for root, first, _ in self.spans:
+            found[root] = min(first, found.get(root, first))
+        return {root: step for root, step in found.items() if step}
 
     def _notes(self) -> tuple[str, ...]:
         notes = [] if self.file.has_tiles else [DERIVED_NOTE]

@@ -28,6 +28,12 @@ class Lifetimes:
     spans: dict[int, tuple[int, int]]
     parameters: frozenset[int]
 
+    @property
+    def made_at(self) -> dict[int, int]:
+        """Root → the step that makes it; inputs are made by none."""
+        given = frozenset(self.initial)
+        return {root: first for root, (first, _) in self.spans.items() if root not in given}
+
 
 class LiveSets(Sequence[tuple[int, ...]]):
     """The live roots of each step, ascending, put together when one is looked at: for those who look at few."""

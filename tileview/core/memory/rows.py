@@ -11,7 +11,8 @@ from functools import lru_cache
 import numpy as np
 
 from tileview.core.geometry.owners import OwnerError, check_owners, spread
-from tileview.core.geometry.resolve import LayoutError, Resolved, layout_failure, resolve
+from tileview.core.geometry.resolve import LayoutError, layout_failure, resolve
+from tileview.core.geometry.resolved import Resolved
 from tileview.model.config import INTERLEAVED_ELEMENT_BYTES, STANDARD_ELEMENT_BYTES
 from tileview.model.program import DIRECT_OWNERS, Owners
 from tileview.model.sizes import LARGEST_COUNTED_BYTES, UNAVAILABLE, Size

@@ -201,7 +201,7 @@ class PlacedTiles:
     def spans(self) -> Sequence[tuple[int, int, int]]:
         """(root, first step, step after the last) of every stretch in which an allocation is live."""
         if self._spans is None:
-            self._spans = live_spans(self._live)
+            self._spans = live_stretches(self._live)
         return self._spans
 
     def tile_curve(self, tile: int) -> ByteArray:
@@ -258,7 +258,7 @@ def _zeros(tile_count: int) -> ByteArray:
     return zeros
 
 
-def live_spans(live: Sequence[tuple[int, ...]]) -> list[tuple[int, int, int]]:
+def live_stretches(live: Sequence[tuple[int, ...]]) -> list[tuple[int, int, int]]:
     """(root, first step, step after the last) for every unbroken stretch of a root in the live sets."""
     spans: list[tuple[int, int, int]] = []
     since: dict[int, int] = {}

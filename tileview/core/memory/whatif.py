@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from tileview.core.memory.assemble import Allocations, StepFacts, assemble
 from tileview.core.memory.rows import Footprint, footprint, layout_fault
-from tileview.core.memory.usage import PlacedTiles, live_spans
+from tileview.core.memory.usage import PlacedTiles, live_stretches
 from tileview.core.memory.verdict import Budgets, Place, Unsized, decide
 from tileview.model.sizes import LARGEST_COUNTED_BYTES, UNAVAILABLE, Size, Unavailable
 from tileview.model.tensor import Layout, MemoryClass
@@ -141,7 +141,7 @@ class _Changed:
             if isinstance(value.bytes, Unavailable) or value.bytes > LARGEST_COUNTED_BYTES
         )
         live = [step.live for step in base.steps]
-        spans = live_spans(live)
+        spans = live_stretches(live)
         scratch = self._scratch()
         rows = _ChangedRows(base, self.footprints, self.values)
         self.placed = PlacedTiles(

@@ -9,6 +9,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction, QGuiApplication, QPalette, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QTabBar, QVBoxLayout, QWidget
 
+from tileview.analysis.allocation_names import allocation_name
 from tileview.analysis.lifetimes import Lives
 from tileview.analysis.linkage import Counterparts
 from tileview.analysis.words import kind_words
@@ -186,7 +187,7 @@ class DetailsView(View):
             sections.insert(2, self._linked(counterparts.allocation_lines(root, tile)))
         owners = owners_of(program, timeline.values[root].id) or DIRECT_OWNERS
         self.partition.show_picture(picture(timeline, root, tile, owners), self.bridge.theme)
-        self._write(timeline.values[root].name, sections, (Subject.ALLOCATION, root))
+        self._write(allocation_name(timeline, root), sections, (Subject.ALLOCATION, root))
 
     def _counterparts(self, timeline: Timeline | None) -> Counterparts | None:
         """What matches in the linked file; None where none is linked."""

@@ -198,7 +198,7 @@ class OperationsView(View):
             self._sizes = (tile, {})
         sizes = self._sizes[1]
         if self._steps is not None:
-            return step_holdings(timeline, step, tile, self._steps.firsts, sizes)
+            return step_holdings(timeline, step, tile, sizes)
         return holdings(timeline, step, tile, self._owners, self._readers, self._hosts, sizes)
 
     def _words(self, timeline: Timeline | None) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-import numpy as np
 from PySide6.QtCore import QObject
 
+from tileview.analysis.loads import peak_place
+from tileview.analysis.overflows import next_place_over, steps_over
 from tileview.model.graph import kind_name
-from tileview.model.timeline import Timeline, fullest_tile, last_largest
 from tileview.qt.base.command import Command
 from tileview.qt.jobs.session_signals import Bridge
 from tileview.session.session import Session
@@ -88,25 +88,12 @@ def go_to(session: Session, place: Place) -> None:
         session.select(replace(selection, operation=place.number, step=step, allocation=None))
 
 
-def over_budget_steps(timeline: Timeline) -> list[int]:
-    """Steps whose worst tile, with the reserve, exceeds the budget, or whose interleaved bytes exceed their region."""
-    if not timeline.steps:
-        return []
-    worst = timeline.tiles.worst()
-    over = (worst[:, 2] + timeline.reserve_bytes > timeline.budget_bytes) | (
-        worst[:, 1] > timeline.interleaved_budget_bytes
-    )
-    return [int(step) for step in np.flatnonzero(over)]
-
-
 class Navigator(QObject):
     """The commands of the Go menu."""
 
     def __init__(self, bridge: Bridge, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._bridge = bridge
-        self._over_for: Timeline | None = None
-        self._over: list[int] = []
 
     @property
     def _session(self) -> Session:
@@ -156,36 +143,22 @@ class Navigator(QObject):
         timeline = self._session.timeline
         if timeline is None:
             return
-        step = {
-            "total": timeline.total_peak_step,
-            "standard": timeline.standard_peak_step,
-            "interleaved": timeline.interleaved_peak_step,
-        }[kind]
-        if step is None or step >= len(timeline.steps):
+        place = peak_place(timeline, {"total": "P", "standard": "S", "interleaved": "I"}[kind])
+        if place is None:
             self._bridge.message.emit(f"The {kind} peak is not reached at a step of this timeline.")
             return
-        if kind == "total":
-            tile = fullest_tile(timeline.tiles, step)
-        else:
-            column = timeline.tiles.usage(step)[:, 0 if kind == "standard" else 1]
-            tile = last_largest(column)
-        self._session.select(replace(self._session.selection, step=step, tiles=(tile,)))
+        self._session.select(replace(self._session.selection, step=place.step, tiles=(place.tile,)))
 
     def _over_budget(self, direction: int) -> None:
         timeline = self._session.timeline
         if timeline is None:
             return
-        if timeline is not self._over_for:
-            self._over_for, self._over = timeline, over_budget_steps(timeline)
-        here = self._session.selection.step
-        if direction > 0:
-            found = next((step for step in self._over if here is None or step > here), None)
-        else:
-            found = next((step for step in reversed(self._over) if here is None or step < here), None)
-        if found is None:
+        place = next_place_over(timeline, self._session.selection.step, direction > 0)
+        if place is None:
             which = "later" if direction > 0 else "earlier"
-            text = f"No {which} step is over the budget." if self._over else "No step is over the budget."
+            text = (
+                f"No {which} step is over the budget." if steps_over(timeline).any() else "No step is over the budget."
+            )
             self._bridge.message.emit(text)
             return
-        tile = fullest_tile(timeline.tiles, found)
-        self._session.select(replace(self._session.selection, step=found, tiles=(tile,)))
+        self._session.select(replace(self._session.selection, step=place.step, tiles=(place.tile,)))

@@ -11,7 +11,7 @@ from tileview.model.sizes import kib_text
 from tileview.present.colours import LEVELS, Ramp, Slot
 from tileview.present.rasters import Scale
 from tileview.present.tables import signed_kib
-from tileview.present.ticks import byte_ticks
+from tileview.present.ticks import byte_ticks, scale_text
 from tileview.qt.base.painting import painting
 from tileview.qt.base.theme import Theme
 from tileview.qt.views.tiles.paint import IndexedPicture, draw_swatch, table_of
@@ -185,7 +185,7 @@ class ColourBar(QWidget):
             self._draw_entries(painter, 8 + _BAR + metrics.height() + 4)
 
     def _end_text(self, size: int) -> str:
-        return signed_kib(size) if self._scale.diverging else kib_text(size)
+        return signed_kib(size) if self._scale.diverging else scale_text(size, self._scale.low, self._scale.high)
 
     def _x(self, bar: QRect, size: int) -> float:
         return bar.x() + (size - self._scale.low) * (bar.width() - 1) / (self._scale.high - self._scale.low)

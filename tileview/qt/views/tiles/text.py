@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tileview.analysis.allocation_names import allocation_name
 from tileview.core.geometry.chip import Grid, grid, physical_id
 from tileview.model.sizes import exact_text, kib_text, percent_text, size_text
 from tileview.model.timeline import Timeline, last_largest
@@ -47,7 +48,7 @@ def tile_tip(timeline: Timeline, chip: Grid, field: TileField, tile: int, root: 
         short = interleaved - timeline.interleaved_budget_bytes
         lines.append(f"interleaved is {exact_text(short)} over its budget")
     if field.metric is Metric.ALLOCATION and root is not None:
-        name = timeline.values[root].name
+        name = allocation_name(timeline, root)
         size = "unavailable" if field.missing else size_text(int(field.values[tile]))
         lines.append(f"{name}  {size if field.missing or not field.absent[tile] else 'nothing on this tile'}")
     if field.metric is Metric.DIFFERENCE and not field.missing:
@@ -81,7 +82,7 @@ def headline(timeline: Timeline, field: TileField, tile: int | None, root: int |
     elif field.metric is Metric.ALLOCATION and root is not None:
         held = int((~field.absent).sum())
         live = "" if root in step.live else ", not live at this step"
-        parts.append(f"{timeline.values[root].name} on {held:,} tile{'' if held == 1 else 's'}{live}")
+        parts.append(f"{allocation_name(timeline, root)} on {held:,} tile{'' if held == 1 else 's'}{live}")
     elif field.metric is Metric.DIFFERENCE:
         low, high = int(field.values.min(initial=0)), int(field.values.max(initial=0))
         parts.append(f"{signed_kib(low)} … {signed_kib(high)} to baseline step {field.baseline_step}")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QKeyEvent
 
-from tileview.present.curves import next_marked, peak_marks
-from tileview.present.rasters import fullest_tile
+from tileview.analysis.loads import peak_place
+from tileview.analysis.overflows import next_place_over
 
 if TYPE_CHECKING:
     from tileview.qt.views.timeline.view import TimelineView
@@ -83,21 +83,19 @@ class TimelineMoves(QObject):
     def go_to_peak(self, letter: str) -> None:
         """Select the step of a peak (P total, S standard, I interleaved) and the tile that reaches it."""
         timeline = self._view.timeline
-        mark = next((mark for mark in peak_marks(timeline) if mark.letter == letter), None) if timeline else None
-        if timeline is None or mark is None:
+        place = None if timeline is None else peak_place(timeline, letter)
+        if place is None:
             self._say("The timeline has no such peak")
         else:
-            tile = fullest_tile(timeline, mark.step, {"S": 0, "I": 1}.get(letter))
-            self._session.select(replace(self._session.selection, step=mark.step, tiles=(tile,)))
-            self._axis.reveal(mark.step)
+            self._session.select(replace(self._session.selection, step=place.step, tiles=(place.tile,)))
+            self._axis.reveal(place.step)
 
     def go_to_over(self, forward: bool) -> None:
         """Select the next (previous) step at which some tile is over a budget, and the fullest such tile."""
         timeline, over = self._view.timeline, self._view.over
-        step = next_marked(over, self._session.selection.step, forward)
-        if timeline is not None and step is not None:
-            tile = fullest_tile(timeline, step)
-            self._session.select(replace(self._session.selection, step=step, tiles=(tile,)))
+        place = None if timeline is None else next_place_over(timeline, self._session.selection.step, forward)
+        if place is not None:
+            self._session.select(replace(self._session.selection, step=place.step, tiles=(place.tile,)))
         elif bool(over.any()):
             self._say(f"No step {'after' if forward else 'before'} this one is over budget")
         else:

@@ -11,12 +11,12 @@ from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QScrollBar, QSplitter, QVBoxLayout, QWidget
 
 from tileview.analysis.lifetimes import Lifetime, filtered, ordered
+from tileview.analysis.overflows import steps_over
 from tileview.model.timeline import Timeline
 from tileview.present.curves import (
     BoolArray,
     CurveMode,
     Curves,
-    over_steps,
     peak_marks,
     repeat_spans,
     tile_at,
@@ -307,7 +307,7 @@ class TimelineView(View):
 
     def on_estimate(self, keep: bool = True) -> None:
         timeline = self.timeline
-        self.over = np.zeros(0, dtype=np.bool_) if timeline is None else over_steps(timeline)
+        self.over = np.zeros(0, dtype=np.bool_) if timeline is None else steps_over(timeline)
         self.axis.set_steps(1 if timeline is None else len(timeline.steps), keep)
         self.refresh()
         self._show_lifetimes()

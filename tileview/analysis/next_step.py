@@ -1,0 +1,150 @@
+"""What to do next, in one sentence: the true next thing for the state that a program is in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from tileview.analysis.diagnosis import BadLayout, Diagnosis
+from tileview.analysis.relief import Cure
+from tileview.analysis.words import counted
+from tileview.model.recipe import Recipe
+from tileview.model.sizes import Unavailable, exact_text, size_text
+from tileview.model.timeline import Cause, Origin, Timeline, Verdict
+
+
+class Action(StrEnum):
+    """What a window offers beside the sentence."""
+
+    NOTHING = "nothing"
+    EXPORT = "export"
+    COPY_LAYOUTS = "copy layouts"
+    SWAP = "swap"
+    FIND_FIX = "find fix"
+    OPEN_RECIPE = "open recipe"
+    SHOW_PROBLEMS = "show problems"
+
+
+@dataclass(frozen=True, slots=True)
+class NextStep:
+    """A sentence and the action it speaks of; ``swaps`` are (operation, alternative) pairs for SWAP."""
+
+    text: str
+    action: Action
+    swaps: tuple[tuple[int, int], ...] = ()
+
+
+def next_step(
+    diagnosis: Diagnosis,
+    verdict: Verdict,
+    timeline: Timeline | None,
+    recipe: Recipe | None,
+    *,
+    swaps: int = 0,
+    layouts: int = 0,
+    what_if: bool = False,
+) -> NextStep:
+    """What to do next.
+
+    Parameters
+    ----------
+    diagnosis : Diagnosis
+        Of the state in force: its cure, levers, reliefs and layouts that do not resolve decide.
+    swaps : int
+        Edits of a recipe that no export holds yet.
+    layouts : int
+        Layouts of a timeline that were changed and not yet handed on.
+    what_if : bool
+        Whether budget or reserve are what-if values; an export leaves them out.
+    """
+    if verdict.cause is Cause.FITS:
+        return _after_fit(verdict, swaps, layouts, what_if)
+    if timeline is None:
+        return NextStep(_after_refusal(verdict, recipe, diagnosis.bad_layouts), Action.SHOW_PROBLEMS)
+    if verdict.cause is Cause.INVALID_LAYOUT:
+        return _layouts(diagnosis.bad_layouts, timeline)
+    if verdict.cause is Cause.UNAVAILABLE:
+        text = "Sizes are missing that TileView cannot compute: the problems say which operation or precision is new."
+        return NextStep(text, Action.SHOW_PROBLEMS)
+    return _over(diagnosis, timeline, recipe)
+
+
+def _after_fit(verdict: Verdict, swaps: int, layouts: int, what_if: bool) -> NextStep:
+    if layouts:
+        return NextStep(f"Copy the {counted(layouts, 'layout')} and hand them to the compiler.", Action.COPY_LAYOUTS)
+    if swaps:
+        left_out = " It leaves the what-if values out." if what_if else ""
+        return NextStep(f"Export the recipe (Ctrl+E).{left_out}", Action.EXPORT)
+    if what_if:
+        return NextStep(
+            "It fits under what-if values, which no export holds: reset them to judge the file.", Action.NOTHING
+        )
+    short = verdict.short_bytes
+    spare = size_text(short if isinstance(short, Unavailable) else abs(short))
+    return NextStep(f"Nothing is needed for the fit; {spare} are spare.", Action.NOTHING)
+
+
+def _layouts(bad: Sequence[BadLayout], timeline: Timeline) -> NextStep:
+    if timeline.origin is Origin.FILE and bad:
+        which = "the layout" if len(bad) == 1 else f"the {len(bad):,} layouts"
+        it = "it" if len(bad) == 1 else "them"
+        return NextStep(f"Copy {which} that would resolve and hand {it} to the compiler.", Action.COPY_LAYOUTS)
+    first = bad[0].remedy if bad else ""
+    return NextStep(f"Give these values layouts that resolve. {first}".strip(), Action.SHOW_PROBLEMS)
+
+
+def _over(diagnosis: Diagnosis, timeline: Timeline, recipe: Recipe | None) -> NextStep:
+    cure = diagnosis.cure
+    if cure is not None and cure.fits:
+        return NextStep(f"Swap in {swaps_text(cure.swaps)}: {_fits_words(cure)}.", Action.SWAP, cure.swaps)
+    lever = diagnosis.levers[0] if diagnosis.levers else None
+    if lever is not None and lever.fits:
+        swap = ((lever.operation, lever.alternative),)
+        return NextStep(f"Swap in {swaps_text(swap)}: it then fits.", Action.SWAP, swap)
+    if cure is not None:
+        text = f"Swap in {swaps_text(cure.swaps)} and search for the other swaps it takes: alone it is not enough."
+        return NextStep(text, Action.FIND_FIX, cure.swaps)
+    if lever is not None:
+        swap = ((lever.operation, lever.alternative),)
+        text = (
+            f"No single swap is enough; the best, {swaps_text(swap)}, takes {exact_text(-lever.delta_total)} off the "
+            "total peak. Search for several swaps."
+        )
+        return NextStep(text, Action.FIND_FIX, swap)
+    choice = next((item.choice for item in diagnosis.contributions if item.choice is not None), None)
+    if choice is not None:
+        return NextStep(f"Try {swaps_text((choice,))}, or search for a fix.", Action.FIND_FIX, (choice,))
+    if recipe is not None:
+        return NextStep("Search for a fix among the alternatives.", Action.FIND_FIX)
+    if timeline.origin is Origin.FILE:
+        text = "Open the recipe of the same compile: a timeline alone holds no alternatives."
+        return NextStep(text, Action.OPEN_RECIPE)
+    return NextStep("Give the compile more room: a smaller reserve, or fewer elements a tile.", Action.NOTHING)
+
+
+def _fits_words(cure: Cure) -> str:
+    return "it then fits" if isinstance(cure.spare, Unavailable) else f"it then fits with {size_text(cure.spare)} spare"
+
+
+def swaps_text(swaps: Sequence[tuple[int, int]]) -> str:
+    """``op 21 → alternative 0 and op 4 → alternative 1``."""
+    words = [f"op {operation} → alternative {alternative}" for operation, alternative in swaps]
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _after_refusal(verdict: Verdict, recipe: Recipe | None, bad: Sequence[BadLayout]) -> str:
+    """What to do about a recipe that cannot be lowered; ``bad`` are homes that do not resolve."""
+    operation = verdict.operation
+    if bad:
+        one = len(bad) == 1
+        which = (
+            f"Give {bad[0].name} a home that resolves" if one else f"Give these {len(bad)} inputs homes that resolve"
+        )
+        return f"{which}; a search for a fix proposes what the planner itself would choose."
+    if operation is None or recipe is None:
+        return "The recipe names a choice that cannot be carried out; see the reason."
+    others = len(recipe.alternatives.get(operation, ())) - (recipe.in_force(operation) is not None)
+    if others > 0:
+        return f"Try another plan for operation {operation}: {counted(others, 'alternative')} are in the file."
+    return f"Operation {operation} has no other plan in this file; change what feeds it."
