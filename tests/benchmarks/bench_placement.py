@@ -53,9 +53,8 @@ def report(name: str, recipe: Recipe) -> None:
         )
     memory = Memory(presets(recipe.config.reserve_bytes)[2].ranges)
     fullest = max(requests.classes, key=lambda each: len(each.present))
-    print(
-        f"  one tile                        {milliseconds(lambda: solve(requests.asked(fullest, memory), memory)):8.1f} ms"
-    )
+    one = milliseconds(lambda: solve(requests.asked(fullest, memory), memory))
+    print(f"  one tile                        {one:8.1f} ms")
 
 
 def report_profile() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tileview.analysis.placement import place_program, program_requests, request_name
+from tileview.analysis.placement import RequestNames, place_program, program_requests
 from tileview.analysis.placement_files import spans_of
 from tileview.core.geometry.chip import physical_id
 from tileview.core.placement.orders import by_first_use, by_size
@@ -126,7 +126,7 @@ def _tensors(
         members = max(len(template.roots), 1)
         for member in range(members):
             root = template.roots[member] if template.roots else None
-            name = request_name(requests, template) if root is None else requests.program.values[root].name
+            name = RequestNames(requests)(template) if root is None else requests.program.values[root].name
             text = f"{name}\n{template.memory_class.value}"
             kind = "scratch" if root is None else "parameter" if root in parameters else "activation"
             step = size // members

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Final
 
 from tileview.analysis.loads import tile_load
-from tileview.analysis.placement import PlacementUnknownError, program_requests, request_name
+from tileview.analysis.placement import PlacementUnknownError, RequestNames, program_requests
 from tileview.analysis.trials import with_swaps
 from tileview.core.estimate import judge
 from tileview.core.lowering.replanner import Replanner
@@ -174,9 +174,9 @@ def _about_recipe(message: Message, recipe: Recipe, ended: Callable[[], bool]) -
 
 def _named_requests(message: Message, requests: ProgramRequests, each: TileClass) -> list[str]:
     """Which requests of the tile the sentence can mean."""
-    templates = requests.templates
+    templates, name = requests.templates, RequestNames(requests)
     same = [
-        request_name(requests, templates[index])
+        name(templates[index])
         for index, size in zip(each.present, each.bytes, strict=True)
         if size == message.bytes and templates[index].memory_class is message.memory_class
     ]
@@ -207,21 +207,21 @@ def _filled_by(title: str, requests: ProgramRequests, each: TileClass, outcome: 
     failed = outcome.placing.failed
     assert failed is not None
     templates = [requests.templates[index] for index in each.present]
-    own = templates[failed]
+    own, name = templates[failed], RequestNames(requests)
     together = [
-        (each.bytes[index], request_name(requests, template))
+        (each.bytes[index], template)
         for index, template in enumerate(templates)
         if index != failed and template.first <= own.last and own.first <= template.last
     ]
     together.sort(key=lambda entry: -entry[0])
-    largest = _listed([f"{name} {exact_text(size)}" for size, name in together[:_MOST_LISTED]])
+    largest = _listed([f"{name(template)} {exact_text(size)}" for size, template in together[:_MOST_LISTED]])
     resident = sum(
         size
         for size, template in zip(each.bytes, templates, strict=True)
         if template.first == 0 and template.last == END
     )
     lines = [
-        f"In {title} order 2 ends at {request_name(requests, own)} ({exact_text(each.bytes[failed])}): the largest "
+        f"In {title} order 2 ends at {name(own)} ({exact_text(each.bytes[failed])}): the largest "
         f"hole is {exact_text(outcome.placing.hole)}, {exact_text(outcome.placing.free_bytes)} are free in all.",
         f"What lives with it there, largest first: {largest}. Parameters take {exact_text(resident)} of the tile.",
     ]

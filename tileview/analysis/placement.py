@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from tileview.analysis.allocation_names import allocation_name
 from tileview.core.estimate import configured
 from tileview.core.lowering.replanner import Replanner
+from tileview.core.memory.estimate import measure
 from tileview.core.placement.outcome import (
     Answer,
     Ended,
@@ -26,9 +28,11 @@ from tileview.core.placement.outcome import (
 from tileview.core.placement.ranges import CAPTURED, PLANNER, TIGHTER, Preset, presets
 from tileview.core.placement.requests import ProgramRequests, Template, TileClass, build_requests
 from tileview.errors import PlanError, TileViewError
+from tileview.model.config import PLANNED_BYTES
 from tileview.model.placement import Memory
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.tensor import MemoryClass
+from tileview.model.timeline import Timeline
 
 
 class PlacementUnknownError(TileViewError):
@@ -208,7 +212,7 @@ def _failing_tile(requests: ProgramRequests, each: TileClass, outcome: Outcome) 
         each.tiles[0],
         len(each.tiles),
         outcome.answer,
-        request_name(requests, template),
+        RequestNames(requests)(template),
         template.memory_class,
         each.bytes[at],
         outcome.placing.hole,
@@ -219,15 +223,24 @@ def _failing_tile(requests: ProgramRequests, each: TileClass, outcome: Outcome) 
     )
 
 
-def request_name(requests: ProgramRequests, template: Template) -> str:
-    """What a request holds: the value of its root, a sequence with the number of its members, or a step's scratch."""
-    if template.roots:
-        value = requests.program.values[template.roots[0]]
-        return f"{value.group} ×{len(template.roots)}" if len(template.roots) > 1 else value.name
-    step = template.step
-    kind = type(step).__name__
-    maker = "" if step is None or step.source is None else f" of operation {step.source}"
-    return f"{template.what} of a {kind}{maker}"
+class RequestNames:
+    """What the requests of a program are called: as its allocations are everywhere, a sequence by the name that its
+    members share and their number, scratch by its step. The program is measured once, when a name needs it."""
+
+    def __init__(self, requests: ProgramRequests) -> None:
+        self._program = requests.program
+        self._timeline: Timeline | None = None
+
+    def __call__(self, template: Template) -> str:
+        step = template.step
+        if step is not None:
+            maker = "a" if step.source is None else f"op {step.source}'s"
+            return f"{template.what} of {maker} {type(step).__name__}"
+        if len(template.roots) > 1:
+            return f"{self._program.values[template.roots[0]].group} ×{len(template.roots)}"
+        if self._timeline is None:
+            self._timeline = measure(self._program, PLANNED_BYTES, 0)
+        return allocation_name(self._timeline, template.roots[0])
 
 
 def place_steps(

@@ -10,9 +10,9 @@ from typing import Any
 from tileview.analysis.placement import (
     PlacementUnknownError,
     ProgramPlacement,
+    RequestNames,
     place_program,
     program_requests,
-    request_name,
 )
 from tileview.analysis.placement_files import (
     ProfileTileFacts,
@@ -98,7 +98,8 @@ def _place_recipe(arguments: Arguments, state: SearchState) -> int:
 
 
 def _names(requests: ProgramRequests, each: TileClass) -> list[str]:
-    return [request_name(requests, requests.templates[index]) for index in each.present]
+    name = RequestNames(requests)
+    return [name(requests.templates[index]) for index in each.present]
 
 
 def _frame(chosen: Chosen) -> dict[str, Any]:
