@@ -22,7 +22,7 @@ from tileview.model.program import Program
 from tileview.model.recipe import Recipe
 from tileview.model.sizes import exact_text
 from tileview.model.tensor import MemoryClass
-from tileview.model.timeline import Timeline, steps_read
+from tileview.model.timeline import Timeline
 
 MOST_FRAGMENTS: Final = 16_384
 """What a tile may send or receive in one exchange, in pieces."""
@@ -308,7 +308,7 @@ def _about_timeline(message: Message, timeline: Timeline) -> list[str]:
         return []
     if message.tile >= timeline.tile_count:
         return [f"The timeline has {timeline.tile_count:,} tiles; there is no tile {message.tile}."]
-    if not timeline.steps or steps_read(timeline) < len(timeline.steps):
+    if not timeline.steps:
         return []
     curve = timeline.tiles.tile_curve(message.tile).sum(axis=1)
     step = int(curve.argmax())
