@@ -281,18 +281,30 @@ def _operations_at(requests: ProgramRequests, each: TileClass, outcome: Outcome)
     return sorted(bytes_of, key=lambda operation: -bytes_of[operation])
 
 
-def fragment_lines(program: Program) -> list[str]:
-    """The steps whose estimated pieces come near or above the per-tile limit; a sentence where none does."""
+def _fragments(program: Program) -> list[tuple[int, int, int | None]]:
+    """(pieces, step, operation) of every step that moves something, most first."""
     found = []
     for entry in program.flatten():
         pieces = step_fragments(entry.step, program.values)
-        if isinstance(pieces, int):
+        if isinstance(pieces, int) and pieces:
             found.append((pieces, entry.index, entry.step.source))
-    over = sorted((each for each in found if each[0] > MOST_FRAGMENTS), reverse=True)
+    return sorted(found, key=lambda entry: (-entry[0], entry[1]))
+
+
+def too_many_fragments(program: Program) -> str:
+    """The steps that exchange more pieces than a tile may, by estimate, in a sentence; empty where none does."""
+    over = [entry for entry in _fragments(program) if entry[0] > MOST_FRAGMENTS]
+    listed = [f"step {index} (operation {source}) {pieces:,}" for pieces, index, source in over[:_MOST_LISTED]]
+    limit = f"the {MOST_FRAGMENTS:,} pieces that a tile may exchange at once"
+    return f"Steps above {limit}, by estimate: {_listed(listed)}." if over else ""
+
+
+def fragment_lines(program: Program) -> list[str]:
+    """The steps whose estimated pieces are above the per-tile limit; a sentence where none is."""
+    over = too_many_fragments(program)
     if over:
-        listed = [f"step {index} (operation {source}) {pieces:,}" for pieces, index, source in over[:_MOST_LISTED]]
-        return [f"Steps above {MOST_FRAGMENTS:,} pieces by estimate: {_listed(listed)}."]
-    pieces, index, source = max(found, default=(0, 0, None))
+        return [over]
+    pieces, index, source = next(iter(_fragments(program)), (0, 0, None))
     return [
         f"By estimate no step comes above {MOST_FRAGMENTS:,} pieces; the most are {pieces:,} at step {index} "
         f"(operation {source}). The compiler counts the pieces of its messages, which may be more."
