@@ -1,7 +1,8 @@
 """The command line: takes the arguments apart, runs one command, turns every failure into one line and an exit code.
 
 The commands themselves live in :mod:`tileview.commands`. Exit codes: 0 fits / nothing wrong, 1 does not fit / differs,
-2 bad input or usage; Ctrl+C ends with 2 too. Nothing but ``open`` and ``screenshot`` needs Qt or a display.
+2 bad input or usage, 3 not known; Ctrl+C ends with 2 too. Nothing but ``open`` and ``screenshot`` needs Qt or a
+display.
 """
 
 from __future__ import annotations

@@ -57,7 +57,11 @@ class PlanError(TileViewError):
         super().__init__(text if operation is None else f"operation {operation}: {text}")
 
     def __reduce__(self) -> tuple[type[PlanError], tuple[str, int | None]]:
-        return PlanError, (self.reason, self.operation)
+        return type(self), (self.reason, self.operation)
+
+
+class GraphError(PlanError):
+    """A graph that cannot be run whatever the plans are: it reads what nothing makes, or its figures do not agree."""
 
 
 class SaveError(TileViewError):

@@ -92,7 +92,7 @@ def test_with_an_operation_that_is_not_known_it_fits_as_far_as_known(tmp_path):
     target = tmp_path / "unknown.json"
     target.write_text(json.dumps(document))
     lines = run("summary", target).out.splitlines()
-    assert lines[0].endswith(": FITS AS FAR AS KNOWN")
+    assert lines[0].endswith(": NOT KNOWN")
     assert "total peak at least" in lines[2]
     assert "at least, bytes" in lines[4]
     assert any("operation 4 is not modelled" in line and "Hyper" in line for line in lines)

@@ -25,6 +25,7 @@ SUMMARY_KEYS = [
 ]  # fmt: skip
 VERDICT_KEYS = [
     "cause", "text", "limit", "needed_bytes", "available_bytes", "short_bytes", "step", "tile", "operation",
+    "stated_bytes", "found_bytes",
 ]  # fmt: skip
 PEAK_KEYS = ["standard", "interleaved", "total", "maximum_standard_allocation", "exchange_rows"]
 
@@ -114,7 +115,8 @@ def assert_summary(entry: Any) -> None:
     assert list(entry["peak"]) == PEAK_KEYS
     assert entry["overflows"] is None or bool(entry["overflows"]) is not entry["fits"]
     assert entry["kind"] in ("recipe", "timeline")
-    assert isinstance(entry["fits"], bool)
+    assert entry["fits"] in (True, False, None)
+    assert (entry["fits"] is None) == (entry["verdict"]["cause"] in ("contradiction", "damaged", "incomplete"))
     for key in ("version", "tile_count", "budget_bytes", "reserve_bytes", "interleaved_budget_bytes"):
         assert is_count(entry[key]), key
     numbers = [entry[key] for key in SUMMARY_KEYS[12:17]] + list(entry["peak"].values())

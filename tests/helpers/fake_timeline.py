@@ -219,7 +219,7 @@ def _step(program: FakeProgram, tiles: FakeTiles, index: int, missing: frozenset
 
 def _verdict(program: FakeProgram, interleaved: Size, total: Size) -> Verdict:
     if not isinstance(total, int) or not isinstance(interleaved, int):
-        return Verdict(False, Cause.UNAVAILABLE, "unavailable", "", UNAVAILABLE, program.budget, UNAVAILABLE)
+        return Verdict(None, Cause.INCOMPLETE, "unavailable", "", UNAVAILABLE, program.budget, UNAVAILABLE)
     needed = total + program.reserve
     fits = needed <= program.budget and interleaved <= program.interleaved_budget
     cause = Cause.FITS if fits else Cause.TOTAL if needed > program.budget else Cause.INTERLEAVED

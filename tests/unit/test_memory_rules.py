@@ -304,14 +304,22 @@ def test_invalid_layouts_are_named_first() -> None:
     assert verdict.text == expected
     assert verdict.needed_bytes is UNAVAILABLE
     assert verdict.short_bytes is UNAVAILABLE
-    single = verdict_of(Peak(UNAVAILABLE, 0, UNAVAILABLE, 0, 0), unsized[:1])
-    assert single.cause is Cause.UNAVAILABLE
-    assert single.text == "a.scale has no known size: no size is given"
 
 
-def test_unavailable_peaks_without_a_reason_do_not_fit() -> None:
+def test_a_size_that_is_not_known_decides_nothing() -> None:
+    """What is known fits: not known. What is known is too much: does not fit."""
+    unsized = (Unsized(0, "a.scale", "no size is given", False),)
+    verdict = verdict_of(Peak(UNAVAILABLE, 0, UNAVAILABLE, 0, 0), unsized)
+    assert (verdict.fits, verdict.cause) == (None, Cause.INCOMPLETE)
+    assert verdict.text == "a.scale has no known size: no size is given"
+    known = verdict_of(Peak(586_961, 0, 586_961, 0, 0), unsized, budgets=Budgets(586_960, 424_880, 0))
+    assert (known.fits, known.cause, known.short_bytes) == (False, Cause.TOTAL, 1)
+    assert "at least 586,961 B" in known.text
+
+
+def test_unavailable_peaks_without_a_reason_are_not_known() -> None:
     verdict = verdict_of(Peak(UNAVAILABLE, 0, UNAVAILABLE, 0, 0))
-    assert (verdict.fits, verdict.cause) == (False, Cause.UNAVAILABLE)
+    assert (verdict.fits, verdict.cause) == (None, Cause.INCOMPLETE)
 
 
 # -- what the estimate cannot know ---------------------------------------------------------------------------------
@@ -322,6 +330,7 @@ def test_unknown_operations_make_sums_lower_bounds() -> None:
     made = program(values, [Opaque(7, (0,), (1,), "no such operator: Fold")], outputs=(1,), host=(0,))
     timeline = measure(made, 586_960, 49_152)
     assert timeline.verdict.at_least
+    assert (timeline.verdict.fits, timeline.verdict.cause) == (None, Cause.INCOMPLETE)
     assert "at least" in timeline.verdict.text
     assert timeline.notes == ("operation 7 is not modelled (no such operator: Fold): sums are at least what is shown",)
     assert timeline.steps[0].kind == "Unknown"

@@ -36,7 +36,7 @@ class AlternativeResult:
     ok: bool
     error: str | None
     peak: Peak | None
-    fits: bool
+    fits: bool | None
     delta_total: int | None
     verdict: Verdict | None = None
 
@@ -133,14 +133,15 @@ def _result(swap: Swap, trial: Trial, before: Trial, in_force: bool) -> Alternat
 
 
 def ranked(results: Iterable[AlternativeResult]) -> list[AlternativeResult]:
-    """Best first: those that fit, then by total peak, then by operation and alternative; refused ones last."""
+    """Best first: those that fit, that may, that do not; then by total peak, operation and alternative; refused ones
+    last."""
 
-    def key(result: AlternativeResult) -> tuple[bool, bool, bool, int, int, int]:
+    def key(result: AlternativeResult) -> tuple[bool, int, bool, int, int, int]:
         total = None if result.peak is None else result.peak.total
         known = isinstance(total, int)
         return (
             not result.ok,
-            not result.fits,
+            1 if result.fits is None else 0 if result.fits else 2,
             not known,
             total if isinstance(total, int) else 0,
             result.operation,

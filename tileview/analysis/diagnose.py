@@ -227,7 +227,7 @@ def _levers(results: Mapping[tuple[int, int], AlternativeResult]) -> tuple[Lever
     return tuple(
         Lever(item.operation, item.alternative, item.delta_total or 0, item.fits)
         for item in sorted(best.values(), key=_lever_key)
-        if item.fits or (item.delta_total or 0) < 0
+        if item.fits is True or (item.delta_total or 0) < 0
     )
 
 

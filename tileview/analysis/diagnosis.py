@@ -68,7 +68,7 @@ class Lever:
     operation: int
     alternative: int
     delta_total: int
-    fits: bool
+    fits: bool | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class Diagnosis:
     """
 
     cause: Cause
-    fits: bool
+    fits: bool | None
     headline: str
     figures: tuple[Figure, ...]
     details: tuple[str, ...]

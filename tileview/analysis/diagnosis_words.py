@@ -23,7 +23,7 @@ PLACEMENT_NOTE = (
 def figures(verdict: Verdict, timeline: Timeline, load: TileLoad | None) -> tuple[Figure, ...]:
     """Terms of the decisive sum; known part and unavailable count where sizes are missing."""
     cause = verdict.cause
-    if cause in (Cause.INVALID_LAYOUT, Cause.UNAVAILABLE):
+    if cause is Cause.INVALID_LAYOUT or isinstance(verdict.needed_bytes, Unavailable):
         known = 0 if load is None else load.total
         return (
             Figure("known on the worst tile", known),
@@ -32,7 +32,14 @@ def figures(verdict: Verdict, timeline: Timeline, load: TileLoad | None) -> tupl
             Figure("budget", timeline.budget_bytes),
         )
     needed, available, short = verdict.needed_bytes, verdict.available_bytes, verdict.short_bytes
-    last = Figure("over by" if not verdict.fits else "spare", _magnitude(short))
+    is_over = isinstance(short, int) and short > 0
+    last = Figure("over by" if is_over else "spare", _magnitude(short))
+    if cause is Cause.CONTRADICTION and verdict.stated_bytes is not None and verdict.found_bytes is not None:
+        return (
+            Figure(f"by its headline, for the {verdict.limit}", verdict.stated_bytes),
+            Figure("by its steps or arrays", verdict.found_bytes),
+            Figure(verdict.limit, available),
+        )
     if cause is Cause.INTERLEAVED:
         return (Figure("interleaved peak", needed), Figure("interleaved region", available), last)
     if cause is Cause.CONTIGUOUS:
@@ -75,9 +82,9 @@ def details(
     if load is not None and load.items:
         details.append(_made_of(load, contributions))
         reducible = [item for item in contributions if item.smaller_by]
-        if reliefs and not verdict.fits:
+        if reliefs and verdict.fits is False:
             details.append(_relief_text(reliefs[0]))
-        elif reducible and not verdict.fits:
+        elif reducible and verdict.fits is False:
             item = reducible[0]
             assert item.choice is not None
             details.append(

@@ -17,6 +17,7 @@ from tileview.analysis.bad_layouts import bad_homes
 from tileview.analysis.conflict import Conflict
 from tileview.analysis.trials import Cancelled, Evaluator, Swap, Swaps, Trial, Workers, never
 from tileview.core.estimate import estimate
+from tileview.model.graph import RepeatKind
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.sizes import U64_MAX, Size, exact_text
 from tileview.model.tensor import Format
@@ -102,7 +103,7 @@ def search(
     for solution in solutions:
         after = Evaluator(repaired, overrides).confirm(solution.swaps)
         tried += 1
-        if after.fits:
+        if hunt.fits(after):
             others = tuple(trial for trial in solutions if len(trial.swaps) == len(solution.swaps))
             text = _found_text(before, after, homes, mode, exhaustive)
             return FixResult(True, solution.swaps, before, after, others, homes, tried, exhaustive, text)
@@ -146,10 +147,18 @@ class _Hunt:
         self.base = Evaluator(self.recipe, self.overrides).trial((), U64_MAX)
         self.tried += 1
         self.known[()] = self.base
+        unplanned = [
+            operation.id
+            for operation, _ in self.recipe.graph.walk()
+            if not isinstance(operation.kind, RepeatKind) and operation.id not in self.recipe.plans
+        ]
+        curable = any(operation in self.choices for operation in unplanned)
+        self.takes_unknown = self.base.verdict.at_least and not curable
 
     def fits(self, trial: Trial) -> bool:
-        """A fix may not lean on operations that are not known, unless the recipe has such already."""
-        return trial.fits and (not trial.verdict.at_least or self.base.verdict.at_least)
+        """Whether a trial is a fix; where the recipe has operations that are not known and that no swap does away with,
+        it need fit only as far as is known."""
+        return trial.fits is True or (trial.fits is None and self.takes_unknown)
 
     # -- fewest swaps ---------------------------------------------------------------------------------------------
 
@@ -281,6 +290,8 @@ def _found_text(before: Trial, after: Trial, homes: Mapping[int, Format], mode: 
         parts.append(f"new homes for {len(homes)} inputs whose layouts are invalid")
     if after.swaps:
         parts.append(f"swapping {swaps_text(after.swaps)}")
+    if not parts and after.fits is None:
+        return f"It is not known whether it fits as it is: {after.verdict.text}."
     if not parts:
         return "It fits as it is."
     peak = _total(after)
@@ -292,6 +303,8 @@ def _found_text(before: Trial, after: Trial, homes: Mapping[int, Format], mode: 
     else:
         proof = "no lower peak was left out" if exhaustive else "the search was cut short"
     text = " and ".join(parts)
+    if after.fits is None:
+        return f"As far as is known it fits after {text}: {change} at least; {proof}."
     return f"It fits after {text}: {change}; {proof}."
 
 

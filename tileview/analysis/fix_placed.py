@@ -153,7 +153,13 @@ def _found(
     peak = "" if after.peak is None else f": total peak {exact_text(after.peak.total)}"
     text = f"It fits {what}, and every tile is placed in {preset.title}{peak}; {proof}."
     return replace(
-        by_sum, found=after.fits, swaps=best.swaps, after=after, proposals=tuple(placed), exhaustive=complete, text=text
+        by_sum,
+        found=after.fits is True,
+        swaps=best.swaps,
+        after=after,
+        proposals=tuple(placed),
+        exhaustive=complete,
+        text=text,
     )
 
 

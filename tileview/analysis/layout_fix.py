@@ -35,13 +35,14 @@ def fix_layouts(timeline: Timeline) -> LayoutFix:
     """Repair every layout that does not resolve: with what fits first, else with what has the lowest total peak."""
     if timeline.verdict.fits:
         return LayoutFix((), timeline, 0, True, "It fits as it is.")
+    doubt = "" if timeline.verdict.fits is False else f"It is not known whether it fits: {timeline.verdict.text}. "
     groups = repair_groups(timeline)
     offered = [group.repairs for group in groups if group.repairs]
     if not offered:
         text = "No layout is invalid, and a timeline holds no plans to swap: open the recipe of the same compile."
         if groups:
             text = "No layout that resolves was found for the values without one."
-        return LayoutFix((), timeline, 0, True, text)
+        return LayoutFix((), timeline, 0, True, doubt + text)
     tried = 0
     best: tuple[tuple[bool, int], tuple[GroupRepair, ...], Timeline] | None = None
     for chosen in islice(_combinations(offered), _MOST_TRIED):
@@ -57,11 +58,16 @@ def fix_layouts(timeline: Timeline) -> LayoutFix:
     assert best is not None
     _, chosen, changed = best
     values = sum(len(repair.layouts) for repair in chosen)
-    exhaustive = changed.verdict.fits or (tried < _MOST_TRIED and all(len(choices) <= _CHOICES for choices in offered))
+    exhaustive = changed.verdict.fits is True or (
+        tried < _MOST_TRIED and all(len(choices) <= _CHOICES for choices in offered)
+    )
     peak = changed.peak.total
     size = f" with a total peak of {exact_text(peak)}" if isinstance(peak, int) else ""
     text = f"It fits{size} after giving {values} values layouts that resolve."
-    if not changed.verdict.fits:
+    if changed.verdict.fits is None:
+        why = changed.verdict.text
+        text = f"After giving {values} values layouts that resolve it is not known whether it fits: {why}."
+    elif not changed.verdict.fits:
         text = f"Giving {values} values layouts that resolve does not make it fit."
     return LayoutFix(chosen, changed, tried, exhaustive, text)
 

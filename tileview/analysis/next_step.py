@@ -9,6 +9,7 @@ from enum import StrEnum
 from tileview.analysis.diagnosis import BadLayout, Diagnosis
 from tileview.analysis.relief import Cure
 from tileview.analysis.words import counted
+from tileview.core.estimate import GRAPH_LIMIT
 from tileview.model.recipe import Recipe
 from tileview.model.sizes import Unavailable, exact_text, size_text
 from tileview.model.timeline import Cause, Origin, Timeline, Verdict
@@ -33,6 +34,16 @@ class NextStep:
     text: str
     action: Action
     swaps: tuple[tuple[int, int], ...] = ()
+
+
+_NOT_KNOWN = {
+    Cause.CONTRADICTION: "Have the compiler write the file again: while it contradicts itself, nothing is certain.",
+    Cause.DAMAGED: "Get a whole copy of the file, or have it written again; the problems name what is damaged.",
+    Cause.INCOMPLETE: (
+        "Take the figures as lower bounds; the notes and problems name the operations, plans or precisions that are "
+        "not known."
+    ),
+}
 
 
 def next_step(
@@ -64,9 +75,8 @@ def next_step(
         return NextStep(_after_refusal(verdict, recipe, diagnosis.bad_layouts), Action.SHOW_PROBLEMS)
     if verdict.cause is Cause.INVALID_LAYOUT:
         return _layouts(diagnosis.bad_layouts, timeline)
-    if verdict.cause is Cause.UNAVAILABLE:
-        text = "Sizes are missing that TileView cannot compute: the problems say which operation or precision is new."
-        return NextStep(text, Action.SHOW_PROBLEMS)
+    if verdict.cause in _NOT_KNOWN:
+        return NextStep(_NOT_KNOWN[verdict.cause], Action.SHOW_PROBLEMS)
     return _over(diagnosis, timeline, recipe)
 
 
@@ -136,6 +146,8 @@ def swaps_text(swaps: Sequence[tuple[int, int]]) -> str:
 def _after_refusal(verdict: Verdict, recipe: Recipe | None, bad: Sequence[BadLayout]) -> str:
     """What to do about a recipe that cannot be lowered; ``bad`` are homes that do not resolve."""
     operation = verdict.operation
+    if verdict.limit == GRAPH_LIMIT:
+        return "The graph itself is at fault, so no other plan helps: have the compiler write the file again."
     if bad:
         one = len(bad) == 1
         which = (
@@ -146,5 +158,6 @@ def _after_refusal(verdict: Verdict, recipe: Recipe | None, bad: Sequence[BadLay
         return "The recipe names a choice that cannot be carried out; see the reason."
     others = len(recipe.alternatives.get(operation, ())) - (recipe.in_force(operation) is not None)
     if others > 0:
-        return f"Try another plan for operation {operation}: {counted(others, 'alternative')} are in the file."
+        are = "is" if others == 1 else "are"
+        return f"Try another plan for operation {operation}: {counted(others, 'alternative')} {are} in the file."
     return f"Operation {operation} has no other plan in this file; change what feeds it."

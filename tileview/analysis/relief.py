@@ -20,10 +20,10 @@ from tileview.model.timeline import Cause, Timeline
 
 @dataclass(frozen=True, slots=True)
 class Cure:
-    """Swaps put in force together, measured: whether the program then fits, and the bytes that are spare."""
+    """Swaps put in force together, measured: ``fits`` is None where it is not known, ``spare`` are bytes."""
 
     swaps: tuple[tuple[int, int], ...]
-    fits: bool
+    fits: bool | None
     spare: Size
 
 
@@ -46,7 +46,7 @@ class Relief:
     alternative: int
     now: int
     then: int
-    fits: bool
+    fits: bool | None
 
     @property
     def saved(self) -> int:

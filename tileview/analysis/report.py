@@ -111,8 +111,8 @@ def _head(given: ReportInput) -> str:
 
 
 def _verdict(given: ReportInput, diagnosis: Diagnosis) -> str:
-    word = ("Fits as far as known" if given.verdict.at_least else "Fits") if given.verdict.fits else "Does not fit"
-    style = "fits" if given.verdict.fits else "fails"
+    word = "NOT KNOWN" if given.verdict.fits is None else given.verdict.words.capitalize()
+    style = "unknown" if given.verdict.fits is None else "fits" if given.verdict.fits else "fails"
     lines = [
         f'<section class="verdict {style}"><h2>{word}</h2>',
         f"<p>{text(_sentence(diagnosis.headline), 900)}</p>",
@@ -206,7 +206,7 @@ def _reliefs(found: Sequence[Relief]) -> str:
             exact_text(relief.then),
             _signed(relief.then - relief.now),
             str(relief.alternative),
-            "fits" if relief.fits else "still does not fit",
+            {True: "fits", None: "not known"}.get(relief.fits, "still does not fit"),
         )
         for relief in found
     ]
@@ -316,9 +316,9 @@ _PREAMBLE: Final = (
 
 _STYLE: Final = """
 :root{--page:#fff;--text:#16191d;--muted:#565d68;--line:#c3c8d0;--fine:#dfe2e7;--ok:#0a6b3d;--over:#b3261e;
---standard:#0072b2;--interleaved:#b35300;--unavailable:#6d4aa3}
+--standard:#0072b2;--interleaved:#b35300;--unavailable:#6d4aa3;--unknown:#00626c}
 @media (prefers-color-scheme:dark){:root{--page:#16191d;--text:#eceff3;--muted:#a7b0bd;--line:#4a515c;--fine:#2b3038;
---ok:#5fd39a;--over:#ff8a80;--standard:#63b8ea;--interleaved:#f0a050;--unavailable:#b99cf0}}
+--ok:#5fd39a;--over:#ff8a80;--standard:#63b8ea;--interleaved:#f0a050;--unavailable:#b99cf0;--unknown:#5fd0dc}}
 body{margin:2em auto;max-width:1080px;padding:0 1em;font:15px/1.5 system-ui,sans-serif;color:var(--text);
 background:var(--page)}
 h1{font-size:1.5em;margin-bottom:0;overflow-wrap:anywhere}
@@ -327,6 +327,7 @@ h2{font-size:1.2em;margin-top:1.8em}h3{font-size:1em}
 .verdict{border-left:.5em solid;padding:.1em 1em;margin:1em 0}
 .verdict h2{margin:.4em 0}.fits{border-color:var(--ok)}.fits h2{color:var(--ok)}
 .fails{border-color:var(--over)}.fails h2{color:var(--over)}
+.unknown{border-color:var(--unknown)}.unknown h2{color:var(--unknown)}
 table{border-collapse:collapse;margin:.6em 0}
 th{white-space:nowrap}
 td,th{border-bottom:1px solid var(--fine);padding:.2em .9em .2em 0;text-align:left;vertical-align:top;

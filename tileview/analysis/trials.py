@@ -45,7 +45,7 @@ class Trial:
     ok: bool
     error: str | None
     peak: Peak | None
-    fits: bool
+    fits: bool | None
     verdict: Verdict
     conflict: Conflict = NOTHING_PROVEN
 

@@ -6,17 +6,19 @@ from typing import Any
 
 from tileview.analysis.alternatives import AlternativeResult, evaluate_all, ranked
 from tileview.analysis.loads import describe_bytes
-from tileview.commands.base import EXIT_NO, EXIT_OK, UsageError, clean, emit, emit_json, table
+from tileview.commands.base import EXIT_OK, UsageError, clean, emit, emit_json, table, verdict_code
 from tileview.commands.parser import Arguments
 from tileview.commands.progress import Meter
 from tileview.commands.subject import load_recipe, operation_names, overrides_of
 from tileview.model.recipe import Recipe
 from tileview.model.sizes import exact_text, size_to_json
+from tileview.model.timeline import fits_words
 from tileview.present.plan_words import words_against
 
 
 def run_alternatives(arguments: Arguments) -> int:
-    """Evaluate alternatives; 0 where at least one of them fits (or there is none and the recipe fits), else 1."""
+    """Evaluate alternatives; 0 where at least one of them fits (or there is none and the recipe fits), else 3 where
+    that is not known of one, else 1."""
     subject, state = load_recipe(arguments.file, overrides_of(arguments))
     recipe = state.recipe
     operations = arguments.operations
@@ -37,8 +39,8 @@ def run_alternatives(arguments: Arguments) -> int:
         emit_json({"alternatives": [result_json(result) for result in results]})
     else:
         emit(_text(recipe, results))
-    fits = any(result.fits for result in results) if results else subject.verdict.fits
-    return EXIT_OK if fits else EXIT_NO
+    fits = {result.fits for result in results} or {subject.verdict.fits}
+    return EXIT_OK if True in fits else verdict_code(None if None in fits else False)
 
 
 def result_json(result: AlternativeResult) -> dict[str, Any]:
@@ -68,8 +70,10 @@ def _text(recipe: Recipe, results: tuple[AlternativeResult, ...]) -> str:
         parts.append(f"operation {operation} {clean(names.get(operation, ''), 40)}".rstrip())
         parts.append(table(("alt", "total peak", "change", "verdict", "plan"), rows, numbers=(0, 1, 2), indent=2))
         parts.append("")
-    fitting = sum(result.fits for result in results)
-    parts.append(f"{len(results):,} alternatives, {fitting:,} of them fit when swapped in alone.")
+    fitting = sum(result.fits is True for result in results)
+    unknown = sum(result.fits is None for result in results)
+    rest = f"; of {unknown:,} it is not known" if unknown else ""
+    parts.append(f"{len(results):,} alternatives, {fitting:,} of them fit when swapped in alone{rest}.")
     return "\n".join(parts)
 
 
@@ -79,5 +83,5 @@ def _row(recipe: Recipe, result: AlternativeResult) -> tuple[str, ...]:
     if not result.ok or result.peak is None:
         return (f"{result.alternative}{mark}", "", "", "cannot be lowered", clean(result.error or "", 160))
     change = "" if result.delta_total is None else describe_bytes(result.delta_total)
-    verdict = "fits" if result.fits else "does not fit"
+    verdict = fits_words(result.fits)
     return (f"{result.alternative}{mark}", exact_text(result.peak.total), change, verdict, words)

@@ -24,6 +24,11 @@ EXIT_INTERRUPTED: Final = 2
 """Ended by Ctrl+C: nothing can be said of the files."""
 
 
+def verdict_code(*fits: bool | None) -> int:
+    """The exit code of verdicts: 1 where one does not fit, else 3 where one is not known, else 0."""
+    return EXIT_NO if False in fits else EXIT_UNKNOWN if None in fits else EXIT_OK
+
+
 class UsageError(TileViewError):
     """A command line that cannot be carried out; its text is one sentence for stderr."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from tileview.commands.base import EXIT_BAD, EXIT_NO, EXIT_OK, EXIT_UNKNOWN, clean, complain, emit, emit_json
+from tileview.commands.base import EXIT_BAD, clean, complain, emit, emit_json, verdict_code
 from tileview.commands.parser import Arguments
 from tileview.commands.placing import address_kind, address_summary, placement_failure
-from tileview.commands.subject import Subject, expand, load
+from tileview.commands.subject import Subject, compared, expand, load
 from tileview.core.placement.outcome import Answer
 from tileview.errors import LoadError
 from tileview.model.sizes import Size, Unavailable, exact_text, size_to_json
@@ -18,50 +18,51 @@ def run_check(arguments: Arguments) -> int:
 
     A file passes if it fits, its total peak (reserve not included) is at most ``--max-total`` and its interleaved
     peak at most ``--max-interleaved``, where these are given, and with ``--ranges`` every tile is placed in them by the
-    compiler's two orders. 2 where a file cannot be read, else 1 where one fails,
+    compiler's two orders. 2 where a file cannot be read, else 1 where one fails, else 3 where it is not known of one,
     else 0.
     """
-    code = EXIT_OK
-    bad = unknown = False
+    passes: list[bool | None] = []
+    bad = False
     entries: list[dict[str, Any]] = []
     for name, _ in expand(arguments.files):
         try:
             kind = address_kind(name)
             if kind is not None:
                 found = address_summary(name, kind, arguments.ranges)
-                passes = found.answer is Answer.PLACED
+                placed = found.answer is Answer.PLACED
+                passes.append(placed)
                 entries.append(
-                    {"file": name, "passes": passes, "reasons": [] if passes else [found.text], "peak": None}
+                    {"file": name, "passes": placed, "reasons": [] if placed else [found.text], "peak": None}
                 )
-                code = code if passes else EXIT_NO
                 if not arguments.json:
-                    emit(f"{'ok  ' if passes else 'FAIL'} {clean(name)}: {clean(found.text, 600)}")
+                    emit(f"{'ok  ' if placed else 'FAIL'} {clean(name)}: {clean(found.text, 600)}")
                 continue
-            subject = load(name)
+            subject = compared(load(name))
         except LoadError as error:
             complain(str(error))
             bad = True
             entries.append({"file": name, "passes": False, "reasons": [str(error)], "peak": None})
             continue
         reasons = failures(subject, arguments.max_total, arguments.max_interleaved)
-        if arguments.ranges is not None and not reasons:
-            placed, why = placement_failure(subject, arguments.ranges)
-            reasons = [] if placed else [why]
-            unknown |= placed is None
-        if reasons and not unknown:
-            code = EXIT_NO
-        entries.append(_entry(subject, reasons))
+        answer = False if reasons else subject.verdict.fits
+        if arguments.ranges is not None and answer:
+            answer, why = placement_failure(subject, arguments.ranges)
+            reasons = [why] if why else []
+        if answer is None and not reasons:
+            reasons = [subject.verdict.text]
+        passes.append(answer)
+        entries.append(_entry(subject, answer, reasons))
         if not arguments.json:
-            emit(_line(subject, reasons))
+            emit(_line(subject, answer, reasons))
         subject.close()
     if arguments.json:
         emit_json({"files": entries})
-    return EXIT_BAD if bad else EXIT_UNKNOWN if unknown and code == EXIT_OK else code
+    return EXIT_BAD if bad else verdict_code(*passes)
 
 
 def failures(subject: Subject, max_total: int | None, max_interleaved: int | None) -> list[str]:
-    """Why a file does not pass; empty where it does."""
-    reasons = [] if subject.verdict.fits else [subject.verdict.text]
+    """Why a file does not pass; empty where it does, or where that is not known."""
+    reasons = [subject.verdict.text] if subject.verdict.fits is False else []
     timeline = subject.timeline
     if timeline is not None:
         reasons += _over("total peak", timeline.peak.total, max_total)
@@ -79,9 +80,10 @@ def _over(what: str, size: Size, most: int | None) -> list[str]:
     return [f"{what} {exact_text(size)} is {exact_text(size - most)} over the limit of {exact_text(most)}"]
 
 
-def _line(subject: Subject, reasons: list[str]) -> str:
-    if reasons:
-        return f"FAIL {clean(subject.name)}: {clean('; '.join(reasons), 600)}"
+def _line(subject: Subject, passes: bool | None, reasons: list[str]) -> str:
+    if not passes:
+        word = "unknown" if passes is None else "FAIL"
+        return f"{word} {clean(subject.name)}: {clean('; '.join(reasons), 600)}"
     timeline = subject.timeline
     assert timeline is not None
     return (
@@ -90,7 +92,7 @@ def _line(subject: Subject, reasons: list[str]) -> str:
     )
 
 
-def _entry(subject: Subject, reasons: list[str]) -> dict[str, Any]:
+def _entry(subject: Subject, passes: bool | None, reasons: list[str]) -> dict[str, Any]:
     timeline = subject.timeline
     peak = None
     if timeline is not None:
@@ -99,4 +101,4 @@ def _entry(subject: Subject, reasons: list[str]) -> dict[str, Any]:
             "standard": size_to_json(timeline.peak.standard),
             "interleaved": size_to_json(timeline.peak.interleaved),
         }
-    return {"file": subject.name, "passes": not reasons, "reasons": reasons, "peak": peak}
+    return {"file": subject.name, "passes": passes, "reasons": reasons, "peak": peak}

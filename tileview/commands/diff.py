@@ -11,7 +11,7 @@ from tileview.analysis.visited import visited_recipe
 from tileview.analysis.words import layout_words, precision_words
 from tileview.commands.base import EXIT_NO, EXIT_OK, UsageError, clean, emit, emit_json, figure_name, table
 from tileview.commands.parser import Arguments
-from tileview.commands.subject import Subject, load, load_recipe, with_recipe
+from tileview.commands.subject import Subject, compared, load, load_recipe, with_recipe
 from tileview.model.sizes import Size, Unavailable, exact_text, size_to_json
 from tileview.model.tensor import Format
 from tileview.present.plan_words import plan_differences, plan_words, short_differences
@@ -26,7 +26,8 @@ def run_diff(arguments: Arguments) -> int:
     if arguments.json:
         emit_json(difference_json(result, first, second))
     else:
-        emit(difference_text(result))
+        words = (first.verdict, second.verdict)
+        emit(difference_text(result, tuple(f"{verdict.words}: {verdict.text}" for verdict in words)))
     first.close()
     second.close()
     return EXIT_OK if result.same else EXIT_NO
@@ -41,7 +42,7 @@ def _sides(arguments: Arguments) -> tuple[Subject, Subject, tuple[str, str]]:
         return first, second, (arguments.a, f"{arguments.a} visited[{arguments.visited}]")
     if arguments.b is None:
         raise UsageError("diff needs two files, or a recipe and --visited N")
-    return load(arguments.a), load(arguments.b), (arguments.a, arguments.b)
+    return compared(load(arguments.a)), compared(load(arguments.b)), (arguments.a, arguments.b)
 
 
 def _side(subject: Subject, name: str) -> Side:
@@ -146,9 +147,10 @@ def _home(home: Format | None) -> str:
 # -- text -----------------------------------------------------------------------------------------------------------
 
 
-def difference_text(result: Difference) -> str:
-    """What differs, in sections; a section without differences is left out."""
-    lines = [f"A: {clean(result.a.name)}", f"B: {clean(result.b.name)}"]
+def difference_text(result: Difference, verdicts: Sequence[str]) -> str:
+    """What differs, in sections; a section without differences is left out. ``verdicts``: of A and of B."""
+    sides = zip("AB", (result.a, result.b), verdicts, strict=True)
+    lines = [f"{letter}: {clean(side.name)}: {clean(text, 600)}" for letter, side, text in sides]
     if result.same:
         lines.append("Nothing differs.")
     lines += _plans_text(result)
@@ -156,8 +158,8 @@ def difference_text(result: Difference) -> str:
         rows = [(str(h.value), clean(h.name, 60), clean(_home(h.a), 100), clean(_home(h.b), 100)) for h in result.homes]
         lines += ["", table(("home of", "input", "A", "B"), rows, numbers=(0,))]
     if result.boundaries:
-        sides = [(str(b.value), _open(b.open_a), _open(b.open_b)) for b in result.boundaries]
-        lines += ["", table(("boundary", "A", "B"), sides, numbers=(0,))]
+        states = [(str(b.value), _open(b.open_a), _open(b.open_b)) for b in result.boundaries]
+        lines += ["", table(("boundary", "A", "B"), states, numbers=(0,))]
     lines += _numbers_text(result)
     for loads in result.loads:
         lines += _loads_text(loads)

@@ -9,12 +9,12 @@ from tileview.analysis.fix import DEFAULT_LIMIT, FixResult, Mode, Progress, sear
 from tileview.analysis.fix_placed import MOST_PLACED, search_placed
 from tileview.analysis.layout_fix import LayoutFix, fix_layouts
 from tileview.analysis.trials import with_swaps
-from tileview.commands.base import EXIT_NO, EXIT_OK, UsageError, clean, emit, emit_json, table
+from tileview.commands.base import EXIT_NO, UsageError, clean, emit, emit_json, table, verdict_code
 from tileview.commands.output import refuse_source, write_recipe
 from tileview.commands.parser import Arguments
 from tileview.commands.progress import Meter
 from tileview.commands.ranges import chosen_ranges
-from tileview.commands.subject import Subject, load, overrides_of, summary_json, with_recipe
+from tileview.commands.subject import Subject, compared, load, overrides_of, summary_json, with_recipe
 from tileview.commands.swap import swap_text
 from tileview.core.estimate import Estimate
 from tileview.formats.search_state import SearchState
@@ -25,9 +25,9 @@ _MOST_PROPOSALS = 10
 
 
 def run_fix(arguments: Arguments) -> int:
-    """Search and report; 0 where it fits (with the swaps found), else 1."""
+    """Search and report; 0 where it fits (with the swaps found), 3 where that is not known, else 1."""
     refuse_source(arguments.output, arguments.file, arguments.force)
-    subject = load(arguments.file, overrides_of(arguments))
+    subject = compared(load(arguments.file, overrides_of(arguments)))
     if not isinstance(subject.source, SearchState):
         return _fix_timeline(arguments, subject)
     meter = Meter(0, "re-plans")
@@ -67,7 +67,7 @@ def _finish(arguments: Arguments, subject: Subject, state: SearchState, result: 
         if arguments.output is not None:
             written = f"Written: {clean(arguments.output)}" if result.found else "Nothing was written."
             emit(written)
-    return EXIT_OK if result.found else EXIT_NO
+    return EXIT_NO if after is None else verdict_code(after.verdict.fits)
 
 
 def _show(meter: Meter, progress: Progress) -> None:
@@ -134,7 +134,7 @@ def _fix_timeline(arguments: Arguments, subject: Subject) -> int:
         subject.overrides,
         Estimate(None, timeline, None, timeline.verdict, timeline.notes, {}),
     )
-    found = timeline.verdict.fits
+    found = timeline.verdict.fits is True
     if arguments.json:
         emit_json(
             {
@@ -154,7 +154,7 @@ def _fix_timeline(arguments: Arguments, subject: Subject) -> int:
     else:
         emit(_timeline_text(fix))
     subject.close()
-    return EXIT_OK if found else EXIT_NO
+    return verdict_code(timeline.verdict.fits)
 
 
 def _timeline_text(fix: LayoutFix) -> str:
@@ -163,5 +163,5 @@ def _timeline_text(fix: LayoutFix) -> str:
         count = len(repair.layouts)
         lines.append(f"  {count:,} value{'' if count == 1 else 's'}: {clean(repair.label, 300)}")
     verdict = fix.timeline.verdict
-    lines.append(f"after:  {'fits' if verdict.fits else 'does not fit'}: {clean(verdict.text, 600)}")
+    lines.append(f"after:  {verdict.words}: {clean(verdict.text, 600)}")
     return "\n".join(lines)

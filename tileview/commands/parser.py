@@ -10,11 +10,9 @@ from typing import Final, NoReturn
 
 from tileview import __version__
 from tileview.commands.base import UsageError
-from tileview.model.sizes import LARGEST_LIMIT_BYTES
+from tileview.model.sizes import bytes_from_text
 
 Arguments = argparse.Namespace
-
-_UNITS: Final = {"": 1, "b": 1, "kib": 1024, "mib": 1024**2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +70,11 @@ def parse_arguments(argv: Sequence[str]) -> Invocation:
 
 
 def byte_count(text: str) -> int:
-    """A number of bytes: digits, with ``_`` or ``,`` between them and ``KiB`` or ``MiB`` behind where wanted."""
-    match = re.fullmatch(r"([0-9][0-9_,]*)\s*([a-zA-Z]*)", text.strip(), re.ASCII)
-    unit = _UNITS.get(match.group(2).lower()) if match else None
-    if match is None or unit is None or len(text) > 40:
-        raise argparse.ArgumentTypeError(f"{text[:40]!r} is no number of bytes such as 586960 or 48KiB")
-    number = int(re.sub("[_,]", "", match.group(1))) * unit
-    if number > LARGEST_LIMIT_BYTES:
-        raise argparse.ArgumentTypeError(f"{text[:40]} is more than 2^62 bytes")
-    return number
+    """A number of bytes; see :func:`tileview.model.sizes.bytes_from_text`."""
+    try:
+        return bytes_from_text(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def count(text: str) -> int:
@@ -373,7 +367,7 @@ def _build() -> _Parser:
     parser = _Parser(
         prog="tileview",
         description="Does a compiled model fit the tiles of an IPU21 chip, why not, and what would make it fit.",
-        epilog="Exit codes: 0 fits / nothing wrong, 1 does not fit / differs, 2 bad input or usage. "
+        epilog="Exit codes: 0 fits / nothing wrong, 1 does not fit / differs, 2 bad input or usage, 3 not known. "
         "'tileview FILE' opens the window; everything but open works without a display.",
         allow_abbrev=False,
     )

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import sys
 
-from tileview.commands.base import CONSOLE, EXIT_NO, EXIT_OK, complain, emit
+from tileview.commands.base import CONSOLE, complain, emit, verdict_code
 from tileview.commands.output import write_file
 from tileview.commands.parser import Arguments
-from tileview.commands.subject import load, overrides_of
+from tileview.commands.subject import compared, load, overrides_of
 from tileview.errors import PlanError
 from tileview.formats.timeline_writer import timeline_chunks
 from tileview.model.timeline_file import TimelineFile
 
 
 def run_profile(arguments: Arguments) -> int:
-    """Write the timeline to a file or to standard output; 0 or 1 by the verdict."""
-    subject = load(arguments.file, overrides_of(arguments))
+    """Write the timeline to a file or to standard output; 0, 1 or 3 by the verdict."""
+    subject = compared(load(arguments.file, overrides_of(arguments)))
     timeline = subject.timeline
     if timeline is None:
         raise PlanError(f"{arguments.file}: {subject.verdict.text}; there is no timeline to write")
@@ -32,5 +32,6 @@ def run_profile(arguments: Arguments) -> int:
         write_file(arguments.output, b"".join(chunks), arguments.file)
     subject.close()
     if not subject.verdict.fits:
-        complain(f"{arguments.file} does not fit: {subject.verdict.text}")
-    return EXIT_OK if subject.verdict.fits else EXIT_NO
+        is_known = "does not fit" if subject.verdict.fits is False else "may or may not fit"
+        complain(f"{arguments.file} {is_known}: {subject.verdict.text}")
+    return verdict_code(subject.verdict.fits)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tileview.commands.base import EXIT_NO, EXIT_OK, clean, emit
+from tileview.commands.base import clean, emit, verdict_code
 from tileview.commands.output import refuse_source, write_file
 from tileview.commands.parser import Arguments
 from tileview.commands.placing import placement_notes
@@ -12,7 +12,7 @@ from tileview.present.report_page import ReportSubject, make_page
 
 
 def run_report(arguments: Arguments) -> int:
-    """Write the page; 0 or 1 by the verdict."""
+    """Write the page; 0, 1 or 3 by the verdict."""
     refuse_source(arguments.output, arguments.file)
     subject = compared(load(arguments.file, overrides_of(arguments)))
     timeline = subject.timeline
@@ -36,4 +36,4 @@ def run_report(arguments: Arguments) -> int:
     write_file(arguments.output, page.encode("utf-8", errors="backslashreplace"), arguments.file)
     emit(f"Written: {clean(arguments.output)}")
     subject.close()
-    return EXIT_OK if subject.verdict.fits else EXIT_NO
+    return verdict_code(subject.verdict.fits)

@@ -13,9 +13,10 @@ from tileview.analysis.overflows import overflows
 from tileview.commands.base import UsageError
 from tileview.core.estimate import Estimate, configured, estimate
 from tileview.core.lowering.replanner import Replanner
+from tileview.core.memory.accounts import Findings
 from tileview.core.memory.from_file import timeline_from_file
 from tileview.core.memory.study import study
-from tileview.core.memory.whatif import with_layouts
+from tileview.core.memory.whatif import with_findings, with_layouts
 from tileview.errors import LoadError
 from tileview.formats import open_file
 from tileview.formats.search_state import SearchState
@@ -94,10 +95,7 @@ def load(name: str, overrides: Overrides = NO_OVERRIDES, replanner: Replanner | 
     source = open_file(name)
     if isinstance(source, SearchState):
         return Subject(name, source, overrides, _estimate(source, source.recipe, overrides, replanner))
-    timeline = with_layouts(
-        timeline_from_file(source), {}, budget_bytes=overrides.budget_bytes, reserve_bytes=overrides.reserve_bytes
-    )
-    return Subject(name, source, overrides, Estimate(None, timeline, None, timeline.verdict, timeline.notes, {}))
+    return Subject(name, source, overrides, _timeline_estimate(timeline_from_file(source), overrides))
 
 
 MOST_COMPARED = 16_000_000
@@ -115,9 +113,19 @@ def compared(subject: Subject) -> Subject:
         note = f"the file's {numbers:,} numbers per tile were not compared with each other: the window does that"
         return replace(subject, unread=note)
     found: tuple[Problem, ...] = ()
+    timeline = timeline_from_file(file)
     for part in study(file, len(file.steps)):
+        if isinstance(part, Findings):
+            timeline = with_findings(timeline, part)
         found = part if isinstance(part, tuple) else found
-    return replace(subject, found=found)
+    return replace(subject, found=found, estimate=_timeline_estimate(timeline, subject.overrides))
+
+
+def _timeline_estimate(file_timeline: Timeline, overrides: Overrides) -> Estimate:
+    timeline = with_layouts(
+        file_timeline, {}, budget_bytes=overrides.budget_bytes, reserve_bytes=overrides.reserve_bytes
+    )
+    return Estimate(None, timeline, None, timeline.verdict, timeline.notes, {})
 
 
 def load_recipe(
@@ -202,6 +210,8 @@ def verdict_json(verdict: Verdict) -> dict[str, Any]:
         "step": verdict.step,
         "tile": verdict.tile,
         "operation": verdict.operation,
+        "stated_bytes": None if verdict.stated_bytes is None else size_to_json(verdict.stated_bytes),
+        "found_bytes": None if verdict.found_bytes is None else size_to_json(verdict.found_bytes),
     }
 
 

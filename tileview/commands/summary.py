@@ -9,7 +9,15 @@ from tileview.analysis.diagnose import diagnose_fully
 from tileview.analysis.diagnosis import ContributionGroup, Diagnosis, Figure, grouped
 from tileview.analysis.overflows import overflow_sentence
 from tileview.analysis.relief import Relief
-from tileview.commands.base import EXIT_BAD, EXIT_NO, EXIT_OK, clean, complain, emit, emit_json, table
+from tileview.commands.base import (
+    EXIT_BAD,
+    clean,
+    complain,
+    emit,
+    emit_json,
+    table,
+    verdict_code,
+)
 from tileview.commands.parser import Arguments
 from tileview.commands.placing import (
     SubjectPlacement,
@@ -43,33 +51,32 @@ def run_summary(arguments: Arguments) -> int:
     """Summaries of files; of a folder, a table of verdicts.
 
     Returns 2 where a file cannot be read (the others are summed up all the same), else 1 where one does not fit, else
-    0.
+    3 where it is not known of one, else 0.
     """
     overrides = overrides_of(arguments)
     entries: list[dict[str, Any]] = []
     errors: list[dict[str, str]] = []
     rows: list[tuple[str, ...]] = []
     texts: list[str] = []
-    fits = True
+    fits: list[bool | None] = []
     for name, in_folder in expand(arguments.files):
         try:
             kind = address_kind(name)
             if kind is not None:
                 found = address_summary(name, kind)
-                fits &= found.answer is Answer.PLACED
+                fits.append(found.answer is Answer.PLACED)
                 entries.append(address_json(found))
                 rows.append((clean(name), found.answer.value, "", "", "", found.text))
                 texts += [] if in_folder else [address_text(found)]
                 continue
             subject = load(name, overrides)
-            if arguments.json or not in_folder:
-                subject = compared(subject)
+            subject = compared(subject)
         except LoadError as error:
             complain(str(error))
             errors.append({"file": name, "error": str(error)})
             rows.append((clean(name), "unreadable", "", "", "", str(error)))
             continue
-        fits &= subject.verdict.fits
+        fits.append(subject.verdict.fits)
         if arguments.json:
             entry = summary_json(subject)
             if arguments.place:
@@ -88,7 +95,7 @@ def run_summary(arguments: Arguments) -> int:
         _print(texts, rows, any(in_folder for _, in_folder in expand(arguments.files)))
     if errors:
         return EXIT_BAD
-    return EXIT_OK if fits else EXIT_NO
+    return verdict_code(*fits)
 
 
 def _print(texts: list[str], rows: list[tuple[str, ...]], folder: bool) -> None:
@@ -120,9 +127,7 @@ def _row(subject: Subject) -> tuple[str, ...]:
 
 
 def _word(subject: Subject) -> str:
-    if not subject.verdict.fits:
-        return "DOES NOT FIT"
-    return "fits as far as known" if subject.verdict.at_least else "fits"
+    return subject.verdict.words if subject.verdict.fits else subject.verdict.words.upper()
 
 
 def diagnosis_of(subject: Subject) -> Diagnosis:
@@ -231,7 +236,7 @@ def reliefs_text(found: Sequence[Relief], names: dict[int, str]) -> str:
             exact_text(relief.then),
             f"−{exact_text(relief.saved)}",
             str(relief.alternative),
-            "fits" if relief.fits else "still does not fit",
+            {True: "fits", None: "not known"}.get(relief.fits, "still does not fit"),
         )
         for relief in found
     ]

@@ -6,7 +6,7 @@ from typing import Any
 
 from tileview.analysis.loads import describe_bytes
 from tileview.analysis.trials import Swaps, with_swaps
-from tileview.commands.base import EXIT_NO, EXIT_OK, UsageError, clean, complain, emit, emit_json, figure_name, table
+from tileview.commands.base import UsageError, clean, complain, emit, emit_json, figure_name, table, verdict_code
 from tileview.commands.output import refuse_source, write_recipe
 from tileview.commands.parser import Arguments
 from tileview.commands.placing import place_subject, placement_json, placement_text
@@ -19,7 +19,7 @@ from tileview.present.plan_words import plan_differences, plan_words
 
 
 def run_swap(arguments: Arguments) -> int:
-    """Swap, estimate, report; 1 where the result does not fit or cannot be lowered."""
+    """Swap, estimate, report; 1 where the result does not fit or cannot be lowered, 3 where that is not known."""
     refuse_source(arguments.output, arguments.file, arguments.force)
     replanner = Replanner()
     before, state = load_recipe(arguments.file, overrides_of(arguments), replanner)
@@ -46,7 +46,7 @@ def run_swap(arguments: Arguments) -> int:
             emit(f"Written: {clean(arguments.output)}")
     if arguments.output is not None and not ok:
         complain(f"{arguments.output} was not written: {error}")
-    return EXIT_OK if after.verdict.fits else EXIT_NO
+    return verdict_code(after.verdict.fits)
 
 
 def _summary(subject: Subject, place: bool) -> dict[str, Any]:
@@ -54,12 +54,12 @@ def _summary(subject: Subject, place: bool) -> dict[str, Any]:
 
 
 def checked_swaps(recipe: Recipe, swaps: list[tuple[int, int]]) -> Swaps:
-    """The swaps of a command line, each operation once; the last word on an operation counts.
+    """The swaps of a command line, each operation once.
 
     Raises
     ------
     UsageError
-        Where the recipe has no such operation or alternative.
+        Where the recipe has no such operation or alternative, or an operation is named twice.
     """
     chosen: dict[int, int] = {}
     for operation, alternative in swaps:
@@ -69,6 +69,9 @@ def checked_swaps(recipe: Recipe, swaps: list[tuple[int, int]]) -> Swaps:
         number = len(recipe.alternatives[operation])
         if alternative >= number:
             raise UsageError(f"operation {operation} has alternatives 0 to {number - 1}, not {alternative}")
+        if operation in chosen:
+            given = f"{operation}={chosen[operation]} and {operation}={alternative}"
+            raise UsageError(f"operation {operation} is named twice ({given}); it can have one plan")
         chosen[operation] = alternative
     return tuple(sorted(chosen.items()))
 
@@ -111,6 +114,5 @@ def change_text(before: Subject, after: Subject) -> str:
             rows.append((figure_name(field), exact_text(then), exact_text(now), delta))
         lines += [table(("peak", "before", "after", "change"), rows, numbers=(1, 2, 3)), ""]
     for title, subject in (("before", before), ("after", after)):
-        word = "fits" if subject.verdict.fits else "does not fit"
-        lines.append(f"{title + ':':7} {word}: {clean(subject.verdict.text, 600)}")
+        lines.append(f"{title + ':':7} {subject.verdict.words}: {clean(subject.verdict.text, 600)}")
     return "\n".join(lines)

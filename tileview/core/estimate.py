@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from tileview.core.lowering.replanner import Replanner
 from tileview.core.memory.estimate import measure, measure_peaks
-from tileview.errors import PlanError
+from tileview.core.memory.verdict import cut_note
+from tileview.errors import GraphError, PlanError
 from tileview.model.config import PipelineConfig
 from tileview.model.program import Program
 from tileview.model.recipe import Overrides, Recipe
@@ -32,6 +33,7 @@ _NOT_MODELLED = {
 """What the fields of a recipe ask for that the re-planner does not do."""
 
 LOWERING_LIMIT = "plans that can be lowered"
+GRAPH_LIMIT = "a graph that can be run"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ def estimate(
         Never raises for a recipe that cannot be lowered: that is a verdict.
     """
     config = configured(recipe.config, overrides)
-    notes = (*request_notes(recipe), *GENERAL_NOTES)
+    notes = (*request_notes(recipe), *GENERAL_NOTES, *cut_note(config.tile_budget_bytes))
     worker = Replanner() if replanner is None else replanner
     try:
         program = worker.replan(recipe, config)
@@ -142,7 +144,7 @@ def _cannot_lower(error: PlanError, config: PipelineConfig) -> Verdict:
         fits=False,
         cause=Cause.CANNOT_LOWER,
         text=f"cannot be lowered: {error}",
-        limit=LOWERING_LIMIT,
+        limit=GRAPH_LIMIT if isinstance(error, GraphError) else LOWERING_LIMIT,
         needed_bytes=UNAVAILABLE,
         available_bytes=config.budget_bytes,
         short_bytes=UNAVAILABLE,

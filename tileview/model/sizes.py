@@ -7,7 +7,9 @@ term is unavailable itself (:func:`total`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from fractions import Fraction
 from typing import Final, final
 
 U64_MAX: Final = 2**64 - 1
@@ -82,6 +84,43 @@ def kib_text(size: Size) -> str:
     sign, magnitude = ("−", -size) if size < 0 else ("", size)
     tenths = (magnitude * 10 + 512) // 1024
     return f"{sign}{tenths // 10:,}.{tenths % 10} KiB"
+
+
+_UNITS: Final = {"": 1, "b": 1, "kib": 1024, "mib": 1024**2}
+_TYPED: Final = re.compile(r"([0-9][0-9,_. \u00a0\u202f]*?)\s*([a-z]*)", re.ASCII | re.IGNORECASE)
+_GROUPED: Final = re.compile(r"[0-9]+|[0-9]{1,3}(?:([,_ \u00a0\u202f])[0-9]{3})(?:\1[0-9]{3})*", re.ASCII)
+
+
+def bytes_from_text(text: str) -> int:
+    """A number of bytes as typed, or as TileView itself prints it: ``586,960 B``, ``573.2 KiB``, both together.
+
+    Thousands may be separated by commas, underscores or spaces, in groups of three; a fraction needs a point and a
+    unit (KiB, MiB), and is rounded to whole bytes, half up.
+
+    Raises
+    ------
+    ValueError
+        With a sentence that says what is wrong and what to type.
+    """
+    shown = text.strip()
+    both = re.fullmatch(r"[^()]*KiB \(([^()]*B)\)", shown)
+    match = _TYPED.fullmatch(both.group(1) if both else shown) if len(shown) <= 60 else None
+    unit = _UNITS.get(match.group(2).lower()) if match else None
+    if match is None or unit is None:
+        raise ValueError(f"{shown[:40]!r} is no number of bytes such as 586960, 48KiB or 573.2 KiB")
+    whole, point, fraction = match.group(1).partition(".")
+    if _GROUPED.fullmatch(whole) is None or (point and re.fullmatch(r"[0-9]+", fraction, re.ASCII) is None):
+        if re.fullmatch(r"[0-9]+,[0-9]+", match.group(1), re.ASCII):
+            meant = match.group(1).replace(",", ".") + match.group(2)
+            raise ValueError(f"{shown[:40]!r}: use a point for a fraction ({meant}); a comma separates thousands")
+        raise ValueError(f"{shown[:40]!r}: separate thousands in groups of three, as in 586,960")
+    if point and unit == 1:
+        raise ValueError(f"{shown[:40]!r}: bytes are whole; give a fraction of KiB or MiB")
+    number = Fraction(re.sub(r"[^0-9]", "", whole) + point + fraction) * unit
+    found = int(number + Fraction(1, 2))
+    if found > LARGEST_LIMIT_BYTES:
+        raise ValueError(f"{shown[:40]} is more than 2^62 bytes")
+    return found
 
 
 def size_text(size: Size) -> str:

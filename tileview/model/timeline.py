@@ -170,28 +170,58 @@ class Origin(StrEnum):
 
 
 class Cause(StrEnum):
-    """Why a program fits or does not; the order is the order in which causes are named."""
+    """Why a program fits, does not, or why that is not known; the order is the order in which causes are named."""
 
     FITS = "fits"
     CANNOT_LOWER = "cannot_lower"
     INVALID_LAYOUT = "invalid_layout"
-    UNAVAILABLE = "unavailable"
     INTERLEAVED = "over_interleaved_budget"
     TOTAL = "over_total_budget"
     CONTIGUOUS = "standard_allocation_too_large"
+    CONTRADICTION = "contradiction"
+    """Not known: the file contradicts itself on the outcome."""
+    DAMAGED = "damaged"
+    """Not known: a number that the verdict rests on is damaged."""
+    INCOMPLETE = "incomplete"
+    """Not known: the program is known in part."""
+
+
+def fits_words(fits: bool | None) -> str:
+    """The three answers in words: ``fits``, ``does not fit``, ``not known``."""
+    return "not known" if fits is None else "fits" if fits else "does not fit"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a peak is; each part None where it is not known."""
+
+    step: int | None = None
+    tile: int | None = None
+    operation: int | None = None
+
+    def __str__(self) -> str:
+        """`` at step 31, tile 212, operation 12``, with what is known of it; empty where nothing is."""
+        parts = []
+        if self.step is not None:
+            parts.append(f"step {self.step}")
+        if self.tile is not None:
+            parts.append(f"tile {self.tile}")
+        if self.operation is not None:
+            parts.append(f"operation {self.operation}")
+        return f" at {', '.join(parts)}" if parts else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Fits or not, and the figures behind it.
+    """Fits, does not fit, or not known (``fits`` None), and the figures behind it.
 
     ``limit`` names what was exceeded ("total budget", "interleaved region", "contiguous standard memory", …).
     ``needed_bytes`` (reserve included where the limit counts it) − ``available_bytes`` = ``short_bytes`` (negative:
     spare). ``step``, ``tile`` and ``operation`` say where, None where there is no single place. ``text`` is one
-    sentence.
+    sentence. ``cause`` is CONTRADICTION, DAMAGED or INCOMPLETE if and only if ``fits`` is None.
     """
 
-    fits: bool
+    fits: bool | None
     cause: Cause
     text: str
     limit: str
@@ -203,6 +233,46 @@ class Verdict:
     operation: int | None = None
     at_least: bool = False
     """True where unknown operations make every sum a lower bound."""
+    stated_bytes: Size | None = None
+    """Of a contradiction: what is needed by the file's headline; None otherwise."""
+    found_bytes: Size | None = None
+    """Of a contradiction: what is needed by the steps or arrays of the file; None otherwise."""
+
+    @property
+    def words(self) -> str:
+        """``fits``, ``does not fit`` or ``not known``."""
+        return fits_words(self.fits)
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """The peaks of a timeline as one part of its file gives them, and where they are.
+
+    ``source`` names the part ("the steps"). ``at_least``: made from known parts only, so that it can show that a
+    program does not fit, never that it does.
+    """
+
+    source: str
+    peak: Peak
+    total_place: Place = Place()
+    interleaved_place: Place = Place()
+    standard_place: Place = Place()
+    at_least: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the verdict on a timeline file rests on.
+
+    ``stated``: the headline, then the headline with one of its other figures in place of a peak. ``own``: what steps,
+    values and arrays give. ``claim``: the file's own word, for its own budgets. ``damage``: a sentence on each number
+    that is damaged.
+    """
+
+    stated: tuple[Account, ...]
+    own: tuple[Account, ...]
+    claim: bool | None
+    damage: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,3 +342,6 @@ class Timeline:
         """
         step = self.made_at.get(root)
         return None if step is None else self.steps[step].source
+
+    evidence: Evidence | None = None
+    """What the verdict rests on, of a timeline as its file has it; None for estimates and changed layouts."""

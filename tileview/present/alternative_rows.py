@@ -97,23 +97,24 @@ def _row(
 
 
 def rank_key(row: AlternativeRow) -> tuple[int, int, int]:
-    """Order of rank: what fits, by total peak; what does not, likewise; not computed; cannot be lowered."""
+    """Order of rank: what fits, by total peak; what may, what does not, likewise; sizes not known; not computed; cannot
+    be lowered."""
     index = -1 if row.index is None else row.index
     if row.result is None:
-        return (3, 0, index)
-    if not row.result.ok:
         return (4, 0, index)
+    if not row.result.ok:
+        return (5, 0, index)
     total = row.peak_total
     if total is None or isinstance(total, Unavailable):
-        return (2, 0, index)
-    return (0 if row.result.fits else 1, total, index)
+        return (3, 0, index)
+    return (1 if row.result.fits is None else 0 if row.result.fits else 2, total, index)
 
 
 def _ranked(rows: Sequence[AlternativeRow]) -> tuple[AlternativeRow, ...]:
     ordered = sorted(rows, key=rank_key)
     ranked = []
     for position, row in enumerate(ordered, start=1):
-        rank = position if rank_key(row)[0] <= 2 else None
+        rank = position if rank_key(row)[0] <= 3 else None
         ranked.append(replace(row, rank=rank))
     return tuple(ranked)
 
@@ -157,11 +158,14 @@ def progress_words(rows: Sequence[AlternativeRow]) -> str:
     if not countable:
         return "No alternatives were kept for this operation"
     done = [row for row in countable if row.result is not None]
-    fitting = sum(row.result.fits for row in done if row.result is not None)
+    fitting = sum(row.result.fits is True for row in done if row.result is not None)
+    unknown = sum(row.result.fits is None for row in done if row.result is not None)
     refused = sum(not row.result.ok for row in done if row.result is not None)
     words = f"{len(done)} of {len(countable)} evaluated"
     if done:
         words += f", {fitting} {'fits' if fitting == 1 else 'fit'}"
+    if unknown:
+        words += f", {unknown} not known"
     if refused:
         words += f", {refused} cannot be lowered"
     return words
@@ -239,6 +243,8 @@ class AlternativeSpec(TableSpec[Line]):
         reason = result.verdict.text if result.verdict is not None else ""
         if result.fits:
             return Cell("✓ fits", "fits", reason, Tone.OK)
+        if result.fits is None:
+            return Cell("? not known", "not known", reason, Tone.UNKNOWN)
         short = result.verdict.short_bytes if result.verdict is not None else UNAVAILABLE
         text = f"✗ {kib_text(short)} over" if isinstance(short, int) and short > 0 else "✗ no"
         return Cell(text, text, reason, Tone.OVER)

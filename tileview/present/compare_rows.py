@@ -18,7 +18,7 @@ from tileview.present.compare_allocations import allocations_anywhere, allocatio
 from tileview.present.compare_states import MISSING, CompareEntry, CompareRow, CompareState, Section
 from tileview.present.places import step_place
 from tileview.present.plan_words import plan_differences, plan_words
-from tileview.present.tables import Node, Tone
+from tileview.present.tables import Node, Tone, outcome
 
 
 def compare_nodes(states: Sequence[CompareState]) -> tuple[Node[CompareRow], ...]:
@@ -62,9 +62,9 @@ def _summary(states: Sequence[CompareState]) -> list[CompareRow]:
             "Verdict",
             tuple(
                 CompareEntry(
-                    ("✓ fits" if state.verdict.fits else "✗ does not fit"),
+                    f"{outcome(state.verdict.fits)[0]} {state.verdict.words}",
                     tip=state.verdict.text,
-                    tone=Tone.OK if state.verdict.fits else Tone.OVER,
+                    tone=outcome(state.verdict.fits)[2],
                 )
                 for state in states
             ),

@@ -13,7 +13,7 @@ from tileview.analysis.report import OperationRow, ReportInput, SwapRow, render_
 from tileview.analysis.trials import Cancelled, never
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.sizes import exact_text
-from tileview.model.timeline import Problem, Timeline, Verdict
+from tileview.model.timeline import Problem, Timeline, Verdict, fits_words
 from tileview.present.notes import notes_with_problems, problem_text
 from tileview.present.plan_words import plan_words, words_against
 
@@ -109,7 +109,7 @@ def _tried(
 ) -> tuple[list[SwapRow], str]:
     """Every single swap, best first; and, where it does not fit, what a search for a fix came to."""
     results = _results(subject, recipe, workers, told, cancelled)
-    text = f"{len(results):,} alternatives were swapped in alone; {sum(r.fits for r in results):,} of them fit."
+    text = f"{len(results):,} alternatives were swapped in alone; {sum(r.fits is True for r in results):,} of them fit."
     rows = [_single(recipe, result) for result in ranked(results) if not result.in_force]
     if subject.verdict.fits or cancelled():
         return rows, text
@@ -152,9 +152,11 @@ def _results(
 
 def _single(recipe: Recipe, result: AlternativeResult) -> SwapRow:
     plan = words_against(recipe, result.operation, result.alternative)
-    verdict = result.error or "" if not result.ok else "fits" if result.fits else "does not fit"
+    verdict = result.error or "" if not result.ok else fits_words(result.fits)
     total = None if result.peak is None else result.peak.total
-    return SwapRow(f"{result.operation}={result.alternative}", plan, total, result.delta_total, verdict, result.fits)
+    return SwapRow(
+        f"{result.operation}={result.alternative}", plan, total, result.delta_total, verdict, bool(result.fits)
+    )
 
 
 def _several(recipe: Recipe, fix: FixResult) -> SwapRow:
@@ -165,4 +167,4 @@ def _several(recipe: Recipe, fix: FixResult) -> SwapRow:
     delta = total - before if isinstance(total, int) and isinstance(before, int) else None
     plans = "; ".join(plan_words(recipe.alternatives[operation][index]) for operation, index in fix.swaps)
     swaps = " ".join(f"{operation}={index}" for operation, index in fix.swaps)
-    return SwapRow(swaps, plans, total, delta, "fits", True)
+    return SwapRow(swaps, plans, total, delta, fits_words(fix.after.fits), bool(fix.after.fits))

@@ -26,7 +26,15 @@ class Tone(StrEnum):
     OVER = "over"
     WARNING = "warning"
     UNAVAILABLE = "unavailable"
+    UNKNOWN = "unknown"
     ACCENT = "accent"
+
+
+def outcome(fits: bool | None) -> tuple[str, str, Tone]:
+    """Sign, icon and tone of a verdict that fits, does not fit, or is not known (None)."""
+    if fits is None:
+        return "?", "unknown", Tone.UNKNOWN
+    return ("✓", "fits", Tone.OK) if fits else ("✗", "over", Tone.OVER)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from tileview.core.memory.accounts import Findings
 from tileview.core.memory.from_file import timeline_from_file
+from tileview.core.memory.study import study
+from tileview.core.memory.whatif import with_findings
 from tileview.formats.search_state import SearchState
 from tileview.model.graph import Graph
 from tileview.model.recipe import Recipe
@@ -53,6 +56,17 @@ class Document:
         if not self._made:
             self._made.append(timeline_from_file(self.source))
         return self._made[0]
+
+    def read_whole(self) -> None:
+        """Read all numbers per tile of a timeline now, so that its verdict rests on them too."""
+        if isinstance(self.source, TimelineFile) and self.source.has_tiles:
+            for part in study(self.source, len(self.source.steps)):
+                if isinstance(part, Findings):
+                    self.add_findings(part)
+
+    def add_findings(self, findings: Findings) -> None:
+        """Take in what the arrays of the file mean for its verdict."""
+        self._made[0] = with_findings(self.file_timeline(), findings)
 
     def add_problems(self, found: tuple[Problem, ...]) -> None:
         """Take in what a thorough check of the file has found: its timeline, made anew, lists it."""

@@ -10,6 +10,7 @@ from tileview.core.lowering.attention import lower_attention
 from tileview.core.lowering.gemm import lower_gemm
 from tileview.core.lowering.inputs import canonical_layout
 from tileview.core.lowering.layernorm import lower_layernorm_parts
+from tileview.core.lowering.plan_numbers import check_numbers
 from tileview.core.lowering.pointwise import lower_pointwise, lower_scalar_attention
 from tileview.core.lowering.sheet import Fragment, Sheet
 from tileview.core.lowering.templates import Template
@@ -75,7 +76,7 @@ class PlanForm:
     def __init__(
         self, types: TypeTable, config: PipelineConfig, operation: Operation, plan: Plan, shapes: Mapping[int, Shape]
     ) -> None:
-        self.plan = plan
+        self.plan: Plan | None = plan
         self.operation = operation
         self._types = types
         self._fragments: dict[tuple[ValueType, ...], Fragment | str] = {}
@@ -84,6 +85,7 @@ class PlanForm:
             raise RefusedError(
                 f"the plan is for {len(plan.inputs)} operands, the operation has {len(operation.inputs)}"
             )
+        check_numbers(plan)
         self.writer, self.unknown = _writer(operation, plan)
         self.keeps_parameter = isinstance(plan.dispatch, ViewDispatch)
         self.targets = tuple(
@@ -98,6 +100,23 @@ class PlanForm:
         for index, own in enumerate(self.results):
             if own.problem is not None:
                 raise RefusedError(f"result {index} {own} {own.problem}")
+
+    @classmethod
+    def without_plan(
+        cls, types: TypeTable, config: PipelineConfig, operation: Operation, results: Mapping[int, ValueType]
+    ) -> PlanForm:
+        """The form of an operation for which the recipe has no plan: the compiler would choose one.
+
+        ``results``: what each of its results is taken to be, so that what reads it can be lowered.
+        """
+        form = cls.__new__(cls)
+        form.plan, form.operation, form.writer, form.keeps_parameter = None, operation, None, False
+        form._types, form._fragments, form.templates = types, {}, {}
+        form.unknown = "the recipe has no plan for it"
+        form.targets = tuple((None, False) for _ in operation.inputs)
+        form.results = tuple(results[value] for value in operation.results)
+        form.closed = tuple(_closed(types, config, own) for own in form.results)
+        return form
 
     def fragment(self, operands: tuple[ValueType, ...]) -> Fragment:
         """The plan's steps for operands of these types.

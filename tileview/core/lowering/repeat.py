@@ -8,9 +8,13 @@ from collections.abc import Mapping, Sequence
 from tileview.core.lowering.ledger import Region
 from tileview.core.lowering.operations import Lowering
 from tileview.core.lowering.valuetypes import RefusedError
-from tileview.errors import PlanError
+from tileview.errors import GraphError, PlanError
 from tileview.model.graph import Operation, RepeatKind
 from tileview.model.program import Copy, Repeat
+
+
+class GraphFaultError(RefusedError):
+    """A Repeat that cannot be run whatever the plans are; becomes a GraphError that names the operation."""
 
 
 class RegionLowering:
@@ -31,10 +35,12 @@ class RegionLowering:
         for operation in operations:
             for value in operation.inputs:
                 if value not in region.environment:
-                    raise PlanError(f"it reads value {value}, which nothing before it makes", operation.id)
+                    raise GraphError(f"it reads value {value}, which nothing before it makes", operation.id)
             if isinstance(operation.kind, RepeatKind):
                 try:
                     self._lower_repeat(region, operation, operation.kind)
+                except GraphFaultError as fault:
+                    raise GraphError(str(fault), operation.id) from None
                 except RefusedError as refusal:
                     raise PlanError(str(refusal), operation.id) from None
             else:
@@ -115,9 +121,9 @@ class RegionLowering:
         """A sequence's members, all moved to the first one's storage group."""
         members = self._members.get(sequence)
         if members is None:
-            raise RefusedError(f"sequence {sequence} is not in the graph")
+            raise GraphFaultError(f"sequence {sequence} is not in the graph")
         if not members or len(members) < kind.count:
-            raise RefusedError(f"sequence {sequence} has {len(members)} members for {kind.count} iterations")
+            raise GraphFaultError(f"sequence {sequence} has {len(members)} members for {kind.count} iterations")
         groups = self._lowering.ledger.groups
         for member in members:
             groups[member] = groups[members[0]]
@@ -138,7 +144,7 @@ def _check_counts(operation: Operation, kind: RepeatKind) -> None:
     """Refuse a Repeat whose figures do not agree."""
     body = kind.body
     if kind.count < 1:
-        raise RefusedError("it repeats its body no time")
+        raise GraphFaultError("it repeats its body no time")
     for found, declared, what in (
         (len(operation.inputs), kind.carried_inputs + kind.invariant_inputs, "inputs"),
         (len(operation.results), kind.carried_inputs, "results"),
@@ -146,13 +152,13 @@ def _check_counts(operation: Operation, kind: RepeatKind) -> None:
         (len(body.arguments), len(operation.inputs) + len(kind.iterated_inputs), "arguments of its body"),
     ):
         if found != declared:
-            raise RefusedError(f"it has {found} {what}, its counts ask for {declared}")
+            raise GraphFaultError(f"it has {found} {what}, its counts ask for {declared}")
 
 
 def _yielded(inner: Region, graph_value: int) -> int:
     value = inner.environment.get(graph_value)
     if value is None:
-        raise RefusedError(f"its body yields value {graph_value}, which nothing in it makes")
+        raise GraphFaultError(f"its body yields value {graph_value}, which nothing in it makes")
     return value
 
 

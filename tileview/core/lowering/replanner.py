@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from tileview.core.lowering.compose import Composer
 from tileview.core.lowering.homes import HomeLimits
-from tileview.core.lowering.inputs import input_format
+from tileview.core.lowering.inputs import canonical_layout, flat_layout, input_format
 from tileview.core.lowering.ledger import Ledger, Region
 from tileview.core.lowering.names import ValueNames, name_of, value_names
 from tileview.core.lowering.operations import Lowering
@@ -20,12 +20,13 @@ from tileview.core.lowering.plans import PlanForm
 from tileview.core.lowering.repeat import RegionLowering, RegionUses
 from tileview.core.lowering.rotation import OwnerCopies, group_rotations
 from tileview.core.lowering.valuetypes import TypeTable, ValueType
-from tileview.errors import PlanError
+from tileview.errors import GraphError, PlanError
 from tileview.model.config import PipelineConfig
 from tileview.model.graph import Graph, InputKind, Operation
 from tileview.model.plan import Plan
 from tileview.model.program import DIRECT_OWNERS, Owners, Program, ProgramInput, Step, Value
 from tileview.model.recipe import Recipe
+from tileview.model.tensor import F16
 
 _MOST_KEPT = 1 << 17
 """Types, values and (more heavily) plans after which everything kept is forgotten, so that a long session does not grow
@@ -136,7 +137,9 @@ class Replanner:
 
         def form_of(operation: Operation, region: Region) -> PlanForm:
             plan = plans.get(operation.id)
-            form = None if plan is None else forms.get((id(plan), id(operation)))
+            if plan is None:
+                return self._unplanned(operation, region, recipe, config, lowering.ledger)
+            form = forms.get((id(plan), id(operation)))
             return self._new_form(plan, config, operation, region) if form is None else form
 
         limits = HomeLimits(config.budget_bytes, config.reserve_bytes)
@@ -160,10 +163,24 @@ class Replanner:
             tuple(lowering.unknown),
         )
 
-    def _new_form(self, plan: Plan | None, config: PipelineConfig, operation: Operation, region: Region) -> PlanForm:
+    def _unplanned(
+        self, operation: Operation, region: Region, recipe: Recipe, config: PipelineConfig, ledger: Ledger
+    ) -> PlanForm:
+        """The form of an operation without a plan: its results have the precision of its first operand, canonical
+        layouts at closed boundaries, and are spread as thin as can be at open ones."""
+        first = next((ledger.types[region.environment[value]].precision for value in operation.inputs), F16)
+        results = {}
+        for value in operation.results:
+            shape = region.shapes.get(value)
+            if shape is None:
+                raise PlanError(f"value {value} has no shape in the graph", operation.id)
+            is_open = value in recipe.open_boundaries
+            layout = flat_layout(shape, first, config.tile_count) if is_open else canonical_layout(shape, first, config)
+            results[value] = self._types.get(shape, first, layout)
+        return PlanForm.without_plan(self._types, config, operation, results)
+
+    def _new_form(self, plan: Plan, config: PipelineConfig, operation: Operation, region: Region) -> PlanForm:
         """A plan's form, kept under the identities of plan and operation: it holds both, so their ids stay theirs."""
-        if plan is None:
-            raise PlanError("the recipe has no plan for it", operation.id)
         form = self._forms[id(plan), id(operation)] = PlanForm(self._types, config, operation, plan, region.shapes)
         return form
 
@@ -244,6 +261,6 @@ def _outputs(graph: Graph, region: Region) -> tuple[int, ...]:
     for value in graph.outputs:
         number = region.environment.get(value)
         if number is None:
-            raise PlanError(f"the graph's output {value} is made by nothing")
+            raise GraphError(f"the graph's output {value} is made by nothing")
         outputs.append(number)
     return tuple(outputs)

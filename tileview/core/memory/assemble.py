@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from tileview.core.memory.usage import PlacedTiles
-from tileview.core.memory.verdict import Budgets, Place, Unsized, decide
+from tileview.core.memory.verdict import Budgets, Unsized, decide
 from tileview.model.sizes import UNAVAILABLE, Size, Unavailable
-from tileview.model.timeline import ByteArray, ClassBytes, Peak, TimelineStep, Verdict, last_largest
+from tileview.model.timeline import ByteArray, ClassBytes, Peak, Place, TimelineStep, Verdict, last_largest
 
 
 class StepFacts(NamedTuple):
@@ -121,18 +121,21 @@ def judge(
     largest, largest_place = largest_standard(facts, allocations, placed)
     peak = Peak(standard, interleaved, total, largest, exchange_rows)
     total_step, interleaved_step = columns[2].step(), columns[1].step()
+    known_part = peak
+    if unsized:
+        most = [max(column.known, default=0) for column in columns]
+        known_part = Peak(most[0], most[1], most[2], largest, exchange_rows)
+        total_step = columns[2].known_step()
     verdict = decide(
-        peak,
+        known_part,
         budgets,
-        total_place=_place(
-            facts, total_step, None if coarse_peaks or total is UNAVAILABLE else _worst_tile(worst, total_step)
-        ),
-        interleaved_place=_interleaved_place(facts, placed, peak, budgets, interleaved_step),
+        total_place=_place(facts, total_step, None if coarse_peaks else _worst_tile(worst, total_step)),
+        interleaved_place=_interleaved_place(facts, placed, known_part, budgets, interleaved_step),
         standard_place=largest_place,
         unsized=unsized,
         at_least=at_least,
     )
-    return Judged(peak, total_step, columns[0].step(), interleaved_step, verdict)
+    return Judged(peak, columns[2].step(), columns[0].step(), interleaved_step, verdict)
 
 
 class _Column(NamedTuple):
@@ -152,7 +155,11 @@ class _Column(NamedTuple):
             return None
         if True in self.unavailable:
             return self.unavailable.index(True)
-        return self.known.index(max(self.known))
+        return self.known_step()
+
+    def known_step(self) -> int | None:
+        """Earliest step with the largest known part."""
+        return self.known.index(max(self.known)) if self.known else None
 
 
 def unavailable_steps(facts: Sequence[StepFacts], allocations: Allocations) -> tuple[list[bool], list[bool]]:

@@ -14,7 +14,7 @@ from tileview.core.memory.rows import footprint
 from tileview.core.memory.verdict import contiguous_bytes, contiguous_overflow
 from tileview.model.sizes import U64_MAX, UNAVAILABLE, Size, Unavailable, size_to_u64
 from tileview.model.tensor import MemoryClass
-from tileview.model.timeline import ByteArray, ClassBytes, Peak, Problem, Timeline, Verdict
+from tileview.model.timeline import ByteArray, ClassBytes, Peak, Problem, Timeline
 from tileview.model.timeline_file import TimelineFile
 
 _MOST_REPORTED = 20
@@ -32,9 +32,10 @@ def version3_peak(file: TimelineFile) -> tuple[Peak, list[Problem]]:
         if isinstance(size, Unavailable) or isinstance(peak.exchange_rows, Unavailable):
             return UNAVAILABLE
         if size < peak.exchange_rows:
-            text = f"{size} B cannot include the {peak.exchange_rows} B of exchange rows"
-            problems.append(Problem("warning", f"peak.{field}", text, "The peak is taken to be 0."))
-        return max(size - peak.exchange_rows, 0)
+            text = f"peak.{field}: {size:,} B cannot include the {peak.exchange_rows:,} B of exchange rows"
+            problems.append(Problem("warning", f"peak.{field}", text, "The peak is unavailable."))
+            return UNAVAILABLE
+        return size - peak.exchange_rows
 
     corrected = Peak(
         without(peak.standard, "standard"),
@@ -46,9 +47,7 @@ def version3_peak(file: TimelineFile) -> tuple[Peak, list[Problem]]:
     return corrected, problems
 
 
-def check_figures(
-    file: TimelineFile, coarse: tuple[list[int], list[int]], largest: Size, verdict: Verdict
-) -> list[Problem]:
+def check_figures(file: TimelineFile, coarse: tuple[list[int], list[int]], largest: Size) -> list[Problem]:
     """Disagreements among the figures of a file that need no per-tile array.
 
     Parameters
@@ -57,8 +56,6 @@ def check_figures(
         Per class and step, the sum of allocation maxima by the file's own value sizes, known part.
     largest : Size
         The largest standard allocation that is live at some step, or scratch, by the same sizes.
-    verdict : Verdict
-        What the rule gives for the file's peaks.
     """
     problems = [*_check_copies(file), *_check_coarse(file, coarse), *_check_peaks(file)]
     stated = file.peak.maximum_standard_allocation
@@ -74,9 +71,6 @@ def check_figures(
     if (overflow := _expected_overflow(file)) is not None and overflow != size_to_u64(file.contiguous_overflow_bytes):
         field, source = "standard_contiguous_overflow_bytes", "its largest standard allocation and limits"
         problems.append(_differs(field, file.contiguous_overflow_bytes, overflow, source))
-    if verdict.fits != file.fits_budget:
-        text = f"the file says {str(file.fits_budget).lower()}, its own figures give: {verdict.text}"
-        problems.append(Problem("warning", "fits_budget", text, "The verdict shown follows the figures."))
     return problems
 
 
@@ -182,8 +176,8 @@ class ClassPeaks:
 
     def __init__(self, file: TimelineFile) -> None:
         self._file = file
-        self._largest = [-1, -1]
-        self._steps = [0, 0]
+        self.largest: list[tuple[int, int, int]] = []
+        """Of every step the largest standard, interleaved and total on a tile; 0 where the array cannot be used."""
         self._whole = True
 
     def add(self, step: int) -> None:
@@ -191,27 +185,35 @@ class ClassPeaks:
         usage = self._file.tiles.tile_usage(step)
         if usage is None or not len(usage) or usage.min() < 0:
             self._whole = False
+            self.largest.append((0, 0, 0))
             return
-        for column, largest in enumerate(usage.max(axis=0).tolist()):
-            if largest > self._largest[column]:
-                self._largest[column], self._steps[column] = largest, step
+        standard, interleaved = usage.max(axis=0).tolist()
+        self.largest.append((standard, interleaved, int(usage.sum(axis=1).max())))
+
+    def steps(self) -> tuple[int, int, int] | None:
+        """The earliest step of the largest standard, interleaved and total usage; None where an array is missing."""
+        if not self.largest or not self._whole:
+            return None
+        standard, interleaved, total = (column.index(max(column)) for column in zip(*self.largest, strict=True))
+        return standard, interleaved, total
 
     def problems(self) -> list[Problem]:
         """Peaks and peak steps that differ; nothing where an array was missing or had unavailable entries."""
         file = self._file
         rows = file.peak.exchange_rows if file.peak_includes_exchange_rows else 0
-        if not file.steps or not self._whole or isinstance(rows, Unavailable):
+        steps = self.steps()
+        if steps is None or isinstance(rows, Unavailable):
             return []
         found = []
         for name, column, stated, extra, step in (
             ("standard", 0, file.peak.standard, rows, file.standard_peak_step),
             ("interleaved", 1, file.peak.interleaved, 0, file.interleaved_peak_step),
         ):
-            largest = self._largest[column] + extra
+            largest = max(sizes[column] for sizes in self.largest) + extra
             if size_to_u64(stated) != largest:
                 found.append(_differs(f"peak.{name}", stated, largest, "the tiles of all steps"))
-            elif step != self._steps[column]:
-                found.append(_other_step(name, step, self._steps[column]))
+            elif step != steps[column]:
+                found.append(_other_step(name, step, steps[column]))
         return found
 
 
@@ -226,6 +228,9 @@ class LiveSums:
         self._live: frozenset[int] = frozenset()
         self._listed: tuple[int, ...] = ()
         self._sums = np.zeros((2, timeline.tile_count), dtype=np.int64)
+        self.largest: list[tuple[int, int, int]] = []
+        """Of every step checked, the largest standard, interleaved and total on a tile, scratch included; 0 where it
+        cannot be told."""
 
     def at(self, live: tuple[int, ...]) -> ByteArray:
         """(2, tiles): standard and interleaved bytes of these roots; known part, to be copied before it is changed."""
@@ -251,11 +256,16 @@ def check_step(file: TimelineFile, timeline: Timeline, step: int, sums: LiveSums
     """
     usage = file.tiles.tile_usage(step)
     live = timeline.steps[step].live
+    sums = sums or LiveSums(timeline)
+    scratch = timeline.tiles.scratch(step)
+    found = (sums.at(live) + scratch.T).T
+    if len(found):
+        sums.largest.append((int(found[:, 0].max()), int(found[:, 1].max()), int(found.sum(axis=1).max())))
     if usage is None or not timeline.unavailable_roots.isdisjoint(live):
         return []
+    if usage.min(initial=0) < 0:
+        return [_unavailable_entries(f"timeline.steps[{step}].tile_usage", usage.min(axis=1), step=step)]
     problems = []
-    scratch = timeline.tiles.scratch(step)
-    found = ((sums or LiveSums(timeline)).at(live) + scratch.T).T
     different = np.flatnonzero((usage != found).any(axis=1))
     if len(different):
         tile = int(different[0])
@@ -266,6 +276,16 @@ def check_step(file: TimelineFile, timeline: Timeline, step: int, sums: LiveSums
         problems.append(Problem("warning", f"timeline.steps[{step}].tile_usage", text, step=step))
     problems += _check_stated(file, step, usage, scratch)
     return problems
+
+
+def _unavailable_entries(
+    place: str, numbers: ByteArray, name: str = "", value: int | None = None, step: int | None = None
+) -> Problem:
+    """An array with entries of 2^64 − 1 where every size is known."""
+    tiles = np.flatnonzero(numbers < 0)
+    count = f"{len(tiles):,} entries are" if len(tiles) > 1 else "1 entry is"
+    text = f"{name}{count} unavailable (2^64 − 1), first tile {int(tiles[0])}"
+    return Problem("error", place, text, "What is known is summed.", value=value, step=step)
 
 
 def _check_stated(file: TimelineFile, step: int, usage: ByteArray, scratch: ByteArray) -> list[Problem]:
@@ -297,6 +317,12 @@ def check_value(file: TimelineFile, timeline: Timeline, value: int) -> list[Prob
     entry = file.values[value]
     shards, sizes = file.tiles.tile_shards(value), file.tiles.tile_bytes(value)
     problems = []
+    name, is_known = f"{entry.name}: ", entry.root not in timeline.unavailable_roots
+    for field, array in (("tile_shards", shards), ("tile_bytes", sizes)):
+        if is_known and array is not None and array.min(initial=0) < 0:
+            problems.append(_unavailable_entries(f"timeline.values[{value}].{field}", array, name, value))
+    if problems:
+        return problems
     for field, array, stated in (("tile_shards", shards, entry.shard_bytes), ("tile_bytes", sizes, entry.bytes)):
         if array is None or isinstance(stated, Unavailable):
             continue
@@ -305,7 +331,7 @@ def check_value(file: TimelineFile, timeline: Timeline, value: int) -> list[Prob
             text = f"{entry.name}: the largest is {largest:,} B, the file says {stated:,} B"
             problems.append(Problem("warning", f"timeline.values[{value}].{field}", text, value=value))
     problems += _check_shards(timeline, value, shards)
-    if shards is not None and sizes is not None and entry.root not in timeline.unavailable_roots:
+    if shards is not None and sizes is not None and is_known:
         tail = timeline.tails.get(entry.root, 0)
         rounding = element_size(entry) if entry.root in timeline.aligned_roots else 1
         expected = np.where(shards > 0, -(-(shards + tail) // rounding) * rounding, 0) * entry.copies
@@ -339,15 +365,18 @@ def _check_shards(timeline: Timeline, value: int, shards: ByteArray | None) -> l
     return [Problem("warning", f"timeline.values[{value}].tile_shards", text, value=value)]
 
 
-def check_arrays(file: TimelineFile, timeline: Timeline) -> Iterator[Problem | None]:
+def check_arrays(
+    file: TimelineFile, timeline: Timeline, sums: LiveSums | None = None, peaks: ClassPeaks | None = None
+) -> Iterator[Problem | None]:
     """Every disagreement of per-tile arrays, values first; slow for large files, to be drawn from bit by bit.
 
-    Gives None after each value and step, so that whoever draws can stop or report how far it is.
+    Gives None after each value and step, so that whoever draws can stop or report how far it is. ``sums`` and
+    ``peaks``, where given, hold afterwards what was found at every step.
     """
     for value in range(len(file.values)):
         yield from check_value(file, timeline, value)
         yield None
-    sums, peaks = LiveSums(timeline), ClassPeaks(file)
+    sums, peaks = sums or LiveSums(timeline), peaks or ClassPeaks(file)
     for step in range(len(file.steps)):
         yield from check_step(file, timeline, step, sums)
         peaks.add(step)

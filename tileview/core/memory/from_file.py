@@ -6,8 +6,11 @@ so; where a file disagrees with itself, a problem names the field.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
+from tileview.core.memory.accounts import stated_accounts, steps_account, sums_account, verdict_on
 from tileview.core.memory.assemble import Allocations, StepFacts, coarse_sums, largest_standard, unavailable_steps
 from tileview.core.memory.check_file import check_figures, version3_peak
 from tileview.core.memory.file_rows import FileRows
@@ -15,20 +18,23 @@ from tileview.core.memory.file_tiles import FileNumbers
 from tileview.core.memory.infer import Inferred, born, infer_groups
 from tileview.core.memory.rows import layout_fault
 from tileview.core.memory.usage import PlacedTiles, live_stretches
-from tileview.core.memory.verdict import Budgets, Place, Unsized, contiguous_bytes, decide
+from tileview.core.memory.verdict import Budgets, Unsized, contiguous_bytes, cut_note
+from tileview.model.config import PLANNED_BYTES
 from tileview.model.sizes import LARGEST_COUNTED_BYTES, UNAVAILABLE, Size, Unavailable, size_to_u64
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import (
+    Account,
     ByteArray,
     ClassBytes,
+    Evidence,
     Origin,
     Peak,
+    Place,
     Problem,
     TileNumbers,
     Timeline,
     TimelineStep,
     TimelineValue,
-    Verdict,
 )
 from tileview.model.timeline_file import FileValue, TimelineFile
 
@@ -141,12 +147,19 @@ class _Reader:
         steps = self._steps()
         unsized = self._unsized()
         peak, peak_problems = version3_peak(file)
-        verdict = self._verdict(unsized)
+        evidence = self._evidence(peak, tuple(problem.text for problem in peak_problems))
+        budget = min(file.budget_bytes, PLANNED_BYTES)
+        budgets = Budgets(budget, file.interleaved_budget_bytes, file.reserve_bytes)
+        verdict = verdict_on(evidence, budgets, unsized)
         problems = [*file.problems, *self.problems, *self.inferred.problems, *peak_problems]
         told = {problem.place for problem in self.inferred.problems}
         for index in range(len(file.values)):
             problems += [problem for problem in self.rows.disagreements(index) if problem.place not in told]
-        problems += check_figures(file, self.coarse, self._largest_standard(), verdict)
+        problems += check_figures(file, self.coarse, self._largest_standard())
+        figures = verdict_on(Evidence(evidence.stated[:1], (), None), budgets, unsized)
+        if figures.fits is (not file.fits_budget):
+            text = f"the file says {str(file.fits_budget).lower()}, its peaks give: {figures.text}"
+            problems.append(Problem("warning", "fits_budget", text))
         problems += [Problem("error", value.name, f"no size: {value.reason}", value=value.value) for value in unsized]
         return Timeline(
             origin=Origin.FILE,
@@ -154,11 +167,11 @@ class _Reader:
             scope=file.scope,
             model=file.model,
             tile_count=file.tile_count,
-            budget_bytes=file.budget_bytes,
+            budget_bytes=budget,
             interleaved_budget_bytes=file.interleaved_budget_bytes,
             reserve_bytes=file.reserve_bytes,
             peak=peak,
-            total_peak_step=self._step(file.total_peak_step),
+            total_peak_step=self._total_peak_step(),
             standard_peak_step=self._step(file.standard_peak_step),
             interleaved_peak_step=self._step(file.interleaved_peak_step),
             values=values,
@@ -173,6 +186,7 @@ class _Reader:
             notes=self._notes(),
             problems=tuple(problems),
             made_at=self._made_at(),
+            evidence=evidence,
         )
 
     def _made_at(self) -> dict[int, int]:
@@ -186,7 +200,7 @@ class _Reader:
         notes = [] if self.file.has_tiles else [DERIVED_NOTE]
         if self.file.usage_is_coarse:
             notes.append(COARSE_NOTE)
-        return tuple(notes)
+        return (*notes, *cut_note(self.file.budget_bytes))
 
     def _step(self, step: int | None) -> int | None:
         """A step number of the file, None where there is no such step (reported by the checks)."""
@@ -263,17 +277,41 @@ class _Reader:
             found.append(Unsized(index, value.name, reason, fault is not None or value.layout_error is not None))
         return tuple(found)
 
-    def _verdict(self, unsized: tuple[Unsized, ...]) -> Verdict:
+    def _evidence(self, peak: Peak, damage: tuple[str, ...]) -> Evidence:
+        """What the verdict rests on, as far as it can be told without the arrays of all steps."""
         file = self.file
-        peak, _ = version3_peak(file)
-        return decide(
-            peak,
-            Budgets(file.budget_bytes, file.interleaved_budget_bytes, file.reserve_bytes),
-            total_place=self._place(self._step(file.total_peak_step), interleaved=False),
-            interleaved_place=self._place(self._step(file.interleaved_peak_step), interleaved=True),
-            standard_place=self._standard_place(peak),
-            unsized=unsized,
+        largest = self._largest_standard()
+        place = self._standard_place(peak)
+        own = [*steps_account(file, peak, largest, self._place), *self._from_values(largest)]
+        arrays = (f"{problem.place}: {problem.text}" for problem in file.problems if ".tile_" in problem.place)
+        return Evidence(
+            tuple(replace(account, standard_place=place) for account in stated_accounts(file, peak, self._place)),
+            tuple(replace(account, standard_place=self._standard_place(account.peak)) for account in own),
+            file.fits_budget if file.budget_bytes <= PLANNED_BYTES else None,
+            (*damage, *arrays),
         )
+
+    def _from_values(self, largest: Size) -> tuple[Account, ...]:
+        """What the sizes of live values say: in version 1 the usage of every step, later that one tile holds the
+        largest of them at least."""
+        if not self.file.steps:
+            return ()
+        if self.file.usage_is_coarse:
+            sums = [(a, b, a + b) for a, b in zip(*(column[: len(self.facts)] for column in self.coarse), strict=True)]
+            damaged = bool(self.unavailable) or any(problem.severity == "error" for problem in self.file.problems)
+            return sums_account("its values", sums, largest, self._place, damaged)
+        standard = max((size for size in (largest,) if isinstance(size, int)), default=0)
+        live = {root for root, _, _ in self.spans if self.inferred.interleaved[root] and root not in self.unavailable}
+        interleaved = max((self.allocations.largest[root] for root in live), default=0)
+        peak = Peak(standard, interleaved, max(standard, interleaved), largest, UNAVAILABLE)
+        return (Account("its values", peak, at_least=True),)
+
+    def _total_peak_step(self) -> int | None:
+        """The earliest step with the largest total; what the file says where its steps do not tell."""
+        totals = [step.usage.total for step in self.file.steps]
+        if not totals:
+            return None
+        return totals.index(max(totals, key=size_to_u64))
 
     def _largest_standard(self) -> Size:
         """The largest standard allocation that is live at some step, or scratch, by the file's own sizes."""
@@ -290,8 +328,9 @@ class _Reader:
             return Place()
         return largest_standard(self.facts, self.allocations, self.placed)[1]
 
-    def _place(self, step: int | None, *, interleaved: bool) -> Place:
+    def _place(self, step: int | None, interleaved: bool) -> Place:
         """A peak's step and its operation; the tile only where the file says what single tiles hold."""
+        step = self._step(step)
         if step is None:
             return Place()
         tile = None

@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 
 from tileview.core.geometry.owners import OwnerError, check_owners, spread
-from tileview.core.geometry.resolve import LayoutError, layout_failure, resolve
+from tileview.core.geometry.resolve import LayoutError, LayoutErrorKind, layout_failure, resolve
 from tileview.core.geometry.resolved import Resolved
 from tileview.model.config import INTERLEAVED_ELEMENT_BYTES, STANDARD_ELEMENT_BYTES
 from tileview.model.program import DIRECT_OWNERS, Owners
@@ -155,12 +155,15 @@ def _footprint(
 
 
 def layout_fault(shape: Shape, layout: Layout | None, tile_count: int) -> str | None:
-    """Why a layout cannot be used on a device: it does not resolve, or has more owners than there are tiles."""
+    """Why a layout cannot be used on a device: it does not resolve, or has more owners than there are tiles.
+
+    None of an element order that is not known: then nobody can tell.
+    """
     if layout is None:
         return None
     failure = layout_failure(shape, layout)
     if failure is not None:
-        return str(failure)
+        return None if failure.kind is LayoutErrorKind.UNKNOWN_ORDER else str(failure)
     owners = layout.tiling.tile_count
     return f"{owners} owners do not fit a device of {tile_count} tiles" if owners > tile_count else None
 

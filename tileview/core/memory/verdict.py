@@ -1,43 +1,27 @@
 """Peaks and the verdict: fits or not, by how much, and where.
 
 Fits if interleaved ≤ the interleaved budget, and total + reserve ≤ budget, and no single standard allocation is
-larger than the largest unbroken piece of standard memory. What is unavailable never fits.
+larger than the largest unbroken piece of standard memory. A value without a valid layout never fits; where sizes
+are not known, or operations are not, what is known decides only if it is too much already.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tileview.model.config import INTERLEAVED_BYTES, STANDARD_BELOW_BYTES
+from tileview.model.config import INTERLEAVED_BYTES, PLANNED_BYTES, STANDARD_BELOW_BYTES
 from tileview.model.sizes import UNAVAILABLE, Size, Unavailable, exact_text
-from tileview.model.timeline import Cause, Peak, Verdict
+from tileview.model.timeline import Cause, Peak, Place, Verdict
 
 CONTIGUOUS_LIMIT: Final = "contiguous standard memory"
 INTERLEAVED_LIMIT: Final = "interleaved region"
 TOTAL_LIMIT: Final = "total budget"
 LAYOUT_LIMIT: Final = "valid layouts"
 SIZE_LIMIT: Final = "known sizes"
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a peak is; each part None where it is not known."""
-
-    step: int | None = None
-    tile: int | None = None
-    operation: int | None = None
-
-    def __str__(self) -> str:
-        """`` at step 31, tile 212, operation 12``, with what is known of it; empty where nothing is."""
-        parts = []
-        if self.step is not None:
-            parts.append(f"step {self.step}")
-        if self.tile is not None:
-            parts.append(f"tile {self.tile}")
-        if self.operation is not None:
-            parts.append(f"operation {self.operation}")
-        return f" at {', '.join(parts)}" if parts else ""
+NOT_KNOWN: Final = frozenset({Cause.CONTRADICTION, Cause.DAMAGED, Cause.INCOMPLETE})
+"""The causes of a verdict that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +43,13 @@ class Budgets:
     reserve: int
 
 
+def cut_note(budget: int) -> tuple[str, ...]:
+    """Says that a budget is larger than what a tile has for plans, and counts as that; nothing where it is not."""
+    if budget <= PLANNED_BYTES:
+        return ()
+    return (f"the budget of {exact_text(budget)} is cut to the {exact_text(PLANNED_BYTES)} that a tile has for plans",)
+
+
 def contiguous_bytes(taken: int) -> int:
     """The largest unbroken piece of standard memory when ``taken`` bytes below the interleaved region are gone."""
     return max(max(STANDARD_BELOW_BYTES - taken, 0), INTERLEAVED_BYTES)
@@ -78,25 +69,29 @@ def decide(
     standard_place: Place,
     unsized: tuple[Unsized, ...] = (),
     at_least: bool = False,
+    unknown: Cause = Cause.INCOMPLETE,
 ) -> Verdict:
     """The verdict on peaks (exchange rows not included).
 
-    Where several limits are exceeded, the first of: invalid layouts, other unavailable sizes, interleaved region, total
-    budget, contiguous standard memory.
+    Where several limits are exceeded, the first of: invalid layouts, interleaved region, total budget, contiguous
+    standard memory.
 
     Parameters
     ----------
+    peak : Peak
+        Where there are values without a known size, the known part of it.
     total_place, interleaved_place, standard_place : Place
         Where the total and the interleaved peak and the largest standard allocation are.
     at_least : bool
         Whether unknown operations make every sum a lower bound.
+    unknown : Cause
+        INCOMPLETE or DAMAGED: why it is not known, where sizes are missing and what is left would fit.
     """
-    if unsized:
-        return _unavailable(unsized, budgets, total_place, at_least)
-    total, interleaved, largest = peak.total, peak.interleaved, peak.maximum_standard_allocation
-    if isinstance(total, Unavailable) or isinstance(interleaved, Unavailable) or isinstance(largest, Unavailable):
-        text = "the file gives no size for its peaks"
-        return _verdict(Cause.UNAVAILABLE, text, SIZE_LIMIT, UNAVAILABLE, budgets.total, total_place, at_least)
+    if any(value.invalid_layout for value in unsized):
+        return _invalid(unsized, budgets, total_place, at_least)
+    figures = (peak.total, peak.interleaved, peak.maximum_standard_allocation)
+    at_least = at_least or bool(unsized) or any(isinstance(size, Unavailable) for size in figures)
+    total, interleaved, largest = (0 if isinstance(size, Unavailable) else size for size in figures)
     bound = "at least " if at_least else ""
     if interleaved > budgets.interleaved:
         excess = exact_text(interleaved - budgets.interleaved)
@@ -108,10 +103,10 @@ def decide(
             Cause.INTERLEAVED, text, INTERLEAVED_LIMIT, interleaved, budgets.interleaved, interleaved_place, at_least
         )
     needed = total + budgets.reserve
-    figures = f"total peak {bound}{exact_text(total)} + reserve {exact_text(budgets.reserve)}"
+    sums = f"total peak {bound}{exact_text(total)} + reserve {exact_text(budgets.reserve)}"
     if needed > budgets.total:
         excess = exact_text(needed - budgets.total)
-        text = f"{figures} is {excess} over the budget of {exact_text(budgets.total)}{total_place}"
+        text = f"{sums} is {excess} over the budget of {exact_text(budgets.total)}{total_place}"
         return _verdict(Cause.TOTAL, text, TOTAL_LIMIT, needed, budgets.total, total_place, at_least)
     room = contiguous_bytes(budgets.reserve)
     if largest > room:
@@ -121,23 +116,27 @@ def decide(
         )
         return _verdict(Cause.CONTIGUOUS, text, CONTIGUOUS_LIMIT, largest, room, standard_place, at_least)
     spare = exact_text(budgets.total - needed)
-    text = f"{figures} leaves {spare} of the budget of {exact_text(budgets.total)}{total_place}"
+    if unsized or any(isinstance(size, Unavailable) for size in figures):
+        reason = _unsized_text(unsized, "known size") if unsized else "its peaks have no known size"
+        known = "" if isinstance(peak.total, Unavailable) else f"; what is known, {sums}, is within the budget"
+        return _verdict(unknown, f"{reason}{known}", SIZE_LIMIT, UNAVAILABLE, budgets.total, total_place, True)
+    text = f"{sums} leaves {spare} of the budget of {exact_text(budgets.total)}{total_place}"
     if at_least:
-        text += "; operations that are not known may need more"
+        text = f"operations that are not known may need more: {text}"
+        return _verdict(Cause.INCOMPLETE, text, TOTAL_LIMIT, needed, budgets.total, total_place, at_least)
     return _verdict(Cause.FITS, text, TOTAL_LIMIT, needed, budgets.total, total_place, at_least)
 
 
-def _unavailable(unsized: tuple[Unsized, ...], budgets: Budgets, place: Place, at_least: bool) -> Verdict:
-    invalid = [value for value in unsized if value.invalid_layout]
-    named = invalid or list(unsized)
-    what = "valid layout" if invalid else "known size"
-    if len(named) == 1:
-        text = f"{named[0].name} has no {what}: {named[0].reason}"
-    else:
-        text = f"{len(named)} values have no {what}, the first is {named[0].name}: {named[0].reason}"
-    cause = Cause.INVALID_LAYOUT if invalid else Cause.UNAVAILABLE
-    limit = LAYOUT_LIMIT if invalid else SIZE_LIMIT
-    return _verdict(cause, text, limit, UNAVAILABLE, budgets.total, place, at_least)
+def _invalid(unsized: tuple[Unsized, ...], budgets: Budgets, place: Place, at_least: bool) -> Verdict:
+    text = _unsized_text([value for value in unsized if value.invalid_layout], "valid layout")
+    return _verdict(Cause.INVALID_LAYOUT, text, LAYOUT_LIMIT, UNAVAILABLE, budgets.total, place, at_least)
+
+
+def _unsized_text(values: Sequence[Unsized], what: str) -> str:
+    first = values[0]
+    if len(values) == 1:
+        return f"{first.name} has no {what}: {first.reason}"
+    return f"{len(values):,} values have no {what}, the first is {first.name}: {first.reason}"
 
 
 def _verdict(
@@ -145,7 +144,7 @@ def _verdict(
 ) -> Verdict:
     short: Size = UNAVAILABLE if isinstance(needed, Unavailable) else needed - available
     return Verdict(
-        fits=cause is Cause.FITS,
+        fits=None if cause in NOT_KNOWN else cause is Cause.FITS,
         cause=cause,
         text=text,
         limit=limit,

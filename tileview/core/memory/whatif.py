@@ -8,13 +8,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from tileview.core.memory.accounts import Findings, doubted, verdict_on
 from tileview.core.memory.assemble import Allocations, StepFacts, assemble
 from tileview.core.memory.rows import Footprint, footprint, layout_fault
 from tileview.core.memory.usage import PlacedTiles, live_stretches
-from tileview.core.memory.verdict import Budgets, Place, Unsized, decide
+from tileview.core.memory.verdict import Budgets, Unsized, cut_note, decide
+from tileview.model.config import PLANNED_BYTES
 from tileview.model.sizes import LARGEST_COUNTED_BYTES, UNAVAILABLE, Size, Unavailable
 from tileview.model.tensor import Layout, MemoryClass
-from tileview.model.timeline import ByteArray, Problem, Timeline, TimelineStep, TimelineValue, Verdict, last_largest
+from tileview.model.timeline import (
+    ByteArray,
+    Place,
+    Problem,
+    Timeline,
+    TimelineStep,
+    TimelineValue,
+    Verdict,
+    last_largest,
+)
 
 CHANGED_NOTE = (
     "layouts changed in this timeline alone: owners start at tile 0; lifetimes, scratch and exchange rows stay as "
@@ -41,10 +52,12 @@ def with_layouts(
         What-if values; None keeps the timeline's.
     """
     budgets = Budgets(
-        timeline.budget_bytes if budget_bytes is None else budget_bytes,
+        timeline.budget_bytes if budget_bytes is None else min(budget_bytes, PLANNED_BYTES),
         timeline.interleaved_budget_bytes,
         timeline.reserve_bytes if reserve_bytes is None else reserve_bytes,
     )
+    if budget_bytes is not None and budget_bytes > PLANNED_BYTES:
+        timeline = replace(timeline, notes=tuple(dict.fromkeys((*timeline.notes, *cut_note(budget_bytes)))))
     changed = {index: layout for index, layout in layouts.items() if timeline.values[index].layout != layout}
     if changed:
         return _Changed(timeline, changed).timeline(budgets)
@@ -74,8 +87,33 @@ def _unsized(values: tuple[TimelineValue, ...], live: set[int], tile_count: int)
     return tuple(found)
 
 
+def with_findings(timeline: Timeline, findings: Findings) -> Timeline:
+    """A file's timeline after all its arrays have been read: verdict and peak steps follow from them too."""
+    evidence = timeline.evidence
+    if evidence is None:
+        return timeline
+    evidence = replace(evidence, own=(*evidence.own, *findings.own), damage=(*evidence.damage, *findings.damage))
+    budgets = Budgets(timeline.budget_bytes, timeline.interleaved_budget_bytes, timeline.reserve_bytes)
+    steps = findings.peak_steps or (
+        timeline.standard_peak_step,
+        timeline.interleaved_peak_step,
+        timeline.total_peak_step,
+    )
+    verdict = verdict_on(evidence, budgets, unsized_values(timeline))
+    return replace(
+        timeline,
+        evidence=evidence,
+        verdict=verdict,
+        standard_peak_step=steps[0],
+        interleaved_peak_step=steps[1],
+        total_peak_step=steps[2],
+    )
+
+
 def _decide_again(timeline: Timeline, budgets: Budgets) -> Verdict:
     """The verdict for other budgets: peaks and where they are do not depend on them."""
+    if timeline.evidence is not None:
+        return verdict_on(timeline.evidence, budgets, unsized_values(timeline), own_budgets=False)
 
     def place(step: int | None, column: int) -> Place:
         if step is None:
@@ -87,14 +125,17 @@ def _decide_again(timeline: Timeline, budgets: Budgets) -> Verdict:
             tile = last_largest(figure)
         return Place(step, tile, timeline.steps[step].source)
 
-    return decide(
-        timeline.peak,
-        budgets,
-        total_place=place(timeline.total_peak_step, 0),
-        interleaved_place=place(timeline.interleaved_peak_step, 1),
-        standard_place=Place(),
-        unsized=unsized_values(timeline),
-        at_least=timeline.verdict.at_least,
+    return doubted(
+        decide(
+            timeline.peak,
+            budgets,
+            total_place=place(timeline.total_peak_step, 0),
+            interleaved_place=place(timeline.interleaved_peak_step, 1),
+            standard_place=Place(),
+            unsized=unsized_values(timeline),
+            at_least=timeline.verdict.at_least,
+        ),
+        timeline.verdict,
     )
 
 
@@ -243,7 +284,8 @@ class _Changed:
             steps=made.steps,
             tiles=self.placed,
             unavailable_roots=self.unavailable,
-            verdict=made.judged.verdict,
+            verdict=doubted(made.judged.verdict, base.verdict),
+            evidence=None,
             derived=True,
             notes=base.notes if CHANGED_NOTE in base.notes else (*base.notes, CHANGED_NOTE),
             problems=tuple(kept),

@@ -18,6 +18,7 @@ TEXT_TOKENS = (
     "over",
     "warning",
     "unavailable",
+    "unknown",
     "standard",
     "interleaved",
     "total",
@@ -61,6 +62,7 @@ class Theme:
     over: str
     warning: str
     unavailable: str
+    unknown: str
     standard: str
     interleaved: str
     total: str

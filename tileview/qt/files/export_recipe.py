@@ -42,8 +42,7 @@ def summary_markdown(session: Session) -> str:
     document, timeline, verdict = session.document, session.timeline, session.verdict
     if document is None or verdict is None:
         return ""
-    word = "fits" if verdict.fits else "does not fit"
-    lines = [f"## {_markdown(document.name)}: {word}", "", _markdown(verdict.text), ""]
+    lines = [f"## {_markdown(document.name)}: {verdict.words}", "", _markdown(verdict.text), ""]
     if timeline is not None:
         peak = timeline.peak
         rows: list[tuple[str, Size]] = [

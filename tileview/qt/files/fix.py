@@ -74,7 +74,7 @@ def comparison(before: Trial, after: Trial) -> list[tuple[str, str, str, str]]:
 
 
 def _fits(trial: Trial) -> str:
-    return "fits" if trial.fits else "does not fit"
+    return trial.verdict.words
 
 
 def _short_text(swaps: Iterable[Swap]) -> str:

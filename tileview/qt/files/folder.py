@@ -21,6 +21,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from tileview.model.timeline import fits_words
+from tileview.present.tables import outcome as shown_as
 from tileview.qt.base.icons import icon
 from tileview.qt.base.text import plain_tip
 from tileview.qt.base.theme import Theme
@@ -187,10 +189,7 @@ class FolderDialog(QDialog):
         if outcome == "done" and isinstance(payload, tuple):
             kind, fits, text, peak, item.peak = payload
             self._fitting += bool(fits)
-            cells, sign, token = (
-                (kind, "fits" if fits else "does not fit", peak, text),
-                *(("fits", "ok") if fits else ("over", "over")),
-            )
+            cells, sign, token = (kind, fits_words(fits), peak, text), shown_as(fits)[1], str(shown_as(fits)[2])
         else:
             reason, details = failure_of(outcome, payload)
             if details:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from tileview.core.memory.accounts import Findings
 from tileview.core.memory.file_tiles import FileNumbers, StepsRead
 from tileview.model.timeline_file import TimelineFile
 from tileview.qt.jobs.processes import Task, Worker, failure_of
@@ -87,9 +88,13 @@ class Study(QObject):
             self._work.show_work(WORK, payload[2], payload[0], payload[1])
 
     @Slot(object, object)
-    def _on_part(self, task: Task, part: StepsRead) -> None:
+    def _on_part(self, task: Task, part: StepsRead | Findings) -> None:
         numbers = self._numbers()
-        if task is not self._task or numbers is None:
+        if task is not self._task or numbers is None or self._document is None:
+            return
+        if isinstance(part, Findings):
+            self._document.add_findings(part)
+            self._renew(())
             return
         was_complete = numbers.is_complete
         numbers.take(part)

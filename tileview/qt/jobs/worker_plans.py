@@ -20,13 +20,14 @@ from tileview.session.estimate import EstimateJob
 from tileview.session.state import EditState
 
 
-def verdict(path: str, reporter: Reporter) -> tuple[str, bool, str, str, int]:
+def verdict(path: str, reporter: Reporter) -> tuple[str, bool | None, str, str, int]:
     """Kind, whether it fits, verdict and peak of a file, in words; for the list of a folder.
 
     The peak comes in bytes too, for sorting; −1 where it is unavailable.
     """
     document = Document(Path(path), open_file(Path(path)))
     reporter.check()
+    document.read_whole()
     result = EstimateJob(0, document, EditState()).run(Replanner()).estimate
     total = None if result.timeline is None else result.timeline.peak.total
     peak = "unavailable" if total is None else size_text(total)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from tileview.core.memory.accounts import Findings
 from tileview.core.memory.file_tiles import StepsRead
 from tileview.core.memory.study import study as parts_of_study
 from tileview.model.timeline import Problem
@@ -17,15 +18,17 @@ TOLD_SECONDS = 0.1
 def study(payload: tuple[TimelineFile, int], reporter: Reporter) -> tuple[Problem, ...]:
     """Read the numbers per tile from a step on, and check all of them.
 
-    What was read goes out in parts (:class:`~tileview.core.memory.file_tiles.StepsRead`); the result is what the check
-    has found.
+    What was read goes out in parts (:class:`~tileview.core.memory.file_tiles.StepsRead`), so does what it means for the
+    verdict (:class:`~tileview.core.memory.accounts.Findings`); the result is what the check has found.
     """
     file, first = payload
     steps, checks = len(file.steps), len(file.steps) + len(file.values)
     done, total, text, told = 0, 0, "", 0.0
     problems: tuple[Problem, ...] = ()
     for part in parts_of_study(file, first):
-        if isinstance(part, StepsRead):
+        if isinstance(part, Findings):
+            reporter.part(part)
+        elif isinstance(part, StepsRead):
             reporter.part(part)
             done = part.first + len(part.worst)
             total, text = steps, f"Reading step {done:,} of {steps:,}"

@@ -12,6 +12,7 @@ from tileview.model.sizes import kib_text
 from tileview.present.compare_states import CompareState
 from tileview.present.compare_table import sparkline
 from tileview.present.difference_maps import DifferenceMap
+from tileview.present.tables import outcome
 from tileview.qt.base.painting import painting
 from tileview.qt.base.theme import Theme
 from tileview.qt.plot.picture import Part
@@ -164,13 +165,13 @@ class StateCard(QWidget):
     def show_state(self, shown: ShownState, top: int, difference: DifferenceMap | None, theme: Theme) -> None:
         """Show a state; ``top`` is the top of the curves' scale in bytes."""
         state = shown.state
-        fits = state.verdict.fits
-        self.title.setText(f"{'✓' if fits else '✗'} {shown.title}")
-        words = "fits" if fits else "does not fit"
+        sign, _, tone = outcome(state.verdict.fits)
+        self.title.setText(f"{sign} {shown.title}")
+        words = state.verdict.words
         self.title.setToolTip(f"{shown.title}: {words}: {state.verdict.text}\n{state.source}")
         self.title.setAccessibleName(f"{shown.title}: {words}")
         palette = self.title.palette()
-        palette.setColor(self.title.foregroundRole(), theme.color("ok" if fits else "over"))
+        palette.setColor(self.title.foregroundRole(), theme.color(tone))
         self.title.setPalette(palette)
         self.curve.show_state(state, top, theme)
         self.map.show_map(difference, state.name, theme)

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from tileview.analysis.diagnosis import Diagnosis
 from tileview.model.sizes import Size, Unavailable, exact_text, kib_text
 from tileview.model.timeline import Cause, Timeline, Verdict
+from tileview.present.tables import outcome
 from tileview.qt.base.icons import icon
 from tileview.qt.base.painting import painting
 from tileview.qt.base.text import plain_tip, visible
@@ -120,7 +121,7 @@ class Load:
         return (
             f"Total peak {exact_text(self.total)} (standard {exact_text(self.standard)}, interleaved "
             f"{exact_text(self.interleaved)}) + reserve {exact_text(self.reserve)} of a budget of "
-            f"{exact_text(self.budget)}: {self.percent_text()}"
+            f"{exact_text(self.budget)}" + (f": {self.percent_text()}" if self.budget > 0 else "")
         )
 
 
@@ -167,7 +168,7 @@ class LoadBar(QWidget):
         painter.setBrush(theme.color("background"))
         painter.drawRect(area)
         load = self._load
-        if load is None or load.budget <= 0:
+        if load is None or load.needed == load.budget == 0:
             return
         if isinstance(load.needed, Unavailable):
             painter.fillRect(area, theme.color("unavailable", 60))
@@ -210,13 +211,8 @@ def _hatch(theme: Theme, token: str, style: Qt.BrushStyle) -> QBrush:
 
 def verdict_word(verdict: Verdict) -> tuple[str, str, str]:
     """Words, icon and theme token of a verdict."""
-    if verdict.fits:
-        return ("FITS AS FAR AS KNOWN" if verdict.at_least else "FITS"), "fits", "ok"
-    if verdict.cause is Cause.CANNOT_LOWER:
-        return "CANNOT BE LOWERED", "over", "over"
-    if verdict.cause is Cause.UNAVAILABLE:
-        return "UNAVAILABLE", "unavailable", "unavailable"
-    return "DOES NOT FIT", "over", "over"
+    word = "CANNOT BE LOWERED" if verdict.cause is Cause.CANNOT_LOWER else verdict.words.upper()
+    return word, *outcome(verdict.fits)[1:]
 
 
 class VerdictBar(View):
@@ -319,12 +315,13 @@ class VerdictBar(View):
         if isinstance(load.needed, Unavailable):
             return "peak unavailable"
         least = "at least " if verdict is not None and verdict.at_least else ""
-        return f"{least}{load.percent_text()} of {kib_text(load.budget)}"
+        share = load.percent_text() if load.budget > 0 else kib_text(load.needed)
+        return f"{least}{share} of {kib_text(load.budget)}"
 
     def _notes_text(self, timeline: Timeline | None, verdict: Verdict) -> str:
         parts = [f"Next: {self._next}"] if self._next else []
         if verdict.at_least:
-            parts.append("Every sum is a lower bound: some operations are unknown.")
+            parts.append("Every sum is a lower bound: some of it is not known.")
         if timeline is not None:
             if timeline.derived:
                 parts.append("Per-tile numbers are derived from shapes and layouts: the file has none.")

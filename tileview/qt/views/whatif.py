@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QPalette
 from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSlider, QVBoxLayout, QWidget
 
 from tileview.model.config import PLANNED_BYTES
 from tileview.model.recipe import Overrides
 from tileview.model.sizes import exact_text, kib_text
 from tileview.model.timeline import Timeline
+from tileview.present.tables import outcome
 from tileview.present.whatif import NEVER_EXPORTED, limits, not_modelled, sentences
 from tileview.qt.jobs.session_signals import Bridge
 from tileview.qt.plot.picture import Part
@@ -42,6 +43,8 @@ class WhatIfView(View):
         super().__init__(bridge, parent)
         self.budget_box, self.budget_slider, self.budget_kib = self._row("Budget in bytes")
         self.reserve_box, self.reserve_slider, self.reserve_kib = self._row("Reserve in bytes")
+        self.typed = self._label()
+        self.typed.setVisible(False)
         self.verdict = self._label()
         self.text = self._label()
         self.hint = self._label()
@@ -71,6 +74,7 @@ class WhatIfView(View):
         slider.setSingleStep(1024 // _SLIDER_BYTES)
         slider.setAccessibleName(f"{name}, slider")
         box.valueChanged.connect(self._box_changed)
+        box.judged.connect(self._show_complaints)
         slider.valueChanged.connect(self._slider_changed)
         kib = QLabel()
         kib.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -110,6 +114,7 @@ class WhatIfView(View):
         column = area.column
         column.setContentsMargins(4, 4, 4, 4)
         column.addLayout(grid)
+        column.addWidget(self.typed)
         column.addWidget(self.verdict)
         column.addWidget(self.text)
         column.addLayout(buttons)
@@ -172,9 +177,10 @@ class WhatIfView(View):
         if verdict is None:
             self.verdict.setText("")
             return
-        self.verdict.setText(f"✓ Fits: {verdict.text}" if verdict.fits else f"✗ Does not fit: {verdict.text}")
+        sign, _, tone = outcome(verdict.fits)
+        self.verdict.setText(f"{sign} {verdict.words.capitalize()}: {verdict.text}")
         palette = self.verdict.palette()
-        palette.setColor(self.verdict.foregroundRole(), self.bridge.theme.color("ok" if verdict.fits else "over"))
+        palette.setColor(self.verdict.foregroundRole(), self.bridge.theme.color(tone))
         self.verdict.setPalette(palette)
 
     def _show(self, budget: int, reserve: int) -> None:
@@ -196,6 +202,18 @@ class WhatIfView(View):
     def _box_changed(self) -> None:
         self._mirror()
         self.apply()
+
+    def _show_complaints(self) -> None:
+        """Mark the fields whose text was not understood, or was cut, and say so."""
+        theme = self.bridge.theme
+        boxes = (self.budget_box, self.reserve_box)
+        self.typed.setText("\n".join(box.complaint for box in boxes if box.complaint))
+        self.typed.setVisible(bool(self.typed.text()))
+        for box in boxes:
+            palette = box.palette()
+            palette.setColor(QPalette.ColorRole.Text, theme.color("warning" if box.complaint else "text"))
+            box.setPalette(palette)
+            box.setAccessibleDescription(box.complaint)
 
     def _slider_changed(self) -> None:
         """Carry a slider's position into its box; the edit follows when it rests."""
@@ -246,7 +264,7 @@ class WhatIfView(View):
     def picture_parts(self, whole: bool = False) -> Sequence[Part]:
         """In words: a picture of boxes and sliders would say no more."""
         verdict = self.session.verdict
-        token = "muted" if verdict is None else "ok" if verdict.fits else "over"
+        token = "muted" if verdict is None else outcome(verdict.fits)[2]
         values = ((name, box.value()) for name, box in (("Budget", self.budget_box), ("Reserve", self.reserve_box)))
         lines = [Line(f"{name} {exact_text(value)} ({kib_text(value)})") for name, value in values]
         lines += [Line(self.verdict.text(), token), *map(Line, self.text.text().splitlines())]

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping
 from tileview.analysis.diagnosis import Contribution, ContributionGroup, Diagnosis, grouped
 from tileview.model.sizes import exact_text, kib_text
 from tileview.model.tensor import MemoryClass
+from tileview.model.timeline import fits_words
+from tileview.present.tables import outcome
 from tileview.qt.base.text import page_text
 from tileview.qt.base.theme import Theme
 
@@ -48,16 +50,16 @@ def _operation(operation: int | None, names: Mapping[int, str]) -> str:
     return _link(f"op:{operation}", words)
 
 
-def _swap(operation: int, alternative: int, fits: bool) -> str:
+def _swap(operation: int, alternative: int, fits: bool | None) -> str:
     """A link that swaps an alternative in, and what that alone does."""
-    outcome = "fits then" if fits else "not enough alone"
-    return f"{_link(f'swap:{operation}:{alternative}', f'swap in {alternative}')}: {outcome}"
+    then = "then not known" if fits is None else "fits then" if fits else "not enough alone"
+    return f"{_link(f'swap:{operation}:{alternative}', f'swap in {alternative}')}: {then}"
 
 
 def page(diagnosis: Diagnosis, names: Mapping[int, str], theme: Theme) -> str:
     """The whole page as HTML for a text browser; ``names`` are the kinds of the operations."""
-    color = theme.ok if diagnosis.fits else theme.over
-    word = "Fits" if diagnosis.fits else "Does not fit"
+    color = theme.color(outcome(diagnosis.fits)[2])
+    word = fits_words(diagnosis.fits).capitalize()
     parts = [f'<p><b><span style="color:{color}">{word}.</span></b> {page_text(diagnosis.headline)}.</p>']
     parts.append(f"<p><b>Next:</b> {page_text(diagnosis.next_step)}{_next_links(diagnosis)}</p>")
     if diagnosis.figures:
