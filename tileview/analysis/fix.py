@@ -145,7 +145,7 @@ class _Hunt:
     known: dict[Swaps, Trial] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.choices = _choices(self.recipe)
+        self.choices = choices(self.recipe)
         self.base = Evaluator(self.recipe, self.overrides).trial((), U64_MAX)
         self.tried += 1
         self.known[()] = self.base
@@ -253,7 +253,7 @@ class _Hunt:
         return min(fixes, key=lambda fix: (len(fix.swaps), *_by_peak(fix)), default=None)
 
 
-def _choices(recipe: Recipe) -> dict[int, tuple[int, ...]]:
+def choices(recipe: Recipe) -> dict[int, tuple[int, ...]]:
     """Operation → indices of the alternatives that differ from the plan in force and from each other."""
     found: dict[int, tuple[int, ...]] = {}
     known = {operation.id for operation, _ in recipe.graph.walk()}

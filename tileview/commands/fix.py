@@ -6,10 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 from tileview.analysis.fix import DEFAULT_LIMIT, FixResult, Mode, Progress, search
+from tileview.analysis.fix_placed import MOST_PLACED, search_placed
 from tileview.analysis.layout_fix import LayoutFix, fix_layouts
 from tileview.analysis.trials import with_swaps
 from tileview.commands.base import EXIT_NO, Arguments, UsageError, clean, emit, emit_json, table, verdict_code
 from tileview.commands.output import Meter, refuse_source, write_recipe
+from tileview.commands.ranges import chosen_ranges
 from tileview.commands.subject import Subject, compared, load, overrides_of, summary_json, with_recipe
 from tileview.commands.swap import swap_text
 from tileview.core.estimate import Estimate
@@ -27,6 +29,18 @@ def run_fix(arguments: Arguments) -> int:
     if not isinstance(subject.source, SearchState):
         return _fix_timeline(arguments, subject)
     meter = Meter(0, "re-plans")
+    if arguments.ranges is not None:
+        preset = chosen_ranges(arguments.ranges, subject.source.recipe.config.reserve_bytes).preset
+        result = search_placed(
+            subject.source.recipe,
+            preset,
+            arguments.max_swaps,
+            subject.overrides,
+            arguments.workers,
+            arguments.limit or MOST_PLACED,
+            lambda done, what: meter.show(done, done, f" ({what})"),
+        ).result
+        return _finish(arguments, subject, subject.source, result, meter)
     result = search(
         subject.source.recipe,
         arguments.max_swaps,
@@ -36,14 +50,18 @@ def run_fix(arguments: Arguments) -> int:
         arguments.limit or DEFAULT_LIMIT,
         lambda progress: _show(meter, progress),
     )
+    return _finish(arguments, subject, subject.source, result, meter)
+
+
+def _finish(arguments: Arguments, subject: Subject, state: SearchState, result: FixResult, meter: Meter) -> int:
     meter.close()
-    after = _after(subject, subject.source, result)
+    after = _after(subject, state, result)
     if arguments.output is not None and result.found:
-        write_recipe(arguments.output, subject.source, result.swaps, dict(result.homes), arguments.force)
+        write_recipe(arguments.output, state, result.swaps, dict(result.homes), arguments.force)
     if arguments.json:
         emit_json(_json(subject, after, result))
     else:
-        emit(_text(subject, subject.source, after, result))
+        emit(_text(subject, state, after, result))
         if arguments.output is not None:
             written = f"Written: {clean(arguments.output)}" if result.found else "Nothing was written."
             emit(written)

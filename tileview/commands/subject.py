@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from tileview.analysis.messages import too_many_fragments
 from tileview.analysis.overflows import overflows
 from tileview.commands.base import UsageError
 from tileview.core.estimate import Estimate, configured, estimate
@@ -301,6 +302,9 @@ def notes_of(subject: Subject) -> list[str]:
     notes = subject.estimate.notes if timeline is None else timeline.notes
     if subject.unread:
         notes = (*notes, subject.unread)
+    pieces = "" if subject.estimate.program is None else too_many_fragments(subject.estimate.program)
+    if pieces:
+        notes = (*notes, pieces)
     return notes_with_problems(notes, timeline, subject.problems)
 
 

@@ -18,6 +18,7 @@ from tileview.commands.base import (
     verdict_code,
 )
 from tileview.commands.output import refuse_source, write_recipe
+from tileview.commands.placing import place_subject, placement_json, placement_text
 from tileview.commands.subject import Subject, load_recipe, operation_names, overrides_of, summary_json, with_recipe
 from tileview.core.lowering.replanner import Replanner
 from tileview.model.plan import Plan
@@ -39,15 +40,26 @@ def run_swap(arguments: Arguments) -> int:
         write_recipe(arguments.output, state, swaps, force=arguments.force)
     if arguments.json:
         emit_json(
-            {"ok": ok, "error": error, "before": summary_json(before), "after": summary_json(after) if ok else None}
+            {
+                "ok": ok,
+                "error": error,
+                "before": _summary(before, arguments.place),
+                "after": _summary(after, arguments.place) if ok else None,
+            }
         )
     else:
         emit(swap_text(state.recipe, before, after, swaps))
+        if arguments.place and ok:
+            emit("\n" + placement_text(place_subject(after)))
         if arguments.output is not None and ok:
             emit(f"Written: {clean(arguments.output)}")
     if arguments.output is not None and not ok:
         complain(f"{arguments.output} was not written: {error}")
     return verdict_code(after.verdict.fits)
+
+
+def _summary(subject: Subject, place: bool) -> dict[str, Any]:
+    return {**summary_json(subject), **({"placement": placement_json(place_subject(subject))} if place else {})}
 
 
 def checked_swaps(recipe: Recipe, swaps: list[tuple[int, int]]) -> Swaps:

@@ -41,7 +41,7 @@ write."""
 _REST_FACTOR: Final = 0x9E3779B97F4A7C15
 _CHUNK: Final = 1 << 23
 _HEAD_BYTES: Final = 4096
-RAW_HINT: Final = "TileView opens the compiler's own search states and memory timelines: plain JSON in UTF-8."
+RAW_HINT: Final = "TileView opens the compiler's own dumps: plain JSON in UTF-8."
 _KINDS = (
     (stat.S_ISDIR, "a folder"),
     (stat.S_ISFIFO, "a FIFO"),

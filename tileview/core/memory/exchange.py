@@ -14,7 +14,7 @@ from tileview.core.geometry.resolve import LayoutError, resolve, same_distributi
 from tileview.core.geometry.resolved import Resolved
 from tileview.core.memory.scratch import contributors, stages
 from tileview.model.program import Copy, Step, Sum, Value
-from tileview.model.sizes import UNAVAILABLE, Size
+from tileview.model.sizes import UNAVAILABLE, Size, Unavailable
 from tileview.model.tensor import Layout, Order, OrderKind, Precision, PrecisionKind, Shape
 
 _FRAGMENT_BYTES = 256
@@ -56,6 +56,18 @@ def step_exchange(step: Step, values: tuple[Value, ...]) -> Size:
 
 def _cost(phases: int, fragments: int) -> int:
     return (phases + 9 * max(fragments, phases)) * 4
+
+
+def step_fragments(step: Step, values: tuple[Value, ...]) -> Size:
+    """Pieces that a step's busiest tile exchanges, as its exchange rows count them; 0 where nothing moves."""
+    rows = step_exchange(step, values)
+    if isinstance(rows, Unavailable) or rows == 0:
+        return rows
+    phases = 1
+    if isinstance(step, Sum):
+        remote = contributors(step, values) - 1
+        phases = -(-remote // stages(step.staging, remote + 1))
+    return (rows // 4 - phases) // 9
 
 
 @lru_cache(maxsize=1 << 13)
