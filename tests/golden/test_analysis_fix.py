@@ -206,13 +206,17 @@ def test_the_recipe_over_budget_is_fixed_by_two_swaps():
     recipe = golden_recipe("so400m-over")
     result = search(recipe, 3, workers=1)
     assert (result.found, result.exhaustive) == (True, True)
-    assert result.swaps == ((4, 0), (21, 0))
+    assert result.swaps == ((4, 1), (21, 3)), "of twelve with the same peak the one with the fewest cycles"
+    assert len(result.proposals) == 12
+    assert {trial.peak.total for trial in result.proposals} == {500_344}
+    cycles = [trial.cycles for trial in result.proposals]
+    assert (cycles, cycles[0]) == (sorted(cycles), 19_947_061)
     assert result.after is not None
     assert result.after.peak is not None
     assert result.after.peak.total == 500_344
     assert result.tried < 200
     assert "exhaustive" not in result.text
-    assert "operation 4 to alternative 0 and operation 21 to alternative 0" in result.text
+    assert "operation 4 to alternative 1 and operation 21 to alternative 3" in result.text
 
 
 def test_the_closest_of_what_was_tried_is_named_where_nothing_fits():

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.helpers.golden_program import DATA, read_staging, load_golden, read_layout, read_precision
+from tests.helpers.golden_program import DATA, load_golden, read_layout, read_precision, read_staging
 from tests.helpers.golden_recipes import golden_recipe, swapped
 from tileview.core.cycles.prices import ProgramCycles, program_cycles, step_price
 from tileview.core.lowering.replanner import Replanner
@@ -75,7 +75,7 @@ def read_step(case: Json, inputs: tuple[int, ...], results: tuple[int, ...]) -> 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case["name"])
 def test_single_steps(case: Json) -> None:
     values, inputs, results = read_values(case)
-    price = step_price(read_step(case, inputs, results), values)
+    price = step_price(read_step(case, inputs, results), tuple(values))
     found = {"cycles": size_to_json(price.cycles), "exchange_cycles": size_to_json(price.exchange)}
     assert found == case["expected"], case["pins"]
 
@@ -86,7 +86,8 @@ def test_there_are_114() -> None:
 
 def assert_cycles(found: ProgramCycles, expected: Json) -> None:
     assert (found.total, found.exchange) == (expected["cycles"], expected["exchange_cycles"])
-    assert {str(operation): cycles for operation, cycles in found.operations().items()} == expected["operations"]
+    operations = {str(operation): price.cycles for operation, price in found.operations().items()}
+    assert operations == expected["operations"]
 
 
 def cycles_of(recipe: Recipe, replanner: Replanner) -> ProgramCycles:

@@ -16,6 +16,8 @@ from tileview.analysis.trials import (
     never,
     single_swaps,
 )
+from tileview.core.cycles.prices import Price
+from tileview.core.cycles.words import cycles_between
 from tileview.core.lowering.replanner import Replanner
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.timeline import Peak, Verdict
@@ -26,8 +28,8 @@ class AlternativeResult:
     """One alternative of one operation, evaluated against the recipe in force.
 
     ``ok`` False means that it cannot be lowered, ``error`` says why; then ``peak`` and ``delta_total`` are None.
-    ``delta_total`` is the change of the total peak in bytes against the recipe in force (negative: better), None where
-    either is unavailable.
+    ``delta_total`` is the change of the total peak in bytes against the recipe in force (negative: better),
+    ``delta_cycles`` that of the planner's cycles; None where either is unavailable.
     """
 
     operation: int
@@ -39,6 +41,8 @@ class AlternativeResult:
     fits: bool
     delta_total: int | None
     verdict: Verdict | None = None
+    price: Price | None = None
+    delta_cycles: int | None = None
 
 
 def evaluate(
@@ -127,9 +131,9 @@ def _result(swap: Swap, trial: Trial, before: Trial, in_force: bool) -> Alternat
     if trial.peak is not None and before.peak is not None:
         now, then = trial.peak.total, before.peak.total
         delta = now - then if isinstance(now, int) and isinstance(then, int) else None
-    return AlternativeResult(
-        swap[0], swap[1], in_force, trial.ok, trial.error, trial.peak, trial.fits, delta, trial.verdict
-    )
+    cycles = cycles_between(before.cycles, trial.cycles)
+    found = (trial.ok, trial.error, trial.peak, trial.fits, delta, trial.verdict, trial.price, cycles)
+    return AlternativeResult(swap[0], swap[1], in_force, *found)
 
 
 def ranked(results: Iterable[AlternativeResult]) -> list[AlternativeResult]:

@@ -20,6 +20,7 @@ from tileview.analysis.loads import (
     tile_load,
     total_peak_place,
 )
+from tileview.core.cycles.prices import Price
 from tileview.model.graph import kind_name
 from tileview.model.plan import Plan
 from tileview.model.recipe import Recipe
@@ -37,6 +38,8 @@ class Side:
     timeline: Timeline | None
     refusal: str = ""
     """Why there is no timeline."""
+    price: Price | None = None
+    """The planner's cycles; a timeline alone has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +176,7 @@ def diff(a: Side, b: Side) -> Difference:
     if a.timeline is not None and b.timeline is not None:
         budgets = _budgets(a.timeline, b.timeline)
         peaks = _peaks(a.timeline, b.timeline)
-        counts = _counts(a.timeline, b.timeline)
+        counts = (*_counts(a.timeline, b.timeline), *_cycles(a.price, b.price))
         loads = _loads(a.timeline, b.timeline)
         steps = _steps(a.timeline, b.timeline, unmatched)
         _values(a.timeline, b.timeline, unmatched)
@@ -261,6 +264,12 @@ def _counts(a: Timeline, b: Timeline) -> tuple[Number, ...]:
         Number("standard_peak_step", a.standard_peak_step, b.standard_peak_step),
         Number("interleaved_peak_step", a.interleaved_peak_step, b.interleaved_peak_step),
     )
+
+
+def _cycles(a: Price | None, b: Price | None) -> tuple[Number, ...]:
+    if a is None or b is None:
+        return ()
+    return (Number("cycles", a.cycles, b.cycles), Number("exchange_cycles", a.exchange, b.exchange))
 
 
 def _loads(a: Timeline, b: Timeline) -> tuple[PeakLoads, ...]:

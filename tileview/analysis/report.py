@@ -17,6 +17,7 @@ from tileview.analysis.diagnosis import ContributionGroup, Diagnosis, grouped
 from tileview.analysis.loads import total_peak_place
 from tileview.analysis.pictures import tiles_svg, timeline_svg
 from tileview.analysis.relief import Relief
+from tileview.core.cycles.words import describe_cycles
 from tileview.model.sizes import Size, exact_text, size_text
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Timeline, Verdict
@@ -27,7 +28,10 @@ _MOST_TEXT: Final = 300
 
 @dataclass(frozen=True, slots=True)
 class SwapRow:
-    """Swaps that were tried. ``delta``: change of the total peak; ``total`` is None where they cannot be lowered."""
+    """Swaps that were tried. ``total`` is None where they cannot be lowered.
+
+    ``delta`` is the change of the total peak, ``delta_cycles`` that of the planner's cycles.
+    """
 
     swaps: str
     plan: str
@@ -35,6 +39,7 @@ class SwapRow:
     delta: int | None
     verdict: str
     fits: bool
+    delta_cycles: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,12 +249,14 @@ def _swaps(given: ReportInput) -> str:
             row.plan,
             "" if row.total is None else exact_text(row.total),
             "" if row.delta is None else _signed(row.delta),
+            "" if row.delta_cycles is None else describe_cycles(row.delta_cycles),
             row.verdict,
         )
         for row in given.swaps[:_MOST_ROWS]
     ]
     if rows:
-        parts.append(_table(("Swap", "Plan", "Total peak", "Change", "Verdict"), rows, {2, 3}))
+        header = ("Swap", "Plan", "Total peak", "Change", "Planner's cycles", "Verdict")
+        parts.append(_table(header, rows, {2, 3, 4}))
         parts.append(_left_out(len(given.swaps)))
     return "\n".join(parts)
 

@@ -18,6 +18,8 @@ EXIT_NO: Final = 1
 """Does not fit, differs, nothing found."""
 EXIT_BAD: Final = 2
 """Bad input or usage."""
+EXIT_UNKNOWN: Final = 3
+"""Not known: known in part, or contradictory."""
 EXIT_INTERRUPTED: Final = 2
 """Ended by Ctrl+C: nothing can be said of the files."""
 
@@ -155,6 +157,8 @@ def width(text: str) -> int:
 
 def figure_name(field: str) -> str:
     """A peak's or budget's field as tables name it: ``largest standard allocation``."""
+    if field.endswith("cycles"):
+        return "planner's cycles" + (" in exchange" if field.startswith("exchange") else "")
     return field.replace("_", " ").replace("maximum", "largest")
 
 

@@ -10,7 +10,7 @@ from tileview.analysis.loads import describe_bytes
 from tileview.analysis.visited import visited_recipe
 from tileview.commands.base import EXIT_NO, EXIT_OK, UsageError, clean, emit, emit_json, figure_name, table
 from tileview.commands.parser import Arguments
-from tileview.commands.subject import Subject, load, load_recipe, with_recipe
+from tileview.commands.subject import Subject, load, load_recipe, price_json, with_recipe
 from tileview.model.sizes import Size, Unavailable, exact_text, size_to_json
 from tileview.model.tensor import Format
 from tileview.present.plan_words import plan_differences, plan_words, short_differences
@@ -46,7 +46,7 @@ def _sides(arguments: Arguments) -> tuple[Subject, Subject, tuple[str, str]]:
 
 def _side(subject: Subject, name: str) -> Side:
     refusal = "" if subject.timeline is not None else subject.verdict.text
-    return Side(name, subject.recipe, subject.timeline, refusal)
+    return Side(name, subject.recipe, subject.timeline, refusal, subject.estimate.price)
 
 
 # -- JSON -----------------------------------------------------------------------------------------------------------
@@ -104,6 +104,7 @@ def _side_json(subject: Subject, side: Side) -> dict[str, Any]:
         "version": subject.source.version,
         "fits": subject.verdict.fits,
         "verdict": subject.verdict.text,
+        **price_json(subject.estimate.price),
     }
 
 

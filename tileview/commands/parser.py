@@ -219,6 +219,9 @@ def _fix(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--most-margin", action="store_true", help="the best total peak with at most K swaps, not the fewest swaps"
     )
+    parser.add_argument(
+        "--prefer", choices=("memory", "cycles"), default="memory", help="what ranks fixes with as few swaps"
+    )
     parser.add_argument("--limit", type=positive, metavar="N", help="give up after N re-plans")
     _json(parser)
     _recipe_out(parser)
@@ -229,6 +232,20 @@ def _fix(parser: argparse.ArgumentParser) -> None:
         from tileview.commands.fix import run_fix
 
         return run_fix(arguments)
+
+    parser.set_defaults(handler=handler)
+
+
+def _cycles(parser: argparse.ArgumentParser) -> None:
+    _file(parser, "a recipe")
+    parser.add_argument("swaps", nargs="*", type=assignment, metavar="OP=ALT", help="operation = alternative")
+    _json(parser)
+    _what_if(parser)
+
+    def handler(arguments: Arguments) -> int:
+        from tileview.commands.cycles import run_cycles
+
+        return run_cycles(arguments)
 
     parser.set_defaults(handler=handler)
 
@@ -320,6 +337,7 @@ COMMANDS: Final[dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]]
     "swap": ("put alternatives in force and re-estimate", _swap),
     "alternatives": ("what each alternative would give, swapped in alone", _alternatives),
     "fix": ("find the fewest swaps that make it fit", _fix),
+    "cycles": ("the planner's own price of every step and operation", _cycles),
     "diff": ("what differs between two files", _diff),
     "layout": ("how a layout divides a tensor", _layout),
     "screenshot": ("a picture of the window, drawn offscreen", _screenshot),

@@ -26,6 +26,7 @@ def run_report(arguments: Arguments) -> int:
             subject.overrides,
             subject.estimate.notes if timeline is None else timeline.notes,
             subject.problems,
+            price=subject.estimate.price,
         ),
         not arguments.no_alternatives,
         arguments.workers,

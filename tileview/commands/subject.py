@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tileview.commands.base import UsageError
+from tileview.core.cycles.prices import Price
 from tileview.core.estimate import Estimate, configured, estimate
 from tileview.core.lowering.replanner import Replanner
 from tileview.core.memory.from_file import timeline_from_file
@@ -189,6 +190,13 @@ def peak_json(timeline: Timeline | None) -> dict[str, int | None]:
     return {name: size_to_json(getattr(timeline.peak, name)) for name in names}
 
 
+def price_json(price: Price | None) -> dict[str, int | None]:
+    """The planner's cycles; null for timelines and where they are unavailable."""
+    if price is None:
+        return {"cycles": None, "exchange_cycles": None}
+    return {"cycles": size_to_json(price.cycles), "exchange_cycles": size_to_json(price.exchange)}
+
+
 def verdict_json(verdict: Verdict) -> dict[str, Any]:
     return {
         "cause": verdict.cause.value,
@@ -224,6 +232,7 @@ def summary_json(subject: Subject) -> dict[str, Any]:
         "interleaved_peak_step": None if timeline is None else timeline.interleaved_peak_step,
         "steps": None if timeline is None else len(timeline.steps),
         "values": None if timeline is None else len(timeline.values),
+        **price_json(subject.estimate.price),
         "unavailable": unavailable_json(timeline),
         "notes": notes_of(subject),
     }

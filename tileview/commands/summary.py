@@ -29,6 +29,7 @@ from tileview.commands.subject import (
     overrides_of,
     summary_json,
 )
+from tileview.core.cycles.words import exact_cycles
 from tileview.errors import LoadError
 from tileview.model.sizes import Size, exact_text, kib_text, size_to_json
 from tileview.model.tensor import MemoryClass
@@ -136,6 +137,9 @@ def summary_text(subject: Subject) -> str:
     diagnosis = diagnosis_of(subject)
     if timeline is not None:
         parts += ["", _peak_table(subject)]
+    price = subject.estimate.price
+    if price is not None:
+        parts.append(f"  planner's cycles: {exact_cycles(price.cycles)}, in exchange {exact_cycles(price.exchange)}")
     if diagnosis.figures:
         parts += ["", figures_text(diagnosis.figures)]
     groups = grouped(diagnosis.contributions)

@@ -10,6 +10,8 @@ from tileview.commands.base import EXIT_NO, EXIT_OK, UsageError, clean, complain
 from tileview.commands.output import refuse_source, write_recipe
 from tileview.commands.parser import Arguments
 from tileview.commands.subject import Subject, load_recipe, operation_names, overrides_of, summary_json, with_recipe
+from tileview.core.cycles.prices import Price
+from tileview.core.cycles.words import cycles_between, describe_cycles, exact_cycles, percent_between
 from tileview.core.lowering.replanner import Replanner
 from tileview.model.plan import Plan
 from tileview.model.recipe import Recipe
@@ -87,6 +89,17 @@ def _differences(now: Plan, plan: Plan, most: int = 6) -> list[str]:
     return [*found[:most], *([f"and {len(found) - most} more differences"] if len(found) > most else [])]
 
 
+def cycles_change(before: Price | None, after: Price | None) -> list[str]:
+    """The planner's cycles before and after on one line; none where either program has no price."""
+    if before is None or after is None:
+        return []
+    line = f"planner's cycles {exact_cycles(before.cycles)} → {exact_cycles(after.cycles)}"
+    change = cycles_between(before.cycles, after.cycles)
+    if change is not None:
+        line += f": {describe_cycles(change)}{percent_between(before.cycles, after.cycles)}"
+    return [line, ""]
+
+
 def change_text(before: Subject, after: Subject) -> str:
     """Peaks before and after, and the verdicts."""
     lines = []
@@ -98,6 +111,7 @@ def change_text(before: Subject, after: Subject) -> str:
             delta = describe_bytes(now - then) if isinstance(then, int) and isinstance(now, int) else ""
             rows.append((figure_name(field), exact_text(then), exact_text(now), delta))
         lines += [table(("peak", "before", "after", "change"), rows, numbers=(1, 2, 3)), ""]
+    lines += cycles_change(before.estimate.price, after.estimate.price)
     for title, subject in (("before", before), ("after", after)):
         word = "fits" if subject.verdict.fits else "does not fit"
         lines.append(f"{title + ':':7} {word}: {clean(subject.verdict.text, 600)}")

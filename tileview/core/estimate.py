@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from tileview.core.cycles.prices import Price, ProgramCycles, program_cycles
 from tileview.core.lowering.replanner import Replanner
 from tileview.core.memory.estimate import measure, measure_peaks
 from tileview.errors import PlanError
@@ -40,7 +41,8 @@ class Estimate:
 
     ``program``: lowered, copies composed; None, as is ``timeline``, where the recipe cannot be lowered: then ``error``
     says why and the verdict's cause is CANNOT_LOWER. ``notes``: what is not modelled. ``homes``: graph value id of
-    every graph input → its format, as fixed or as chosen (empty where the recipe cannot be lowered).
+    every graph input → its format, as fixed or as chosen (empty where the recipe cannot be lowered). ``cycles``: the
+    planner's own price of the program and of its steps, None where there is no program.
     """
 
     program: Program | None
@@ -49,6 +51,12 @@ class Estimate:
     verdict: Verdict
     notes: tuple[str, ...]
     homes: Mapping[int, Format]
+    cycles: ProgramCycles | None = None
+
+    @property
+    def price(self) -> Price | None:
+        """Cycles and exchange cycles of the program; None where there is none."""
+        return None if self.cycles is None else self.cycles.price
 
 
 def estimate(
@@ -84,20 +92,22 @@ def estimate(
     except PlanError as error:
         return Estimate(None, None, error, _cannot_lower(error, config), notes, {})
     timeline = measure(program, config.tile_budget_bytes, config.reserve_bytes, scope, notes=notes)
-    return Estimate(program, timeline, None, timeline.verdict, timeline.notes, input_homes(program))
+    cycles = program_cycles(program)
+    return Estimate(program, timeline, None, timeline.verdict, timeline.notes, input_homes(program), cycles)
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Peaks and verdict of a recipe; ``peak`` is None where it cannot be lowered (``error`` then says why)."""
+    """Peaks, verdict and price of a recipe; None where it cannot be lowered (``error`` then says why)."""
 
     peak: Peak | None
     error: PlanError | None
     verdict: Verdict
+    price: Price | None = None
 
 
 def judge(recipe: Recipe, overrides: Overrides | None = None, replanner: Replanner | None = None) -> Outcome:
-    """What :func:`estimate` says of peaks and verdict, without program and timeline, in less time."""
+    """What :func:`estimate` says of peaks, verdict and price, without program and timeline, in less time."""
     config = configured(recipe.config, overrides)
     worker = Replanner() if replanner is None else replanner
     try:
@@ -105,7 +115,7 @@ def judge(recipe: Recipe, overrides: Overrides | None = None, replanner: Replann
     except PlanError as error:
         return Outcome(None, error, _cannot_lower(error, config))
     judged = measure_peaks(program, config.tile_budget_bytes, config.reserve_bytes)
-    return Outcome(judged.peak, None, judged.verdict)
+    return Outcome(judged.peak, None, judged.verdict, program_cycles(program).price)
 
 
 def configured(config: PipelineConfig, overrides: Overrides | None) -> PipelineConfig:

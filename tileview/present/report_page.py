@@ -11,6 +11,8 @@ from tileview.analysis.diagnose import diagnose_fully
 from tileview.analysis.fix import FixResult, Progress, search
 from tileview.analysis.report import OperationRow, ReportInput, SwapRow, render_report
 from tileview.analysis.trials import Cancelled, never
+from tileview.core.cycles.prices import Price
+from tileview.core.cycles.words import cycles_between, exact_cycles
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.sizes import exact_text
 from tileview.model.timeline import Problem, Timeline, Verdict
@@ -43,6 +45,8 @@ class ReportSubject:
     edits: Sequence[str] = ()
     known: Mapping[tuple[int, int], AlternativeResult] = field(default_factory=dict)
     """Alternatives that have been evaluated against this state already."""
+    price: Price | None = None
+    """The planner's cycles of a recipe."""
 
 
 def make_page(
@@ -85,6 +89,8 @@ def _facts(subject: ReportSubject) -> list[tuple[str, str]]:
             ("steps", f"{len(timeline.steps):,}"),
             ("values", f"{len(timeline.values):,}"),
         ]
+    if subject.price is not None:
+        facts.append(("planner's cycles", exact_cycles(subject.price.cycles)))
     for name, size in (("what-if budget", overrides.budget_bytes), ("what-if reserve", overrides.reserve_bytes)):
         if size is not None:
             facts.append((name, exact_text(size)))
@@ -154,7 +160,8 @@ def _single(recipe: Recipe, result: AlternativeResult) -> SwapRow:
     plan = words_against(recipe, result.operation, result.alternative)
     verdict = result.error or "" if not result.ok else "fits" if result.fits else "does not fit"
     total = None if result.peak is None else result.peak.total
-    return SwapRow(f"{result.operation}={result.alternative}", plan, total, result.delta_total, verdict, result.fits)
+    swap = f"{result.operation}={result.alternative}"
+    return SwapRow(swap, plan, total, result.delta_total, verdict, result.fits, result.delta_cycles)
 
 
 def _several(recipe: Recipe, fix: FixResult) -> SwapRow:
@@ -165,4 +172,4 @@ def _several(recipe: Recipe, fix: FixResult) -> SwapRow:
     delta = total - before if isinstance(total, int) and isinstance(before, int) else None
     plans = "; ".join(plan_words(recipe.alternatives[operation][index]) for operation, index in fix.swaps)
     swaps = " ".join(f"{operation}={index}" for operation, index in fix.swaps)
-    return SwapRow(swaps, plans, total, delta, "fits", True)
+    return SwapRow(swaps, plans, total, delta, "fits", True, cycles_between(fix.before.cycles, fix.after.cycles))

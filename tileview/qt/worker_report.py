@@ -51,6 +51,7 @@ def report(job: ReportJob, reporter: Reporter) -> bytes:
         job.problems,
         job.edits,
         job.known,
+        estimate.price,
     )
 
     def told(done: int, total: int, what: str) -> None:

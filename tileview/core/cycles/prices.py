@@ -57,13 +57,14 @@ _KERNELS: Final[Mapping[str, Callable[[list[Shard], Shard], int | None]]] = {
 }
 _MOST_KNOWN: Final = 1 << 15
 
-_KNOWN: dict[tuple[int, ...], tuple[Price, object]] = {}
-"""Prices by the identities of a step and its values; each entry holds them, so that their ids stay their own."""
+_KNOWN: dict[int, tuple[Step, tuple[tuple[int, Value], ...], Price]] = {}
+"""The last price of a step by its identity, and the values it was for; each entry holds its step, so that its id stays
+its own."""
 _KNOWN_BY_TYPES: dict[tuple[object, ...], tuple[Price, object]] = {}
-"""Prices by what a step says and the types of its values, in the same way: these stay when values are renumbered."""
+"""Prices by the identities of what a step says and of its values' types: these stay when values are renumbered."""
 
 
-def step_price(step: Step, values: Sequence[Value]) -> Price:
+def step_price(step: Step, values: tuple[Value, ...]) -> Price:
     """The price of one run of a step.
 
     Unavailable where a value of it does not resolve, where the operation is not known, or where the price is beyond
@@ -71,20 +72,25 @@ def step_price(step: Step, values: Sequence[Value]) -> Price:
     """
     if isinstance(step, Repeat):
         return FREE
-    used = [values[number] for number in (*step.inputs, *step.results)]
-    key = (id(step), *map(id, used))
-    known = _KNOWN.get(key)
-    if known is None:
-        if len(_KNOWN) >= _MOST_KNOWN:
-            _KNOWN.clear()
-        known = _KNOWN[key] = (_price_by_types(step, values, used), (step, used))
-    return known[0]
+    known = _KNOWN.get(id(step))
+    if known is not None:
+        for number, value in known[1]:
+            if values[number] is not value:
+                break
+        else:
+            return known[2]
+    used = tuple([(number, values[number]) for number in (*step.inputs, *step.results)])
+    price = _price_by_types(step, values, used)
+    if len(_KNOWN) >= _MOST_KNOWN:
+        _KNOWN.clear()
+    _KNOWN[id(step)] = (step, used, price)
+    return price
 
 
-def _price_by_types(step: Step, values: Sequence[Value], used: list[Value]) -> Price:
+def _price_by_types(step: Step, values: tuple[Value, ...], used: tuple[tuple[int, Value], ...]) -> Price:
     """The price kept for a step that says the same of values of the same types."""
     said = _said(step)
-    types = [part for value in used for part in (value.shape, value.precision, value.layout, value.owners)]
+    types = [part for _, value in used for part in (value.shape, value.precision, value.layout, value.owners)]
     key = (type(step), len(step.inputs), *[part if isinstance(part, str | int) else id(part) for part in said])
     key = (*key, *map(id, types))
     known = _KNOWN_BY_TYPES.get(key)
@@ -106,7 +112,7 @@ def _said(step: Step) -> tuple[object, ...]:
     return (step.axis, step.staging) if isinstance(step, Sum) else ()
 
 
-def _priced(step: Step, values: Sequence[Value]) -> Price:
+def _priced(step: Step, values: tuple[Value, ...]) -> Price:
     if isinstance(step, Opaque | Repeat):
         return UNPRICED
     shards = [shard_of(values[number]) for number in (*step.inputs, *step.results)]
@@ -135,7 +141,7 @@ OPERANDS: Final[Mapping[str, int]] = {"Add": 2, "Gelu": 1, "LayerNorm": 3, "Cast
 """Operands of the kernels that may have a donor behind them."""
 
 
-def _moving(step: Copy | Sum, values: Sequence[Value], source: Shard, result: Shard) -> Price:
+def _moving(step: Copy | Sum, values: tuple[Value, ...], source: Shard, result: Shard) -> Price:
     moved = step_movement(step, values)
     if moved is None:
         return UNPRICED
@@ -143,11 +149,10 @@ def _moving(step: Copy | Sum, values: Sequence[Value], source: Shard, result: Sh
     if isinstance(step, Copy):
         return _bounded(sent + copy_on_tile(source, result), sent)
     count = contributors(step, values)
-    at_once = stages(step.staging, count)
-    return _bounded(sent + sum_on_tile(result, count, at_once), sent) if at_once > 0 else UNPRICED
+    return _bounded(sent + sum_on_tile(result, count, stages(step.staging, count)), sent)
 
 
-def _kernel(step: Kernel, operands: list[Shard], result: Shard, values: Sequence[Value]) -> int | None:
+def _kernel(step: Kernel, operands: list[Shard], result: Shard, values: tuple[Value, ...]) -> int | None:
     if not operands:
         return None
     if step.kernel == "AttentionSoftmax":
@@ -160,7 +165,7 @@ def _kernel(step: Kernel, operands: list[Shard], result: Shard, values: Sequence
     return None if formula is None else formula(operands, result)
 
 
-def _apply(step: Kernel, result: Shard, values: Sequence[Value]) -> int | None:
+def _apply(step: Kernel, result: Shard, values: tuple[Value, ...]) -> int | None:
     """LayerNorm from statistics; its parts are the second last extent of these."""
     shape = values[step.inputs[3]].shape if len(step.inputs) > 3 else ()
     return elementwise.layer_norm_apply(result, shape[-2]) if len(shape) > 1 else None
@@ -186,14 +191,22 @@ class ProgramCycles:
     exchange: Size
     known: int
 
-    def operations(self) -> dict[int, Size]:
-        """Graph operation → cycles of all its steps, conversions and closing copy included, times their counts."""
-        found: dict[int, Size] = {}
-        for price, count, source in zip(self.steps, self.counts, self.sources, strict=True):
-            if source is not None:
-                before = found.get(source, 0)
-                unknown = isinstance(before, Unavailable) or isinstance(price.cycles, Unavailable)
-                found[source] = UNAVAILABLE if unknown else before + price.cycles * count  # type: ignore[operator]
+    @property
+    def price(self) -> Price:
+        """Both totals."""
+        return Price(self.total, self.exchange)
+
+    def operations(self) -> dict[int, Price]:
+        """Graph operation → the price of all its steps, conversions and closing copy included, times their counts."""
+        found: dict[int, Price] = {}
+        for (cycles, sent), count, source in zip(self.steps, self.counts, self.sources, strict=True):
+            if source is None:
+                continue
+            before = found.get(source, FREE)
+            if isinstance(cycles, Unavailable) or isinstance(sent, Unavailable):
+                found[source] = UNPRICED
+            elif isinstance(before.cycles, int) and isinstance(before.exchange, int):
+                found[source] = Price(before.cycles + cycles * count, before.exchange + sent * count)
         return found
 
 

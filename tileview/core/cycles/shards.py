@@ -67,3 +67,8 @@ def _shard(shape: Shape, precision: Precision, layout: Layout) -> Shard | None:
         for extent, split in zip(resolved.padded_shape, resolved.splits, strict=True)
     )
     return Shard(extents, elements, precision, layout)
+
+
+def clear_cache() -> None:
+    """Forget every shard (for measurements from cold)."""
+    _shard.cache_clear()

@@ -123,7 +123,8 @@ def _multiply(
     shape = (grid.heads, target.shape[1], columns)
     multiply = sheet.type_of(factors[0]).precision
     memory_class = target.layout.memory_class
-    column_block = -(-(-(-columns // 16)) // grid.figures.columns) * 16
+    panels = -(-columns // 16)
+    column_block = -(-panels // grid.figures.columns) * 16
     if grid.figures.inner == 1:
         plain = (grid.head_axis(0), grid.row_axis(1), grid.column_axis(2))
         layout = Layout(LEFT, Tiling(grid.owners, 1, plain), memory_class)

@@ -43,7 +43,7 @@ def step_exchange(step: Step, values: tuple[Value, ...]) -> Size:
 
 
 def step_movement(step: Step, values: tuple[Value, ...]) -> Movement | None:
-    """What a step moves between tiles; None where a layout it moves between does not resolve."""
+    """What a step moves between tiles; None where a layout it moves between does not resolve, or for stages of none."""
     if isinstance(step, Sum):
         result = values[step.results[0]]
         element_bytes = result.precision.element_bytes
@@ -54,8 +54,10 @@ def step_movement(step: Step, values: tuple[Value, ...]) -> Movement | None:
         except LayoutError:
             return None
         remote = contributors(step, values) - 1
-        payload = shard * remote
-        return Movement(payload, -(-remote // stages(step.staging, remote + 1)), -(-payload // _FRAGMENT_BYTES))
+        payload, at_once = shard * remote, stages(step.staging, remote + 1)
+        if at_once < 1:
+            return None
+        return Movement(payload, -(-remote // at_once), -(-payload // _FRAGMENT_BYTES))
     if isinstance(step, Copy):
         source, result = values[step.inputs[0]], values[step.results[0]]
         same_owners = source.owners == result.owners
