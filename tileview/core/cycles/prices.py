@@ -64,7 +64,7 @@ _KNOWN_BY_TYPES: dict[tuple[object, ...], tuple[Price, object]] = {}
 """Prices by the identities of what a step says and of its values' types: these stay when values are renumbered."""
 
 
-def step_price(step: Step, values: tuple[Value, ...]) -> Price:
+def step_price(step: Step, values: Sequence[Value]) -> Price:
     """The price of one run of a step.
 
     Unavailable where a value of it does not resolve, where the operation is not known, or where the price is beyond
@@ -87,7 +87,7 @@ def step_price(step: Step, values: tuple[Value, ...]) -> Price:
     return price
 
 
-def _price_by_types(step: Step, values: tuple[Value, ...], used: tuple[tuple[int, Value], ...]) -> Price:
+def _price_by_types(step: Step, values: Sequence[Value], used: tuple[tuple[int, Value], ...]) -> Price:
     """The price kept for a step that says the same of values of the same types."""
     said = _said(step)
     types = [part for _, value in used for part in (value.shape, value.precision, value.layout, value.owners)]
@@ -112,7 +112,7 @@ def _said(step: Step) -> tuple[object, ...]:
     return (step.axis, step.staging) if isinstance(step, Sum) else ()
 
 
-def _priced(step: Step, values: tuple[Value, ...]) -> Price:
+def _priced(step: Step, values: Sequence[Value]) -> Price:
     if isinstance(step, Opaque | Repeat):
         return UNPRICED
     shards = [shard_of(values[number]) for number in (*step.inputs, *step.results)]
@@ -141,7 +141,7 @@ OPERANDS: Final[Mapping[str, int]] = {"Add": 2, "Gelu": 1, "LayerNorm": 3, "Cast
 """Operands of the kernels that may have a donor behind them."""
 
 
-def _moving(step: Copy | Sum, values: tuple[Value, ...], source: Shard, result: Shard) -> Price:
+def _moving(step: Copy | Sum, values: Sequence[Value], source: Shard, result: Shard) -> Price:
     moved = step_movement(step, values)
     if moved is None:
         return UNPRICED
@@ -152,7 +152,7 @@ def _moving(step: Copy | Sum, values: tuple[Value, ...], source: Shard, result: 
     return _bounded(sent + sum_on_tile(result, count, stages(step.staging, count)), sent)
 
 
-def _kernel(step: Kernel, operands: list[Shard], result: Shard, values: tuple[Value, ...]) -> int | None:
+def _kernel(step: Kernel, operands: list[Shard], result: Shard, values: Sequence[Value]) -> int | None:
     if not operands:
         return None
     if step.kernel == "AttentionSoftmax":
@@ -165,7 +165,7 @@ def _kernel(step: Kernel, operands: list[Shard], result: Shard, values: tuple[Va
     return None if formula is None else formula(operands, result)
 
 
-def _apply(step: Kernel, result: Shard, values: tuple[Value, ...]) -> int | None:
+def _apply(step: Kernel, result: Shard, values: Sequence[Value]) -> int | None:
     """LayerNorm from statistics; its parts are the second last extent of these."""
     shape = values[step.inputs[3]].shape if len(step.inputs) > 3 else ()
     return elementwise.layer_norm_apply(result, shape[-2]) if len(shape) > 1 else None

@@ -7,6 +7,7 @@ the peaks, by which nothing is decided; the planner's cycles are made of the sam
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
 from typing import Final, NamedTuple
@@ -34,7 +35,7 @@ class Movement(NamedTuple):
 NOTHING_MOVES: Final = Movement(0, 0, 0)
 
 
-def step_exchange(step: Step, values: tuple[Value, ...]) -> Size:
+def step_exchange(step: Step, values: Sequence[Value]) -> Size:
     """Bytes of exchange rows a step needs; unavailable where a layout it moves between does not resolve."""
     moved = step_movement(step, values)
     if moved is None:
@@ -42,7 +43,7 @@ def step_exchange(step: Step, values: tuple[Value, ...]) -> Size:
     return (moved.phases + 9 * max(moved.fragments, moved.phases)) * 4
 
 
-def step_movement(step: Step, values: tuple[Value, ...]) -> Movement | None:
+def step_movement(step: Step, values: Sequence[Value]) -> Movement | None:
     """What a step moves between tiles; None where a layout it moves between does not resolve, or for stages of none."""
     if isinstance(step, Sum):
         result = values[step.results[0]]
