@@ -24,6 +24,8 @@ that is no
 that may work
   in place, all operations along the links count.
 - Views and Slices with a choice of plans always count.
+- Where the compiler's fusions are looked for, the composed program is looked at, and what a fusion could take away
+  counts nothing (:mod:`tileview.analysis.fusable`): then both programs break the limit.
 
 Nothing is proven (None) where homes are still to be chosen, or where operations are not known.
 """
@@ -33,9 +35,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
+from tileview.analysis.fusable import FusableOperations
 from tileview.analysis.influence import Influence, Operations
 from tileview.analysis.moments import Item, Moments
 from tileview.core.estimate import Estimate
+from tileview.core.fusion.stand import Reason
+from tileview.core.memory.estimate import measure
 from tileview.model.recipe import Recipe
 
 
@@ -58,6 +63,7 @@ class ConflictFinder:
 
     def __init__(self, recipe: Recipe) -> None:
         self._influence = Influence(recipe)
+        self._fusable = FusableOperations(recipe)
 
     def find(self, recipe: Recipe, estimate: Estimate, mark: int | None = None) -> Conflict:
         """The conflict of a recipe with the mark it misses.
@@ -72,7 +78,11 @@ class ConflictFinder:
             The largest total peak that would do, in bytes; the limits hold in any case.
         """
         influence = self._influence
+        fusion = estimate.fusion
         program, timeline = estimate.program, estimate.timeline
+        if fusion is not None and fusion.stands and timeline is not None:
+            program = fusion.composed
+            timeline = measure(program, timeline.budget_bytes, timeline.reserve_bytes)
         if not influence.homes_are_fixed:
             return NOTHING_PROVEN
         if estimate.error is not None:
@@ -81,7 +91,8 @@ class ConflictFinder:
             return NOTHING_PROVEN
         branch: Operations | None = None
         final: Operations | None = None
-        for room, items in Moments(influence, recipe, program, timeline, mark):
+        fusable = None if fusion is None or fusion.reason is Reason.OFF else self._fusable
+        for room, items in Moments(influence, recipe, program, timeline, mark, fusable):
             found, alone = _explain(items, room, influence)
             if found is None or alone is None:
                 continue

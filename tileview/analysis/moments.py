@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from tileview.analysis.fusable import Fusable, FusableOperations
 from tileview.analysis.influence import NOBODY, Influence, Operations, takes_operands_as_they_come
 from tileview.core.memory.verdict import contiguous_bytes
 from tileview.model.program import Copy, FlatStep, Kernel, Opaque, Program, Repeat
@@ -41,11 +42,18 @@ Moment = tuple[int, list[Item]]
 class Moments:
     """The broken moments of one program, those with the most excess first.
 
-    ``mark``: the largest total peak that would do, None where the budget alone counts.
+    ``mark``: the largest total peak that would do, None where the budget alone counts. ``fusable``: the program is a
+    composed one that is fused where that helps; what fusions could take away counts nothing then.
     """
 
     def __init__(
-        self, influence: Influence, recipe: Recipe, program: Program, timeline: Timeline, mark: int | None = None
+        self,
+        influence: Influence,
+        recipe: Recipe,
+        program: Program,
+        timeline: Timeline,
+        mark: int | None = None,
+        fusable: FusableOperations | None = None,
     ) -> None:
         self._influence = influence
         self._recipe = recipe
@@ -54,6 +62,7 @@ class Moments:
         room = timeline.budget_bytes - timeline.reserve_bytes
         self._room = room if mark is None else min(room, mark)
         self._flat = program.flatten()
+        self._fusable = None if fusable is None else Fusable(fusable, program, self._flat)
         self._mentions = _mentions(program, self._flat)
         self._blocks = _blocks(self._flat)
         self._resident = influence.resident_values(program)
@@ -75,12 +84,18 @@ class Moments:
         quality: dict[int | None, tuple[bool, int]] = {}
         for entry in self._flat:
             size = totals[entry.index]
-            if size <= room:
+            if size <= room or not self._stays(entry):
                 continue
             found = (self._is_own(entry), size)
             if entry.step.source not in best or found > quality[entry.step.source]:
                 best[entry.step.source], quality[entry.step.source] = entry.index, found
         return sorted(best.values(), key=lambda step: (-totals[step], step))[:_MOST_MOMENTS]
+
+    def _stays(self, entry: FlatStep) -> bool:
+        """Whether no fusion can take a step away, move it or change what it reads."""
+        if self._fusable is None:
+            return True
+        return self._is_own(entry) and not self._fusable.has_moving_steps(entry.step.source)
 
     def _single_allocations(self) -> Iterator[Moment]:
         """Moments at which one standard allocation, or one step's scratch, is larger than any unbroken piece."""
@@ -92,7 +107,7 @@ class Moments:
         tried: set[int] = set()
         for entry in self._flat:
             scratch = int(timeline.tiles.scratch(entry.index)[:, 0].max(initial=0))
-            if scratch > room:
+            if scratch > room and self._stays(entry):
                 yield room, [Item(scratch, self._scratch_influence(entry))]
             for root in timeline.steps[entry.index].live:
                 if root in tried or self._class_of(root) is not MemoryClass.STANDARD:
@@ -107,7 +122,8 @@ class Moments:
         """Some steps at which an allocation is live: an own step of every operation around."""
         found: dict[int | None, int] = {}
         for step in self._timeline.steps:
-            if root in step.live and self._is_own(self._flat[step.index]):
+            entry = self._flat[step.index]
+            if root in step.live and self._is_own(entry) and self._stays(entry):
                 found.setdefault(step.source, step.index)
         return list(found.values())[:_MOST_MOMENTS]
 
@@ -151,6 +167,8 @@ class Moments:
         payload, decided_by = self._payload(root, entry, tile, crossing)
         payload = min(payload, size)
         parts = [Item(payload, decided_by, root, classes)]
+        if self._fusable is not None and self._fusable.is_loose(timeline.aliases[root]):
+            return parts
         if size > payload:
             rest = decided_by | influence.deciding(classes, self._recipe)
             if not crossing:
@@ -190,7 +208,9 @@ class Moments:
         found = []
         for value in self._timeline.aliases[root]:
             where = self._mentions.get(value)
-            if where is not None and where[0] < first and where[1] > last:
+            if where is None or where[0] >= first or where[1] <= last:
+                continue
+            if self._fusable is None or not self._fusable.may_drop(value):
                 found.append(value)
         return found
 

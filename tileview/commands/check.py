@@ -6,7 +6,7 @@ from typing import Any
 
 from tileview.commands.base import EXIT_BAD, EXIT_NO, EXIT_OK, clean, complain, emit, emit_json
 from tileview.commands.parser import Arguments
-from tileview.commands.subject import Subject, expand, load
+from tileview.commands.subject import Subject, expand, load, overrides_of
 from tileview.errors import LoadError
 from tileview.model.sizes import Size, Unavailable, exact_text, size_to_json
 
@@ -23,7 +23,7 @@ def run_check(arguments: Arguments) -> int:
     entries: list[dict[str, Any]] = []
     for name, _ in expand(arguments.files):
         try:
-            subject = load(name)
+            subject = load(name, overrides_of(arguments))
         except LoadError as error:
             complain(str(error))
             bad = True

@@ -10,7 +10,7 @@ from tileview.analysis.loads import describe_bytes
 from tileview.analysis.visited import visited_recipe
 from tileview.commands.base import EXIT_NO, EXIT_OK, UsageError, clean, emit, emit_json, figure_name, table
 from tileview.commands.parser import Arguments
-from tileview.commands.subject import Subject, load, load_recipe, price_json, with_recipe
+from tileview.commands.subject import Subject, fusion_json, load, load_recipe, overrides_of, price_json, with_recipe
 from tileview.model.sizes import Size, Unavailable, exact_text, size_to_json
 from tileview.model.tensor import Format
 from tileview.present.plan_words import plan_differences, plan_words, short_differences
@@ -33,15 +33,16 @@ def run_diff(arguments: Arguments) -> int:
 
 
 def _sides(arguments: Arguments) -> tuple[Subject, Subject, tuple[str, str]]:
+    overrides = overrides_of(arguments)
     if arguments.visited is not None:
         if arguments.b is not None:
             raise UsageError("give either a second file or --visited, not both")
-        first, state = load_recipe(arguments.a)
+        first, state = load_recipe(arguments.a, overrides)
         second = with_recipe(first, state, visited_recipe(state, arguments.visited))
         return first, second, (arguments.a, f"{arguments.a} visited[{arguments.visited}]")
     if arguments.b is None:
         raise UsageError("diff needs two files, or a recipe and --visited N")
-    return load(arguments.a), load(arguments.b), (arguments.a, arguments.b)
+    return load(arguments.a, overrides), load(arguments.b, overrides), (arguments.a, arguments.b)
 
 
 def _side(subject: Subject, name: str) -> Side:
@@ -105,6 +106,7 @@ def _side_json(subject: Subject, side: Side) -> dict[str, Any]:
         "fits": subject.verdict.fits,
         "verdict": subject.verdict.text,
         **price_json(subject.estimate.price),
+        **fusion_json(subject.estimate),
     }
 
 

@@ -131,6 +131,11 @@ def _json(parser: argparse.ArgumentParser) -> None:
 def _what_if(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--budget", type=byte_count, metavar="N", help="what if a tile's budget were N bytes")
     parser.add_argument("--reserve", type=byte_count, metavar="N", help="what if the reserve were N bytes")
+    _no_fusion(parser)
+
+
+def _no_fusion(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--no-fusion", action="store_true", help="the program without the compiler's fusions")
 
 
 def _workers(parser: argparse.ArgumentParser) -> None:
@@ -257,6 +262,7 @@ def _diff(parser: argparse.ArgumentParser) -> None:
         "--visited", type=count, metavar="N", help="instead of B: entry N of the recipes that A's search has tried"
     )
     _json(parser)
+    _no_fusion(parser)
 
     def handler(arguments: Arguments) -> int:
         from tileview.commands.diff import run_diff
@@ -321,6 +327,7 @@ def _check(parser: argparse.ArgumentParser) -> None:
         "--max-interleaved", type=byte_count, metavar="N", help="the interleaved peak may be N bytes at most"
     )
     _json(parser)
+    _no_fusion(parser)
 
     def handler(arguments: Arguments) -> int:
         from tileview.commands.check import run_check

@@ -79,7 +79,8 @@ class Subject:
 
 def overrides_of(arguments: Any) -> Overrides:
     """The what-if values of a command line."""
-    return Overrides(getattr(arguments, "budget", None), getattr(arguments, "reserve", None))
+    fusion = not getattr(arguments, "no_fusion", False)
+    return Overrides(getattr(arguments, "budget", None), getattr(arguments, "reserve", None), fusion)
 
 
 def load(name: str, overrides: Overrides = NO_OVERRIDES, replanner: Replanner | None = None) -> Subject:
@@ -197,6 +198,14 @@ def price_json(price: Price | None) -> dict[str, int | None]:
     return {"cycles": size_to_json(price.cycles), "exchange_cycles": size_to_json(price.exchange)}
 
 
+def fusion_json(made: Estimate) -> dict[str, Any]:
+    """Which program stands, and whether the composed one fits; null for timelines and what cannot be lowered."""
+    return {
+        "fusion": None if made.fusion is None else made.fusion.reason.value,
+        "fits_without_fusion": None if made.without_fusion is None else made.without_fusion.fits,
+    }
+
+
 def verdict_json(verdict: Verdict) -> dict[str, Any]:
     return {
         "cause": verdict.cause.value,
@@ -233,6 +242,7 @@ def summary_json(subject: Subject) -> dict[str, Any]:
         "steps": None if timeline is None else len(timeline.steps),
         "values": None if timeline is None else len(timeline.values),
         **price_json(subject.estimate.price),
+        **fusion_json(subject.estimate),
         "unavailable": unavailable_json(timeline),
         "notes": notes_of(subject),
     }

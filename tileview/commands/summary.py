@@ -110,6 +110,9 @@ def _row(subject: Subject) -> tuple[str, ...]:
 def _word(subject: Subject) -> str:
     if not subject.verdict.fits:
         return "DOES NOT FIT"
+    without = subject.estimate.without_fusion
+    if without is not None and not without.fits:
+        return "fits with fusions"
     return "fits as far as known" if subject.verdict.at_least else "fits"
 
 

@@ -113,6 +113,8 @@ def change_text(before: Subject, after: Subject) -> str:
         lines += [table(("peak", "before", "after", "change"), rows, numbers=(1, 2, 3)), ""]
     lines += cycles_change(before.estimate.price, after.estimate.price)
     for title, subject in (("before", before), ("after", after)):
-        word = "fits" if subject.verdict.fits else "does not fit"
-        lines.append(f"{title + ':':7} {word}: {clean(subject.verdict.text, 600)}")
+        text = subject.verdict.text
+        if not text.startswith("fits "):
+            text = f"{'fits' if subject.verdict.fits else 'does not fit'}: {text}"
+        lines.append(f"{title + ':':7} {clean(text, 600)}")
     return "\n".join(lines)

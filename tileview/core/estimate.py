@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from tileview.core.cycles.prices import Price, ProgramCycles, program_cycles
+from tileview.core.cycles.prices import Price, ProgramCycles
+from tileview.core.fusion.stand import Fusion, M, Reason, stand, unfused
+from tileview.core.fusion.words import fusion_sentence, without_them
 from tileview.core.lowering.replanner import Replanner
+from tileview.core.memory.assemble import Judged
 from tileview.core.memory.estimate import measure, measure_peaks
 from tileview.errors import PlanError
 from tileview.model.config import PipelineConfig
 from tileview.model.program import Program
 from tileview.model.recipe import Overrides, Recipe
-from tileview.model.sizes import UNAVAILABLE
+from tileview.model.sizes import UNAVAILABLE, exact_text
 from tileview.model.tensor import Format
 from tileview.model.timeline import Cause, Peak, Timeline, Verdict
 
-GENERAL_NOTES = (
-    "copies are composed; the compiler's later rewrites (cast motion, fusion of Add with Gelu or LayerNorm, packing in "
-    "row batches, Sums run together) are not modelled",
-    "made before addresses are chosen: gaps between allocations are not counted",
-)
+GENERAL_NOTES = ("made before addresses are chosen: gaps between allocations are not counted",)
 """What every estimate of a recipe leaves out."""
 
 _NOT_MODELLED = {
@@ -39,10 +38,12 @@ LOWERING_LIMIT = "plans that can be lowered"
 class Estimate:
     """What a recipe comes to.
 
-    ``program``: lowered, copies composed; None, as is ``timeline``, where the recipe cannot be lowered: then ``error``
-    says why and the verdict's cause is CANNOT_LOWER. ``notes``: what is not modelled. ``homes``: graph value id of
-    every graph input → its format, as fixed or as chosen (empty where the recipe cannot be lowered). ``cycles``: the
-    planner's own price of the program and of its steps, None where there is no program.
+    ``program``: the one that stands, fused or composed; None, as is ``timeline``, where the recipe cannot be lowered:
+    then ``error`` says why and the verdict's cause is CANNOT_LOWER. ``notes``: which program it is and what is not
+    modelled. ``homes``: graph value id of every graph input → its format, as fixed or as chosen (empty where the recipe
+    cannot be lowered). ``cycles``: the planner's own price of the program and of its steps, ``fusion``: what came of
+    the compiler's fusions, both None where there is no program. ``without_fusion``: the verdict on the composed
+    program.
     """
 
     program: Program | None
@@ -52,6 +53,8 @@ class Estimate:
     notes: tuple[str, ...]
     homes: Mapping[int, Format]
     cycles: ProgramCycles | None = None
+    fusion: Fusion | None = None
+    without_fusion: Verdict | None = None
 
     @property
     def price(self) -> Price | None:
@@ -65,7 +68,7 @@ def estimate(
     replanner: Replanner | None = None,
     scope: str = "estimate",
 ) -> Estimate:
-    """Re-plan a recipe, measure the program, and judge it.
+    """Re-plan a recipe, fuse and measure the program, and judge it.
 
     Parameters
     ----------
@@ -73,7 +76,7 @@ def estimate(
         Plans, homes and boundaries in force.
     overrides : Overrides, optional
         What-if budget and reserve (bytes). They count wherever the configuration's do: also when homes that the recipe
-        leaves open are chosen.
+        leaves open are chosen, and when it is decided whether the fused program stands. And whether to fuse at all.
     replanner : Replanner, optional
         Keeps what earlier estimates of the same document worked out; never needed, only faster. One thread at a time.
     scope : str
@@ -85,37 +88,80 @@ def estimate(
         Never raises for a recipe that cannot be lowered: that is a verdict.
     """
     config = configured(recipe.config, overrides)
-    notes = (*request_notes(recipe), *GENERAL_NOTES)
     worker = Replanner() if replanner is None else replanner
     try:
-        program = worker.replan(recipe, config)
+        composed = worker.replan(recipe, config)
     except PlanError as error:
+        notes = (*request_notes(recipe), *GENERAL_NOTES)
         return Estimate(None, None, error, _cannot_lower(error, config), notes, {})
-    timeline = measure(program, config.tile_budget_bytes, config.reserve_bytes, scope, notes=notes)
-    cycles = program_cycles(program)
-    return Estimate(program, timeline, None, timeline.verdict, timeline.notes, input_homes(program), cycles)
+
+    def measured(program: Program) -> Timeline:
+        return measure(program, config.tile_budget_bytes, config.reserve_bytes, scope)
+
+    fusion, fused = _stand(composed, config, overrides, measured)
+    timeline = fused if fused is not None and fusion.stands else measured(composed)
+    without = timeline.verdict
+    if fusion.stands:
+        without = measure_peaks(composed, config.tile_budget_bytes, config.reserve_bytes).verdict
+    notes = (*request_notes(recipe), fusion_sentence(fusion), *GENERAL_NOTES, *timeline.notes)
+    timeline = replace(timeline, verdict=_fits_with_fusion(timeline, without), notes=notes)
+    program = fusion.program
+    return Estimate(
+        program, timeline, None, timeline.verdict, notes, input_homes(program), fusion.cycles, fusion, without
+    )
+
+
+def _stand(
+    composed: Program, config: PipelineConfig, overrides: Overrides | None, measured: Callable[[Program], M]
+) -> tuple[Fusion, M | None]:
+    if overrides is not None and not overrides.fusion:
+        return unfused(composed, Reason.OFF), None
+    checkpoints = dict(config.fields).get("diagnostic_checkpoints") == "true"
+    return stand(composed, measured, checkpoints)
+
+
+def _fits_with_fusion(timeline: Timeline, without: Verdict) -> Verdict:
+    """The verdict of the program that stands; in words of its own where the program does not fit without fusions."""
+    verdict = timeline.verdict
+    if not verdict.fits or without.fits:
+        return verdict
+    figures = f"total {exact_text(timeline.peak.total)}; {without_them(without)}"
+    return replace(verdict, text=f"fits with the compiler's fusions ({figures}): {verdict.text}")
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Peaks, verdict and price of a recipe; None where it cannot be lowered (``error`` then says why)."""
+    """Peaks, verdict and price of a recipe, of the program that stands; None where it cannot be lowered (see
+    ``error``).
+
+    ``fusion`` says which program that is.
+    """
 
     peak: Peak | None
     error: PlanError | None
     verdict: Verdict
     price: Price | None = None
+    fusion: Reason | None = None
 
 
 def judge(recipe: Recipe, overrides: Overrides | None = None, replanner: Replanner | None = None) -> Outcome:
-    """What :func:`estimate` says of peaks, verdict and price, without program and timeline, in less time."""
+    """What :func:`estimate` says of peaks, verdict and price, without program and timeline, in less time.
+
+    That a program fits only with the compiler's fusions is not said.
+    """
     config = configured(recipe.config, overrides)
     worker = Replanner() if replanner is None else replanner
     try:
-        program = worker.replan(recipe, config)
+        composed = worker.replan(recipe, config)
     except PlanError as error:
         return Outcome(None, error, _cannot_lower(error, config))
-    judged = measure_peaks(program, config.tile_budget_bytes, config.reserve_bytes)
-    return Outcome(judged.peak, None, judged.verdict, program_cycles(program).price)
+
+    def measured(program: Program) -> Judged:
+        return measure_peaks(program, config.tile_budget_bytes, config.reserve_bytes)
+
+    fusion, fused = _stand(composed, config, overrides, measured)
+    judged = fused if fused is not None and fusion.stands else measured(composed)
+    return Outcome(judged.peak, None, judged.verdict, fusion.cycles.price, fusion.reason)
 
 
 def configured(config: PipelineConfig, overrides: Overrides | None) -> PipelineConfig:

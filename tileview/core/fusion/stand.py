@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Protocol, TypeVar
 
 from tileview.core.cycles.prices import Price, ProgramCycles, program_cycles
 from tileview.core.fusion.fuse import fuse
 from tileview.core.fusion.region import Candidate
-from tileview.core.memory.assemble import Judged
-from tileview.core.memory.estimate import measure_peaks
 from tileview.model.program import Program
+from tileview.model.timeline import Peak, Verdict
 
 
 class Reason(StrEnum):
@@ -24,13 +25,34 @@ class Reason(StrEnum):
     NOT_LOOKED = "not looked for"
 
 
+class Measured(Protocol):
+    """What a measurement of a program says of it."""
+
+    @property
+    def peak(self) -> Peak: ...
+
+    @property
+    def verdict(self) -> Verdict: ...
+
+
+M = TypeVar("M", bound=Measured)
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A fused program that does not stand: its price, and peak and verdict where it was measured."""
+
+    price: Price
+    peak: Peak | None = None
+    verdict: Verdict | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Fusion:
     """What came of a composed program's fusions.
 
     ``program`` and ``cycles`` are of the program that stands. ``candidates``: every fusion looked at. ``tried`` is the
-    price of the fused program where it does not stand, ``judged`` its peaks and verdict where it was measured. ``why``
-    says why fusions were not looked for.
+    fused program where it does not stand. ``why`` says why fusions were not looked for.
     """
 
     reason: Reason
@@ -39,9 +61,13 @@ class Fusion:
     cycles: ProgramCycles
     composed_cycles: ProgramCycles
     candidates: tuple[Candidate, ...] = ()
-    tried: Price | None = None
-    judged: Judged | None = None
+    tried: Tried | None = None
     why: str = ""
+
+    @property
+    def stands(self) -> bool:
+        """Whether the fused program is the one that stands."""
+        return self.reason is Reason.FUSED
 
 
 def unfused(program: Program, reason: Reason, why: str = "") -> Fusion:
@@ -50,7 +76,7 @@ def unfused(program: Program, reason: Reason, why: str = "") -> Fusion:
     return Fusion(reason, program, program, cycles, cycles, why=why)
 
 
-def stand(composed: Program, budget_bytes: int, reserve_bytes: int, checkpoints: bool = False) -> Fusion:
+def stand(composed: Program, measure: Callable[[Program], M], checkpoints: bool = False) -> tuple[Fusion, M | None]:
     """Fuse a composed program and decide which of the two stands.
 
     The fused one does only where its cycles are less (an unavailable total is never less), and it fits; whether the
@@ -58,24 +84,29 @@ def stand(composed: Program, budget_bytes: int, reserve_bytes: int, checkpoints:
 
     Parameters
     ----------
-    budget_bytes, reserve_bytes : int
-        What the fused program is measured against.
+    measure : callable
+        Measures the fused program against budget and reserve; called only where cycles are less.
     checkpoints : bool
         The configuration asks for diagnostic checkpoints: the compiler then fuses nothing.
+
+    Returns
+    -------
+    (Fusion, measurement of the fused program or None)
     """
     if checkpoints:
-        return unfused(composed, Reason.NOT_LOOKED, "the configuration asks for diagnostic checkpoints")
+        return unfused(composed, Reason.NOT_LOOKED, "the configuration asks for diagnostic checkpoints"), None
     if composed.unknown:
-        return unfused(composed, Reason.NOT_LOOKED, f"operation {composed.unknown[0][0]} is not modelled")
+        why = f"operation {composed.unknown[0][0]} is not modelled"
+        return unfused(composed, Reason.NOT_LOOKED, why), None
     rewritten = fuse(composed)
-    before = program_cycles(composed)
+    before, found = program_cycles(composed), rewritten.candidates
     if not rewritten.changed:
-        return Fusion(Reason.NOTHING, composed, composed, before, before, rewritten.candidates)
+        return Fusion(Reason.NOTHING, composed, composed, before, before, found), None
     after = program_cycles(rewritten.program)
     if not (isinstance(after.total, int) and isinstance(before.total, int) and after.total < before.total):
-        return Fusion(Reason.NO_GAIN, composed, composed, before, before, rewritten.candidates, after.price)
-    judged = measure_peaks(rewritten.program, budget_bytes, reserve_bytes)
-    if not judged.verdict.fits:
-        found = (rewritten.candidates, after.price, judged)
-        return Fusion(Reason.DOES_NOT_FIT, composed, composed, before, before, *found)
-    return Fusion(Reason.FUSED, rewritten.program, composed, after, before, rewritten.candidates, None, judged)
+        return Fusion(Reason.NO_GAIN, composed, composed, before, before, found, Tried(after.price)), None
+    made = measure(rewritten.program)
+    if not made.verdict.fits:
+        tried = Tried(after.price, made.peak, made.verdict)
+        return Fusion(Reason.DOES_NOT_FIT, composed, composed, before, before, found, tried), made
+    return Fusion(Reason.FUSED, rewritten.program, composed, after, before, found), made
