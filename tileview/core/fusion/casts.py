@@ -36,22 +36,28 @@ def fuse_casts(region: Region, found: list[Candidate]) -> list[Step] | None:
     ``region`` itself is left as it is, but for its values: those of the way taken are added.
     """
     casts = [position for position, step in region.kernels(("Cast",)) if _is_to_f8(region, step)]
-    if not casts:
+    places = [place for place in (_find(region, position) for position in casts) if place is not None]
+    if not places:
         return None
-    moved: list[bool] = []
+    moved = [place.is_moved for place in places]
     runs = [_run(region, casts, False, moved)]
     if any(moved):
-        runs.append(_run(region, casts, True, []))
+        runs.append(_run(region, casts, True, moved))
     best: Run | None = None
     lowest = 0
     for run in runs:
-        found.extend(candidate for candidate in run.candidates if candidate not in found)
-        if len(run.steps) == len(region.steps) and not any(candidate.pays for candidate in run.candidates):
+        if not any(candidate.pays for candidate in run.candidates):
             continue
         cycles = region_price(run.steps, [*region.values, *run.new_values])
         if isinstance(cycles, Unavailable) or (best is not None and cycles >= lowest):
             continue
         best, lowest = run, cycles
+    looked_at: dict[Candidate, Candidate] = {}
+    for run in runs:
+        for one in run.candidates:
+            if run is best or one not in looked_at:
+                looked_at[one] = one._replace(made=run is best and one.pays)
+    found.extend(looked_at.values())
     if best is None:
         return None
     region.values.extend(best.new_values)
@@ -70,9 +76,7 @@ def _run(region: Region, casts: list[int], at_source: bool, moved: list[bool]) -
     copy = Region(region.steps, region.required, [*region.values])
     found: list[Candidate] = []
     for position in casts:
-        cast = copy.steps[position]
-        assert isinstance(cast, Kernel)
-        place = _find(copy, position, cast)
+        place = _find(copy, position)
         if place is not None:
             moved.append(place.is_moved)
             if place.is_moved and at_source:
@@ -92,9 +96,10 @@ class _Place(NamedTuple):
     is_moved: bool
 
 
-def _find(region: Region, position: int, cast: Kernel) -> _Place | None:
+def _find(region: Region, position: int) -> _Place | None:
     """The kernel behind a Cast and its plain copies, where nothing else reads what lies between or is in the way."""
-    values = region.values
+    values, cast = region.values, region.steps[position]
+    assert isinstance(cast, Kernel)
     chain = region.walk_back(cast.inputs[0], position)
     producer = None if chain is None else region.steps[chain.maker]
     if chain is None or not isinstance(producer, Kernel):

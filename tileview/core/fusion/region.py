@@ -22,7 +22,8 @@ DIRECT: Final = "DirectRetile"
 class Candidate(NamedTuple):
     """A fusion that was looked at: which, of which operations, its prices apart and together (no execution counts).
 
-    ``source`` is the operation whose kernel it becomes, ``partner`` the one whose Add or Cast goes into it.
+    ``source`` is the operation whose kernel it becomes, ``partner`` the one whose Add or Cast goes into it. ``made``:
+    it is in the fused program; one that pays is not where its region was rewritten the other way.
     """
 
     kind: str
@@ -30,6 +31,7 @@ class Candidate(NamedTuple):
     partner: int | None
     before: Size
     after: Size
+    made: bool = False
 
     @property
     def pays(self) -> bool:

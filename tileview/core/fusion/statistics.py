@@ -40,7 +40,7 @@ def _fuse(region: Region, position: int, step: Kernel, found: list[Candidate]) -
     added, copies, applied = made
     after: tuple[Step, ...] = (added, *copies, *(() if applied is None else (applied,)))
     candidate = Candidate(KIND, step.source, add.source, region.price((add, step)), region.price(after))
-    found.append(candidate)
+    found.append(candidate._replace(made=candidate.pays))
     if not candidate.pays:
         del region.values[base:]
         return False

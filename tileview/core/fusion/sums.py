@@ -35,7 +35,7 @@ def _fuse(region: Region, position: int, step: Kernel, found: list[Candidate]) -
     aliases = () if alias is None else ((0, alias),)
     fused = Kernel(step.source, _FUSED[step.kernel], inputs, step.results, aliases)
     candidate = Candidate(fused.kernel, step.source, add.source, region.price((add, step)), region.price((fused,)))
-    found.append(candidate)
+    found.append(candidate._replace(made=candidate.pays))
     if not candidate.pays:
         return False
     region.replace(position, fused)
