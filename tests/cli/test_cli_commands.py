@@ -34,7 +34,7 @@ def test_alternatives_are_the_golden_ones_in_order(workers, tmp_path):
     name = "a05_mlp_t8_f8_nofit"
     recipe = golden_file(f"models/{name}.recipe.json", tmp_path)
     expected = load_golden(f"models/{name}.expected.json.gz")
-    result = run("alternatives", recipe, "--json", "--workers", workers)
+    result = run("alternatives", recipe, "--no-fusion", "--json", "--workers", workers)
     found = result.json["alternatives"]
     keys = [(entry["op"], entry["alt"]) for entry in found]
     assert keys == sorted(keys)
@@ -72,7 +72,7 @@ def test_alternatives_of_single_operations():
 
 def test_fix_finds_the_two_swaps_and_writes_them(tmp_path):
     target = tmp_path / "fixed.json"
-    result = run("fix", OVER, "--json", "-o", target)
+    result = run("fix", OVER, "--no-fusion", "--json", "-o", target)
     answer = result.json
     assert result.code == 0
     assert list(answer)[:5] == ["found", "swaps", "before", "after", "tried"]
@@ -82,7 +82,7 @@ def test_fix_finds_the_two_swaps_and_writes_them(tmp_path):
     assert_summary(answer["before"])
     assert_summary(answer["after"])
     assert answer["after"]["peak"]["total"] == 500_344
-    again = run("summary", target, "--json").json["files"][0]
+    again = run("summary", target, "--no-fusion", "--json").json["files"][0]
     assert (again["fits"], again["peak"]) == (True, answer["after"]["peak"])
     expected, written = json.loads(OVER.read_bytes()), json.loads(target.read_bytes())
     for operation, alternative in (("4", 1), ("21", 3)):
@@ -91,7 +91,7 @@ def test_fix_finds_the_two_swaps_and_writes_them(tmp_path):
 
 
 def test_fix_says_when_too_few_swaps_are_allowed():
-    result = run("fix", OVER, "--json", "--max-swaps", 1, "--workers", 1)
+    result = run("fix", OVER, "--no-fusion", "--json", "--max-swaps", 1, "--workers", 1)
     answer = result.json
     assert (result.code, answer["found"], answer["exhaustive"]) == (1, False, True)
     assert answer["swaps"] == []
@@ -233,7 +233,7 @@ def test_profile_writes_unavailable_sizes_as_the_compiler_does(tmp_path):
     missing = [value for value in values if value["layout_error"] is not None]
     assert len(missing) == 43
     assert {value["bytes"] for value in missing} == {2**64 - 1}
-    again = run("summary", target, "--json").json["files"][0]
+    again = run("summary", target, "--no-fusion", "--json").json["files"][0]
     assert len(again["unavailable"]) == 43
     assert again["version"] == 3
 
