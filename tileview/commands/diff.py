@@ -47,7 +47,8 @@ def _sides(arguments: Arguments) -> tuple[Subject, Subject, tuple[str, str]]:
 
 def _side(subject: Subject, name: str) -> Side:
     refusal = "" if subject.timeline is not None else subject.verdict.text
-    return Side(name, subject.recipe, subject.timeline, refusal, subject.estimate.price)
+    made = subject.estimate
+    return Side(name, subject.recipe, subject.timeline, refusal, made.price, made.fusion)
 
 
 # -- JSON -----------------------------------------------------------------------------------------------------------

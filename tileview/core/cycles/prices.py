@@ -19,7 +19,6 @@ from tileview.core.memory.exchange import step_movement
 from tileview.core.memory.scratch import contributors, stages
 from tileview.model.program import (
     Copy,
-    FlatStep,
     Kernel,
     MergePart,
     Opaque,
@@ -210,18 +209,12 @@ class ProgramCycles:
         return found
 
 
-def program_cycles(program: Program, flat: Sequence[FlatStep] | None = None) -> ProgramCycles:
-    """Price a program: the sum over its flattened steps of price · execution count.
-
-    Parameters
-    ----------
-    flat : sequence of FlatStep, optional
-        ``program.flatten()``, where it is at hand.
-    """
-    entries = program.flatten() if flat is None else flat
-    values = program.values
-    steps = tuple([step_price(entry.step, values) for entry in entries])
-    counts = tuple([entry.execution_count for entry in entries])
+def program_cycles(program: Program) -> ProgramCycles:
+    """Price a program: the sum over its flattened steps of price · execution count."""
+    steps: list[Price] = []
+    counts: list[int] = []
+    sources: list[int | None] = []
+    _price_region(program.steps, 1, program.values, steps, counts, sources)
     known = moved = 0
     complete = True
     for (cycles, sent), count in zip(steps, counts, strict=True):
@@ -231,14 +224,25 @@ def program_cycles(program: Program, flat: Sequence[FlatStep] | None = None) -> 
         known += cycles * count
         moved += sent * count
     complete = complete and known < U64_MAX
-    return ProgramCycles(
-        steps,
-        counts,
-        tuple([entry.step.source for entry in entries]),
-        known if complete else UNAVAILABLE,
-        moved if complete else UNAVAILABLE,
-        known,
-    )
+    total, exchanged = (known, moved) if complete else UNPRICED
+    return ProgramCycles(tuple(steps), tuple(counts), tuple(sources), total, exchanged, known)
+
+
+def _price_region(
+    region: Sequence[Step],
+    count: int,
+    values: Sequence[Value],
+    steps: list[Price],
+    counts: list[int],
+    sources: list[int | None],
+) -> None:
+    """Prices in the order of the flattened program: a Repeat's body, then the Repeat itself."""
+    for step in region:
+        if type(step) is Repeat:
+            _price_region(step.body, count * step.count, values, steps, counts, sources)
+        steps.append(step_price(step, values))
+        counts.append(count)
+        sources.append(step.source)
 
 
 def clear_cache() -> None:

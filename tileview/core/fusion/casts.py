@@ -73,7 +73,7 @@ def _is_to_f8(region: Region, step: Kernel) -> bool:
 
 def _run(region: Region, casts: list[int], at_source: bool, moved: list[bool]) -> Run:
     base = len(region.values)
-    copy = Region(region.steps, region.required, [*region.values])
+    copy = region.copy()
     found: list[Candidate] = []
     for position in casts:
         place = _find(copy, position)

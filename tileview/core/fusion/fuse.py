@@ -69,10 +69,12 @@ def _rewrite(
         steps = tuple(inside)
     if not worth:
         return steps
+    region = Region(steps, required, values)
     for one in passes:
-        made = one(Region(steps, required, values), found)
+        made = one(region, found)
         if made is not None:
             steps = tuple(made)
+            region = Region(steps, required, values)
     return steps
 
 

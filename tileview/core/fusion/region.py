@@ -75,15 +75,26 @@ class Region:
         self.steps = list(steps)
         self.required = frozenset(required)
         self.values = values
-        self._makers: dict[int, list[int]] = {}
-        self._readers: dict[int, set[int]] = {}
         self._dropped: set[int] = set()
         self._before: dict[int, list[Step]] = {}
+        makers: dict[int, tuple[int, ...]] = {}
+        readers: dict[int, int] = {}
         for position, step in enumerate(self.steps):
             for value in step.results:
-                self._makers.setdefault(value, []).append(position)
+                makers[value] = (*makers[value], position) if value in makers else (position,)
             for value in _reads(step):
-                self._readers.setdefault(value, set()).add(position)
+                readers[value] = readers.get(value, 0) + 1
+        self._makers = makers
+        self._readers = readers
+        """How many steps read a value."""
+
+    def copy(self) -> Region:
+        """The same region and values, to be changed apart from this one."""
+        made = Region((), self.required, [*self.values])
+        made.steps = [*self.steps]
+        made._makers = {**self._makers}
+        made._readers = {**self._readers}
+        return made
 
     # -- questions ------------------------------------------------------------------------------------------------
 
@@ -97,16 +108,11 @@ class Region:
 
     def used_once(self, value: int) -> bool:
         """Exactly one step reads it, in however many places, and nothing outside needs it."""
-        return value not in self.required and len(self._readers.get(value, ())) == 1
-
-    def all_used_once(self) -> frozenset[int]:
-        """Every value that is used once now."""
-        return frozenset(value for value in self._readers if self.used_once(value))
+        return self._readers.get(value) == 1 and value not in self.required
 
     def maker(self, value: int, before: int) -> int | None:
         """Position of the last step before a position that makes a value; None where there is none."""
-        found = [position for position in self._makers.get(value, ()) if position < before]
-        return max(found, default=None)
+        return max([place for place in self._makers.get(value, ()) if place < before], default=None)
 
     def walk_back(self, value: int, position: int, within_storage: bool = False) -> Chain | None:
         """Through plain copies to the value that something else makes; None where nothing makes one alone.
@@ -163,14 +169,14 @@ class Region:
         """Put another step in the place of one."""
         old = self.steps[position]
         for value in old.results:
-            self._makers[value].remove(position)
+            self._makers[value] = tuple(place for place in self._makers[value] if place != position)
         for value in _reads(old):
-            self._readers[value].discard(position)
+            self._readers[value] -= 1
         self.steps[position] = step
         for value in step.results:
-            self._makers.setdefault(value, []).append(position)
+            self._makers[value] = (*self._makers.get(value, ()), position)
         for value in _reads(step):
-            self._readers.setdefault(value, set()).add(position)
+            self._readers[value] = self._readers.get(value, 0) + 1
 
     def drop(self, *positions: int) -> None:
         self._dropped.update(positions)
@@ -194,10 +200,11 @@ class Region:
 
 
 def _reads(step: Step) -> Iterable[int]:
-    """What a step reads, donors too; a Repeat also every member of its sequences."""
+    """What a step reads, each once, donors too; a Repeat also every member of its sequences."""
+    inputs = step.inputs
     if type(step) is Repeat:
-        return (*step.inputs, *[member for members in step.iterated for member in members])
-    return step.inputs
+        return {*inputs, *[member for members in step.iterated for member in members]}
+    return inputs if len(inputs) < 2 else set(inputs)
 
 
 def region_price(steps: Iterable[Step], values: Sequence[Value]) -> Size:

@@ -14,11 +14,10 @@ _OPERANDS: Final = {"Gelu": 1, "LayerNorm": 3}
 
 def fuse_sums(region: Region, found: list[Candidate]) -> bool:
     """Look at every Gelu and LayerNorm; uses are those at the start. True where one was fused."""
+    consumers = [one for one in region.kernels(tuple(_FUSED)) if region.used_once(one[1].inputs[0])]
     changed = False
-    once = region.all_used_once()
-    for position, step in region.kernels(tuple(_FUSED)):
-        if step.inputs[0] in once:
-            changed |= _fuse(region, position, step, found)
+    for position, step in consumers:
+        changed |= _fuse(region, position, step, found)
     return changed
 
 
