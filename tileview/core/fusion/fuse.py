@@ -7,7 +7,7 @@ memory; new values are numbered after all others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -40,42 +40,53 @@ def fuse(program: Program) -> Rewritten:
     """Rewrite a composed program; what is not looked at are cycles of the whole and fit."""
     values = list(program.values)
     found: list[Candidate] = []
-    steps = _rewrite(program.steps, program.outputs, values, found, (_statistics,))
-    steps = _rewrite(steps, program.outputs, values, found, (_sums, fuse_casts))
+    whole = _Nested(program.steps, program.outputs, values)
+    whole.rewrite((_statistics,), found)
+    whole.rewrite((_sums, fuse_casts), found)
+    steps = whole.finished()
     if steps is program.steps:
         return Rewritten(program, tuple(found), False)
     return Rewritten(replace(program, steps=steps, values=tuple(values)), tuple(found), True)
 
 
-def _rewrite(
-    steps: tuple[Step, ...],
-    required: Iterable[int],
-    values: list[Value],
-    found: list[Candidate],
-    passes: tuple[Pass, ...],
-) -> tuple[Step, ...]:
-    """A region after some passes, bodies first; the same object where nothing changed."""
-    inside: list[Step] | None = None
-    worth = False
-    for position, step in enumerate(steps):
-        if type(step) is Kernel:
-            worth = worth or step.kernel in _CONSUMERS
-        elif type(step) is Repeat:
-            body = _rewrite(step.body, step.yields, values, found, passes)
-            if body is not step.body:
-                inside = inside or list(steps)
-                inside[position] = replace(step, body=body)
-    if inside is not None:
-        steps = tuple(inside)
-    if not worth:
-        return steps
-    region = Region(steps, required, values)
-    for one in passes:
-        made = one(region, found)
-        if made is not None:
-            steps = tuple(made)
-            region = Region(steps, required, values)
-    return steps
+class _Nested:
+    """A region and those of the Repeats in it, in order. Indexed when a pass looks at it, and again once it changed."""
+
+    def __init__(self, steps: tuple[Step, ...], required: Iterable[int], values: list[Value]) -> None:
+        self._given = steps
+        self._steps: Sequence[Step] = steps
+        self._required = required
+        self._values = values
+        self._region: Region | None = None
+        self._bodies = [_Nested(step.body, step.yields, values) for step in steps if type(step) is Repeat]
+        self._is_worth_it = any(type(step) is Kernel and step.kernel in _CONSUMERS for step in steps)
+
+    def rewrite(self, passes: Sequence[Pass], found: list[Candidate]) -> None:
+        """Make some passes, bodies first."""
+        for body in self._bodies:
+            body.rewrite(passes, found)
+        for one in passes if self._is_worth_it else ():
+            if self._region is None:
+                self._region = Region(self._steps, self._required, self._values)
+            made = one(self._region, found)
+            if made is not None:
+                self._steps, self._region = made, None
+
+    def finished(self) -> tuple[Step, ...]:
+        """The steps with the bodies as they are now; the object given where nothing changed."""
+        bodies = [body.finished() for body in self._bodies]
+        if self._steps is self._given and all(map(_is_same, bodies, self._bodies)):
+            return self._given
+        left = iter(bodies)
+        return tuple([replace(step, body=next(left)) if type(step) is Repeat else step for step in self._steps])
+
+    @property
+    def given(self) -> tuple[Step, ...]:
+        return self._given
+
+
+def _is_same(steps: tuple[Step, ...], nested: _Nested) -> bool:
+    return steps is nested.given
 
 
 def _statistics(region: Region, found: list[Candidate]) -> list[Step] | None:

@@ -90,7 +90,9 @@ class Region:
 
     def copy(self) -> Region:
         """The same region and values, to be changed apart from this one."""
-        made = Region((), self.required, [*self.values])
+        made = Region.__new__(Region)
+        made.required, made.values = self.required, [*self.values]
+        made._dropped, made._before = set(), {}
         made.steps = [*self.steps]
         made._makers = {**self._makers}
         made._readers = {**self._readers}
