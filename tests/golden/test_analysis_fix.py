@@ -250,7 +250,12 @@ def test_the_closest_of_what_was_tried_is_named_where_nothing_fits():
 def test_progress_is_told_and_a_cancelled_search_is_not_exhaustive():
     told = []
     result = search(
-        golden_recipe("so400m-over"), 2, workers=1, on_progress=told.append, cancelled=lambda: len(told) >= 10
+        golden_recipe("so400m-over"),
+        2,
+        overrides=COMPOSED,
+        workers=1,
+        on_progress=told.append,
+        cancelled=lambda: len(told) >= 10,
     )
     assert not result.found
     assert not result.exhaustive
