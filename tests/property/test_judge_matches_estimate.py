@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.helpers.golden_recipes import golden_recipe, golden_rules, model_names, rule_recipe
 from tileview.core.estimate import estimate, judge
+from tileview.core.fusion.words import fits_only_fused
 from tileview.core.lowering.replanner import Replanner
 
 REPLANNERS: dict[str, Replanner] = {}
@@ -18,7 +19,7 @@ REPLANNERS: dict[str, Replanner] = {}
 def same(recipe, replanner=None):
     whole, outcome = estimate(recipe), judge(recipe, None, replanner)
     verdict = whole.verdict
-    if verdict.text.startswith("fits with the compiler's fusions"):
+    if fits_only_fused(verdict):
         verdict = replace(verdict, text=verdict.text.partition("): ")[2])
     assert outcome.verdict == verdict
     assert outcome.price == whole.price

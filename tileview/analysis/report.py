@@ -18,6 +18,7 @@ from tileview.analysis.loads import total_peak_place
 from tileview.analysis.pictures import tiles_svg, timeline_svg
 from tileview.analysis.relief import Relief
 from tileview.core.cycles.words import describe_cycles
+from tileview.core.fusion.words import fits_only_fused
 from tileview.model.sizes import Size, exact_text, size_text
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Timeline, Verdict
@@ -115,6 +116,8 @@ def _head(given: ReportInput) -> str:
 
 def _verdict(given: ReportInput, diagnosis: Diagnosis) -> str:
     word = ("Fits as far as known" if given.verdict.at_least else "Fits") if given.verdict.fits else "Does not fit"
+    if fits_only_fused(given.verdict):
+        word = "Fits with fusions"
     style = "fits" if given.verdict.fits else "fails"
     lines = [
         f'<section class="verdict {style}"><h2>{word}</h2>',

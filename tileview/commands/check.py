@@ -7,6 +7,7 @@ from typing import Any
 from tileview.commands.base import EXIT_BAD, EXIT_NO, EXIT_OK, clean, complain, emit, emit_json
 from tileview.commands.parser import Arguments
 from tileview.commands.subject import Subject, expand, load, overrides_of
+from tileview.core.fusion.words import fits_only_fused
 from tileview.errors import LoadError
 from tileview.model.sizes import Size, Unavailable, exact_text, size_to_json
 
@@ -66,9 +67,10 @@ def _line(subject: Subject, reasons: list[str]) -> str:
         return f"FAIL {clean(subject.name)}: {clean('; '.join(reasons), 600)}"
     timeline = subject.timeline
     assert timeline is not None
+    fused = ", fits with the compiler's fusions only" if fits_only_fused(subject.verdict) else ""
     return (
         f"ok   {clean(subject.name)}: total peak {exact_text(timeline.peak.total)}, "
-        f"interleaved {exact_text(timeline.peak.interleaved)}"
+        f"interleaved {exact_text(timeline.peak.interleaved)}{fused}"
     )
 
 

@@ -30,6 +30,7 @@ from tileview.commands.subject import (
     summary_json,
 )
 from tileview.core.cycles.words import exact_cycles
+from tileview.core.fusion.words import fits_only_fused
 from tileview.errors import LoadError
 from tileview.model.sizes import Size, exact_text, kib_text, size_to_json
 from tileview.model.tensor import MemoryClass
@@ -110,8 +111,7 @@ def _row(subject: Subject) -> tuple[str, ...]:
 def _word(subject: Subject) -> str:
     if not subject.verdict.fits:
         return "DOES NOT FIT"
-    without = subject.estimate.without_fusion
-    if without is not None and not without.fits:
+    if fits_only_fused(subject.verdict):
         return "fits with fusions"
     return "fits as far as known" if subject.verdict.at_least else "fits"
 

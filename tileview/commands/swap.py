@@ -12,6 +12,7 @@ from tileview.commands.parser import Arguments
 from tileview.commands.subject import Subject, load_recipe, operation_names, overrides_of, summary_json, with_recipe
 from tileview.core.cycles.prices import Price
 from tileview.core.cycles.words import cycles_between, describe_cycles, exact_cycles, percent_between
+from tileview.core.fusion.words import fits_only_fused
 from tileview.core.lowering.replanner import Replanner
 from tileview.model.plan import Plan
 from tileview.model.recipe import Recipe
@@ -114,7 +115,7 @@ def change_text(before: Subject, after: Subject) -> str:
     lines += cycles_change(before.estimate.price, after.estimate.price)
     for title, subject in (("before", before), ("after", after)):
         text = subject.verdict.text
-        if not text.startswith("fits "):
+        if not fits_only_fused(subject.verdict):
             text = f"{'fits' if subject.verdict.fits else 'does not fit'}: {text}"
         lines.append(f"{title + ':':7} {clean(text, 600)}")
     return "\n".join(lines)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from tileview.core.cycles.prices import Price, ProgramCycles
 from tileview.core.fusion.stand import Fusion, M, Reason, stand, unfused
-from tileview.core.fusion.words import fusion_sentence, without_them
+from tileview.core.fusion.words import fusion_sentence, with_fusions
 from tileview.core.lowering.replanner import Replanner
 from tileview.core.memory.assemble import Judged
 from tileview.core.memory.estimate import measure, measure_peaks
@@ -15,7 +15,7 @@ from tileview.errors import PlanError
 from tileview.model.config import PipelineConfig
 from tileview.model.program import Program
 from tileview.model.recipe import Overrides, Recipe
-from tileview.model.sizes import UNAVAILABLE, exact_text
+from tileview.model.sizes import UNAVAILABLE
 from tileview.model.tensor import Format
 from tileview.model.timeline import Cause, Peak, Timeline, Verdict
 
@@ -104,7 +104,7 @@ def estimate(
     if fusion.stands:
         without = measure_peaks(composed, config.tile_budget_bytes, config.reserve_bytes).verdict
     notes = (*request_notes(recipe), fusion_sentence(fusion), *GENERAL_NOTES, *timeline.notes)
-    timeline = replace(timeline, verdict=_fits_with_fusion(timeline, without), notes=notes)
+    timeline = replace(timeline, verdict=with_fusions(timeline.verdict, timeline.peak.total, without), notes=notes)
     program = fusion.program
     return Estimate(
         program, timeline, None, timeline.verdict, notes, input_homes(program), fusion.cycles, fusion, without
@@ -118,15 +118,6 @@ def _stand(
         return unfused(composed, Reason.OFF), None
     checkpoints = dict(config.fields).get("diagnostic_checkpoints") == "true"
     return stand(composed, measured, checkpoints)
-
-
-def _fits_with_fusion(timeline: Timeline, without: Verdict) -> Verdict:
-    """The verdict of the program that stands; in words of its own where the program does not fit without fusions."""
-    verdict = timeline.verdict
-    if not verdict.fits or without.fits:
-        return verdict
-    figures = f"total {exact_text(timeline.peak.total)}; {without_them(without)}"
-    return replace(verdict, text=f"fits with the compiler's fusions ({figures}): {verdict.text}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,6 +91,8 @@ def _facts(subject: ReportSubject) -> list[tuple[str, str]]:
         ]
     if subject.price is not None:
         facts.append(("planner's cycles", exact_cycles(subject.price.cycles)))
+    if not overrides.fusion:
+        facts.append(("", "without the compiler's fusions"))
     for name, size in (("what-if budget", overrides.budget_bytes), ("what-if reserve", overrides.reserve_bytes)):
         if size is not None:
             facts.append((name, exact_text(size)))

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Final
+
 from tileview.core.cycles.words import cycles_between, describe_cycles
 from tileview.core.fusion.stand import Fusion, Reason
-from tileview.model.sizes import exact_text
+from tileview.model.sizes import Size, exact_text
 from tileview.model.timeline import Verdict
+
+_ONLY_FUSED: Final = "fits with the compiler's fusions"
 
 _PLAIN = {
     Reason.NOTHING: "the compiler's fusions: nothing to fuse",
@@ -38,8 +43,16 @@ def fusion_sentence(fusion: Fusion) -> str:
     )
 
 
-def without_them(verdict: Verdict) -> str:
-    """``without them 30,504 B over``: by how much the composed program misses, in a few words."""
-    if isinstance(verdict.short_bytes, int) and verdict.short_bytes > 0:
-        return f"without them {exact_text(verdict.short_bytes)} over"
-    return "without them it does not"
+def with_fusions(verdict: Verdict, total: Size, without: Verdict) -> Verdict:
+    """The verdict on a fused program that fits, in words of its own where it does not ``without`` the fusions."""
+    if not verdict.fits or without.fits:
+        return verdict
+    short = without.short_bytes
+    over = f"{exact_text(short)} over" if isinstance(short, int) and short > 0 else "it does not"
+    figures = f"total {exact_text(total)}; without them {over}"
+    return replace(verdict, text=f"{_ONLY_FUSED} ({figures}): {verdict.text}")
+
+
+def fits_only_fused(verdict: Verdict) -> bool:
+    """Whether a verdict, made by :func:`with_fusions`, is of a program that fits with the compiler's fusions alone."""
+    return verdict.text.startswith(_ONLY_FUSED)
