@@ -78,6 +78,9 @@ def test_with_fusions_the_fused_program_is_priced():
     assert answer["operations"] == expected["operations"]
     for change in expected["changed_steps"]:
         assert answer["steps"][change["index"]]["kind"] == change["kind"]
+    text = run("cycles", VIT3).out
+    assert "the program is the one after the compiler's fusions (−4,788 planner's cycles" in text
+    assert any("19 Add" in line and "its sum is in the step of operation 20" in line for line in text.splitlines())
 
 
 def test_summary_says_which_program_stands():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tileview.analysis.fusions import fusion_facts
 from tileview.analysis.trials import with_swaps
 from tileview.commands.base import EXIT_NO, EXIT_OK, EXIT_UNKNOWN, clean, complain, emit, emit_json, table
 from tileview.commands.parser import Arguments
@@ -75,16 +76,21 @@ def _text(before: Subject, after: Subject, cycles: ProgramCycles) -> str:
     if after is not before:
         lines += ["", *cycles_change(before.estimate.price, after.estimate.price)[:1]]
     names = operation_names(after.recipe)
+    facts = fusion_facts(after.estimate)
+    went_into = {} if facts is None else facts.went_into
+    if facts is not None:
+        lines.append(f"  {facts.text}")
     rows = [
         (
             f"{operation} {clean(names.get(operation, ''), 30)}",
             exact_cycles(price.cycles),
             exact_cycles(price.exchange),
             _share(price.cycles, cycles.total),
+            f"its sum is in the step of operation {went_into[operation]}" if operation in went_into else "",
         )
         for operation, price in sorted(cycles.operations().items(), key=_dearest)
     ]
-    header = ("operation", "planner's cycles", "in exchange", "share")
+    header = ("operation", "planner's cycles", "in exchange", "share", "")
     return "\n".join([*lines, "", table(header, rows, numbers=(1, 2, 3), indent=2), "", _ABOUT])
 
 
