@@ -102,3 +102,28 @@ def test_one_swap_repairs_what_two_did_without_fusions():
     result = run("swap", OVER, "4=0")
     assert result.code == 0
     assert "after:  fits with the compiler's fusions (total 500,344 B; without them 30,504 B over)" in result.out
+
+
+def test_a_timeline_is_said_to_be_of_one_of_the_two_programs(tmp_path):
+    sample = SAMPLES / "vit3-64tiles.v3.timeline.json"
+    notes = run("diff", VIT3, sample, "--json").json["notes"]
+    assert any("150 of the timeline's 150 steps match the program without fusions, 146" in note for note in notes)
+    fused = tmp_path / "fused.json"
+    assert run("profile", VIT3, "-o", fused).code == 0
+    notes = run("diff", fused, VIT3, "--json").json["notes"]
+    assert any(note.endswith("the timeline is of the program with fusions.") for note in notes)
+    assert any("147 the one with them" in note for note in notes)
+
+
+def test_check_and_report_call_a_fit_by_fusions_so(tmp_path):
+    fixed, page = tmp_path / "fixed.json", tmp_path / "page.html"
+    assert run("swap", OVER, "4=0", "-o", fixed).code == 0
+    result = run("check", fixed)
+    assert result.code == 0
+    assert "fits with the compiler's fusions only" in result.out
+    assert run("check", fixed, "--no-fusion").code == 1
+    assert run("report", fixed, "-o", page, "--no-alternatives").code == 0
+    text = page.read_text(encoding="utf-8")
+    assert "<h2>Fits with fusions</h2>" in text
+    assert "without them 30,504 B over" in text
+    assert "FITS WITH FUSIONS" in run("summary", fixed).out
