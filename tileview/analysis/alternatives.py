@@ -16,6 +16,8 @@ from tileview.analysis.trials import (
     never,
     single_swaps,
 )
+from tileview.core.cycles.prices import Price
+from tileview.core.cycles.words import cycles_between
 from tileview.core.lowering.replanner import Replanner
 from tileview.errors import WorkError
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
@@ -27,8 +29,8 @@ class AlternativeResult:
     """One alternative of one operation, evaluated against the recipe in force.
 
     ``ok`` False means that it cannot be lowered, ``error`` says why; then ``peak`` and ``delta_total`` are None.
-    ``delta_total`` is the change of the total peak in bytes against the recipe in force (negative: better), None where
-    either is unavailable.
+    ``delta_total`` is the change of the total peak in bytes against the recipe in force (negative: better),
+    ``delta_cycles`` that of the planner's cycles; None where either is unavailable.
     """
 
     operation: int
@@ -40,6 +42,8 @@ class AlternativeResult:
     fits: bool | None
     delta_total: int | None
     verdict: Verdict | None = None
+    price: Price | None = None
+    delta_cycles: int | None = None
 
 
 def evaluate(
@@ -140,9 +144,9 @@ def _result(swap: Swap, trial: Trial, before: Trial, in_force: bool) -> Alternat
     if trial.peak is not None and before.peak is not None:
         now, then = trial.peak.total, before.peak.total
         delta = now - then if isinstance(now, int) and isinstance(then, int) else None
-    return AlternativeResult(
-        swap[0], swap[1], in_force, trial.ok, trial.error, trial.peak, trial.fits, delta, trial.verdict
-    )
+    cycles = cycles_between(before.cycles, trial.cycles)
+    found = (trial.ok, trial.error, trial.peak, trial.fits, delta, trial.verdict, trial.price, cycles)
+    return AlternativeResult(swap[0], swap[1], in_force, *found)
 
 
 def ranked(results: Iterable[AlternativeResult]) -> list[AlternativeResult]:

@@ -23,9 +23,11 @@ from types import TracebackType
 
 from tileview.analysis.conflict import NOTHING_PROVEN, Conflict, ConflictFinder
 from tileview.collecting import collect_seldom
+from tileview.core.cycles.prices import Price
 from tileview.core.estimate import Estimate, estimate, judge
 from tileview.core.lowering.replanner import Replanner
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
+from tileview.model.sizes import Size
 from tileview.model.timeline import Peak, Verdict
 
 Swap = tuple[int, int]
@@ -35,7 +37,7 @@ Swaps = tuple[Swap, ...]
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What a set of swaps gives. ``peak`` is None where it cannot be lowered; ``error`` then says why.
+    """What a set of swaps gives. ``peak`` and ``price`` are None where it cannot be lowered; ``error`` then says why.
 
     ``conflict`` is asked for by the fix search only: operations of which at least one must change for the verdict to
     change, empty where nothing is proven (then every operation may matter).
@@ -47,7 +49,13 @@ class Trial:
     peak: Peak | None
     fits: bool | None
     verdict: Verdict
+    price: Price | None = None
     conflict: Conflict = NOTHING_PROVEN
+
+    @property
+    def cycles(self) -> Size | None:
+        """The planner's cycles; None where it cannot be lowered."""
+        return None if self.price is None else self.price.cycles
 
 
 def with_swaps(recipe: Recipe, swaps: Iterable[Swap]) -> Recipe:
@@ -89,16 +97,17 @@ class Evaluator:
         """The outcome of a set of swaps; with its conflict with ``mark``, a total peak in bytes, where one is given."""
         if mark is None:
             outcome = judge(with_swaps(self.recipe, swaps), self.overrides, self._replanner)
-            verdict, refused = outcome.verdict, outcome.peak is None
-            return Trial(swaps, not refused, verdict.text if refused else None, outcome.peak, verdict.fits, verdict)
+            verdict, peak = outcome.verdict, outcome.peak
+            error = verdict.text if peak is None else None
+            return Trial(swaps, peak is not None, error, peak, verdict.fits, verdict, outcome.price)
         result = self.estimate(swaps)
         timeline, verdict = result.timeline, result.verdict
         if self._finder is None:
             self._finder = ConflictFinder(self.recipe)
         conflict = self._finder.find(with_swaps(self.recipe, swaps), result, mark)
         if timeline is None:
-            return Trial(swaps, False, verdict.text, None, False, verdict, conflict)
-        return Trial(swaps, True, None, timeline.peak, verdict.fits, verdict, conflict)
+            return Trial(swaps, False, verdict.text, None, False, verdict, None, conflict)
+        return Trial(swaps, True, None, timeline.peak, verdict.fits, verdict, result.price, conflict)
 
     def confirm(self, swaps: Swaps) -> Trial:
         """The same from nothing: a re-planner that has seen no other trial."""

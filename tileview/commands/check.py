@@ -6,7 +6,8 @@ from typing import Any
 
 from tileview.commands.base import EXIT_BAD, Arguments, clean, complain, emit, emit_json, verdict_code
 from tileview.commands.placing import address_kind, address_summary, placement_failure
-from tileview.commands.subject import Subject, compared, expand, load
+from tileview.commands.subject import Subject, compared, expand, load, overrides_of
+from tileview.core.fusion.words import fits_only_fused
 from tileview.core.placement.outcome import Answer
 from tileview.errors import LoadError
 from tileview.model.sizes import Size, Unavailable, exact_text, size_to_json
@@ -36,7 +37,7 @@ def run_check(arguments: Arguments) -> int:
                 if not arguments.json:
                     emit(f"{'ok  ' if placed else 'FAIL'} {clean(name)}: {clean(found.text, 600)}")
                 continue
-            subject = compared(load(name))
+            subject = compared(load(name, overrides_of(arguments)))
         except LoadError as error:
             complain(str(error))
             bad = True
@@ -85,9 +86,10 @@ def _line(subject: Subject, passes: bool | None, reasons: list[str]) -> str:
         return f"{word} {clean(subject.name)}: {clean('; '.join(reasons), 600)}"
     timeline = subject.timeline
     assert timeline is not None
+    fused = ", fits with the compiler's fusions only" if fits_only_fused(subject.verdict) else ""
     return (
         f"ok   {clean(subject.name)}: total peak {exact_text(timeline.peak.total)}, "
-        f"interleaved {exact_text(timeline.peak.interleaved)}"
+        f"interleaved {exact_text(timeline.peak.interleaved)}{fused}"
     )
 
 

@@ -123,6 +123,11 @@ def _json(parser: argparse.ArgumentParser) -> None:
 def _what_if(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--budget", type=byte_count, metavar="N", help="what if a tile's budget were N bytes")
     parser.add_argument("--reserve", type=byte_count, metavar="N", help="what if the reserve were N bytes")
+    _no_fusion(parser)
+
+
+def _no_fusion(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--no-fusion", action="store_true", help="the program without the compiler's fusions")
 
 
 def _workers(parser: argparse.ArgumentParser) -> None:
@@ -213,6 +218,9 @@ def _fix(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--most-margin", action="store_true", help="the best total peak with at most K swaps, not the fewest swaps"
     )
+    parser.add_argument(
+        "--prefer", choices=("memory", "cycles"), default="memory", help="what ranks fixes with as few swaps"
+    )
     parser.add_argument("--limit", type=positive, metavar="N", help="give up after N re-plans")
     _ranges(parser, "also place every tile in these ranges (see place); --limit then counts programs placed")
     _json(parser)
@@ -228,6 +236,20 @@ def _fix(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(handler=handler)
 
 
+def _cycles(parser: argparse.ArgumentParser) -> None:
+    _file(parser, "a recipe")
+    parser.add_argument("swaps", nargs="*", type=assignment, metavar="OP=ALT", help="operation = alternative")
+    _json(parser)
+    _what_if(parser)
+
+    def handler(arguments: Arguments) -> int:
+        from tileview.commands.cycles import run_cycles
+
+        return run_cycles(arguments)
+
+    parser.set_defaults(handler=handler)
+
+
 def _diff(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("a", metavar="A", help="a recipe or a timeline")
     parser.add_argument("b", nargs="?", metavar="B", help="another one")
@@ -235,6 +257,7 @@ def _diff(parser: argparse.ArgumentParser) -> None:
         "--visited", type=count, metavar="N", help="instead of B: entry N of the recipes that A's search has tried"
     )
     _json(parser)
+    _no_fusion(parser)
 
     def handler(arguments: Arguments) -> int:
         from tileview.commands.diff import run_diff
@@ -334,6 +357,7 @@ def _check(parser: argparse.ArgumentParser) -> None:
     )
     _ranges(parser, "every tile must be placed in these ranges (see place)")
     _json(parser)
+    _no_fusion(parser)
 
     def handler(arguments: Arguments) -> int:
         from tileview.commands.check import run_check
@@ -350,6 +374,7 @@ COMMANDS: Final[dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]]
     "swap": ("put alternatives in force and re-estimate", _swap),
     "alternatives": ("what each alternative would give, swapped in alone", _alternatives),
     "fix": ("find the fewest swaps that make it fit", _fix),
+    "cycles": ("the planner's own price of every step and operation", _cycles),
     "diff": ("what differs between two files", _diff),
     "layout": ("how a layout divides a tensor", _layout),
     "place": ("can every tile be given addresses, and which can not", _place),

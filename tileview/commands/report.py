@@ -25,6 +25,7 @@ def run_report(arguments: Arguments) -> int:
             subject.overrides,
             (*placement_notes(subject), *(subject.estimate.notes if timeline is None else timeline.notes)),
             subject.problems,
+            price=subject.estimate.price,
         ),
         not arguments.no_alternatives,
         arguments.workers,

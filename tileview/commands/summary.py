@@ -39,6 +39,8 @@ from tileview.commands.subject import (
     overrides_of,
     summary_json,
 )
+from tileview.core.cycles.words import exact_cycles
+from tileview.core.fusion.words import fits_only_fused
 from tileview.core.placement.outcome import Answer
 from tileview.errors import LoadError
 from tileview.model.sizes import Size, exact_text, kib_text, size_to_json
@@ -127,6 +129,8 @@ def _row(subject: Subject) -> tuple[str, ...]:
 
 
 def _word(subject: Subject) -> str:
+    if fits_only_fused(subject.verdict):
+        return "fits with fusions"
     return subject.verdict.words if subject.verdict.fits else subject.verdict.words.upper()
 
 
@@ -157,6 +161,9 @@ def summary_text(subject: Subject, placed: SubjectPlacement | None = None) -> st
         parts.append("  " + clean(sentence, 2000))
     if timeline is not None:
         parts += ["", _peak_table(subject)]
+    price = subject.estimate.price
+    if price is not None:
+        parts.append(f"  planner's cycles: {exact_cycles(price.cycles)}, in exchange {exact_cycles(price.exchange)}")
     if diagnosis.figures:
         parts += ["", figures_text(diagnosis.figures)]
     groups = grouped(diagnosis.contributions)

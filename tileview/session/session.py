@@ -196,6 +196,10 @@ class Session:
     def set_overrides(self, overrides: Overrides) -> bool:
         return self.do(edits.set_overrides(self.state, overrides))
 
+    def set_fusion(self, fusion: bool) -> bool:
+        """Show the program after the compiler's fusions, or the composed one."""
+        return self.set_overrides(replace(self.state.overrides, fusion=fusion))
+
     def mark_clean(self) -> None:
         """After an export: nothing would be lost now."""
         self._history.mark_clean()

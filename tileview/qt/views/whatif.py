@@ -240,6 +240,7 @@ class WhatIfView(View):
             Overrides(
                 None if budget == min(configured[0], _BOX_BYTES) else budget,
                 None if reserve == min(configured[1], _BOX_BYTES) else reserve,
+                self.session.state.overrides.fusion,
             )
         )
 
