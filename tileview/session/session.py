@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from tileview.analysis.alternatives import AlternativeResult
+from tileview.analysis.identity import same_root, same_step
 from tileview.core.estimate import Estimate
 from tileview.model.graph import Graph
 from tileview.model.recipe import Overrides, Recipe
@@ -264,6 +265,7 @@ class Session:
             self.publish(EstimateResult(self._revision, document, self.state, as_it_is))
 
     def _take(self, result: Estimate) -> None:
+        before = self.timeline
         self._estimate = result
         self._estimate_revision = self._revision
         document = self._document
@@ -271,6 +273,8 @@ class Session:
             self._baseline = Pin("as opened", document, self.state, result)
         timeline = result.timeline
         if timeline is not None:
+            if before is not None:
+                self._selection = _found_again(self._selection, before, timeline)
             roots = frozenset(timeline.aliases)
             self._selection = self._selection.clipped(len(timeline.steps), timeline.tile_count, roots)
             if self._selection.step is None and timeline.steps:
@@ -391,6 +395,17 @@ class Session:
         if root is not None and timeline is not None and self.graph is not None:
             operation = timeline.maker(root)
         self.select(replace(self._selection, allocation=root, operation=operation))
+
+
+def _found_again(selection: Selection, before: Timeline, after: Timeline) -> Selection:
+    """A selection's step and allocation by what they are, in the program after an edit."""
+    step, root = selection.step, selection.allocation
+    if step is not None:
+        found = same_step(before, after, step)
+        step = step if found is None else found
+    if root is not None and root < len(before.values):
+        root = same_root(before, after, root)
+    return replace(selection, step=step, allocation=root)
 
 
 def linked_timeline(session: Session) -> Timeline | None:

@@ -44,7 +44,7 @@ _PICTURE_WIDTH = 640
 """Pixels that a picture of the verdict is wide at least."""
 _STRIP = 4
 """Width of the strip at the left edge that carries the verdict's colour."""
-_SIDE = 300
+_SIDE = 330
 """Width of the part with bar, figures and buttons."""
 _TINT = 34
 """How strong a chip's ground is, 0 … 255."""
