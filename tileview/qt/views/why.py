@@ -47,6 +47,8 @@ class WhyView(View):
         super().__init__(bridge, parent)
         self._diagnosis: Diagnosis | None = None
         self._job: Job | None = None
+        self._asked_of: Estimate | None = None
+        """The estimate whose diagnosis is shown or being made."""
         self._text = QTextBrowser(self)
         self._text.setOpenLinks(False)
         self._text.setFrameShape(QTextBrowser.Shape.NoFrame)
@@ -79,7 +81,8 @@ class WhyView(View):
         self._forget()
 
     def on_state(self) -> None:
-        self._forget()
+        if not (self.session.is_current and self.session.estimate is self._asked_of):
+            self._forget()
 
     def on_estimate(self) -> None:
         self._timer.start()
@@ -98,6 +101,7 @@ class WhyView(View):
     def _start(self) -> None:
         session = self.session
         estimate, recipe = session.estimate, session.recipe
+        self._asked_of = estimate
         if estimate is None or not session.is_current:
             return
         if recipe is None:
