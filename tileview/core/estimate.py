@@ -164,6 +164,23 @@ def judge(recipe: Recipe, overrides: Overrides | None = None, replanner: Replann
     return Outcome(judged.peak, None, judged.verdict, fusion.cycles.price, fusion.reason)
 
 
+def standing_program(recipe: Recipe, overrides: Overrides | None = None, replanner: Replanner | None = None) -> Program:
+    """The program of a recipe that stands, fused or composed, without its timeline.
+
+    Raises
+    ------
+    PlanError
+        The recipe cannot be lowered.
+    """
+    config = configured(recipe.config, overrides)
+    composed = (replanner or Replanner()).replan(recipe, config)
+
+    def measured(program: Program) -> Judged:
+        return measure_peaks(program, config.tile_budget_bytes, config.reserve_bytes)
+
+    return _stand(composed, config, overrides, measured)[0].program
+
+
 def configured(config: PipelineConfig, overrides: Overrides | None) -> PipelineConfig:
     """The configuration with what-if values in place of its own."""
     if overrides is None or (overrides.budget_bytes is None and overrides.reserve_bytes is None):

@@ -123,22 +123,20 @@ def what_if_text(overrides: Overrides, recipe: Recipe | None, timeline: Timeline
     return f"What if: {', '.join(parts)}" if parts else ""
 
 
-def banner(session: Session, diagnosis: Diagnosis | None, placed: StepWords | None = None) -> Banner | None:
+def banner(session: Session, diagnosis: Diagnosis | None) -> Banner | None:
     """The banner for the state in force; None where nothing is open or nothing is known yet.
 
     Parameters
     ----------
     diagnosis : Diagnosis, optional
         Of the state in force; None while it is made.
-    placed : StepWords, optional
-        The verdict in three steps where the placement is known or under way.
     """
     verdict, timeline, document = session.verdict, session.timeline, session.document
     if verdict is None or document is None:
         return None
-    words = step_words(verdict, None) if placed is None else placed
+    words = session.placement_words() or step_words(verdict, None)
     recipe, state = session.recipe, session.state
-    title, mark = _title(verdict, words, placed is not None)
+    title, mark = _title(verdict, words, session.placement is not None)
     overrides = state.overrides
     changed = not session.history.is_clean
     doing: NextStep | None = None

@@ -25,7 +25,6 @@ from tileview.analysis.diagnosis import Diagnosis
 from tileview.analysis.layout_fix import fix_layouts
 from tileview.analysis.layout_texts import Notation, layouts_text
 from tileview.analysis.next_step import Action
-from tileview.analysis.placement_words import StepWords
 from tileview.model.recipe import NO_OVERRIDES
 from tileview.model.sizes import Unavailable
 from tileview.present.banner import LOOKING, Banner, Load, banner, icon_of, tone_of
@@ -231,7 +230,6 @@ class VerdictBar(View):
         super().__init__(bridge, parent)
         self.setAutoFillBackground(True)
         self._diagnosis: Diagnosis | None = None
-        self._placed: StepWords | None = None
         self._banner: Banner | None = None
         self._token = "muted"
         self._sign = QLabel(self)
@@ -266,6 +264,7 @@ class VerdictBar(View):
         self.find_fix.clicked.connect(self._ask_for_fix)
         self.export.clicked.connect(self._ask_for_export)
         self._lay_out()
+        bridge.placement_changed.connect(self._refresh)
         self._refresh()
 
     def _lay_out(self) -> None:
@@ -436,15 +435,11 @@ class VerdictBar(View):
         self._diagnosis = diagnosis
         self._refresh()
 
-    def show_placement(self, words: StepWords | None) -> None:
-        """Show the verdict in three steps, once the placement is known or while it is under way."""
-        self._placed = words
-        self._refresh()
-
+    @Slot()
     def _refresh(self) -> None:
         session = self.session
         document = session.document
-        self._banner = banner(session, self._diagnosis, self._placed)
+        self._banner = banner(session, self._diagnosis)
         shown = self._banner
         if shown is None:
             word = "Nothing open" if document is None else "Estimating"
