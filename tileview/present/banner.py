@@ -21,8 +21,14 @@ MOST_OVERFLOWS = 3
 """Overflows that are told with their allocations; the rest are counted, and Why lists them all."""
 LOOKING = "Looking for a fix…"
 
-_TONES = {State.GOOD: Tone.OK, State.PART: Tone.WARNING, State.OVER: Tone.OVER, State.UNKNOWN: Tone.UNKNOWN}
-_ICONS = {State.GOOD: "fits", State.PART: "part", State.OVER: "over", State.UNKNOWN: "unknown"}
+_TONES = {
+    State.GOOD: Tone.OK,
+    State.PART: Tone.WARNING,
+    State.OVER: Tone.OVER,
+    State.UNKNOWN: Tone.UNKNOWN,
+    State.PENDING: Tone.MUTED,
+}
+_ICONS = {State.GOOD: "fits", State.PART: "part", State.OVER: "over", State.UNKNOWN: "unknown", State.PENDING: "run"}
 
 
 def tone_of(state: State) -> Tone:
