@@ -1,8 +1,8 @@
 """The command line: takes the arguments apart, runs one command, turns every failure into one line and an exit code.
 
 The commands themselves live in :mod:`tileview.commands`. Exit codes: 0 fits / nothing wrong, 1 does not fit / differs,
-2 bad input or usage, 3 not known; Ctrl+C ends with 2 too. Nothing but ``open`` and ``screenshot`` needs Qt or a
-display.
+2 bad input or usage, 3 not known; Ctrl+C and requests to terminate end with 2 too. Nothing but ``open`` and
+``screenshot`` needs Qt or a display.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except TileViewError as error:
         complain(str(error))
         code = EXIT_BAD
-    except KeyboardInterrupt:
-        complain("interrupted")
+    except KeyboardInterrupt as request:
+        complain(str(request) or "interrupted")
         code = EXIT_INTERRUPTED
     except SystemExit as request:
         code = request.code if isinstance(request.code, int) else EXIT_BAD

@@ -64,5 +64,12 @@ class GraphError(PlanError):
     """A graph that cannot be run whatever the plans are: it reads what nothing makes, or its figures do not agree."""
 
 
+class WorkError(PlanError):
+    """A recipe that asks for more work than TileView takes on: what it comes to is not known. Says how much it is."""
+
+    def __reduce__(self) -> tuple[type[PlanError], tuple[str, int | None]]:
+        return WorkError, (self.reason, self.operation)
+
+
 class SaveError(TileViewError):
     """A file could not be written; what stood at the target is untouched."""

@@ -32,7 +32,7 @@ def scrub(view: View, application: QApplication, steps: range) -> float:
     begin = time.perf_counter()
     for step in steps:
         view.session.select_step(step)
-        picture.repaint()
+        picture.viewport().repaint()
         application.processEvents()
     return len(steps) / (time.perf_counter() - begin)
 
@@ -79,7 +79,7 @@ def bench_timeline(application: QApplication, theme: str) -> None:
     print(f"timeline, 4,000 steps, 3,000 values: first paint {(time.perf_counter() - began) * 1000:.0f} ms")
     print(f"timeline, scrubbing: {scrub(view, application, range(0, 4000, 8)):.1f} frames/s")
     stacked = milliseconds(lambda: (view.set_stacked(True), view.plot.repaint()))
-    print(f"timeline, stack by group: {stacked:.0f} ms")
+    print(f"timeline, stack by operation: {stacked:.0f} ms")
     times = []
     for turn in range(40):
         times.append(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QInputDialog
 
 from tests.helpers.opened import document, opened
@@ -34,7 +35,7 @@ def test_an_unedited_file_is_one_state(shown: Stage) -> None:
 def test_an_edit_stands_beside_the_baseline_with_differences(shown: Stage) -> None:
     shown.session.swap(21, 0)
     shown.estimate()
-    assert names(shown) == ["as opened", "in force"]
+    assert names(shown) == ["as opened", "current"]
     row = shown.view.model.find(("Summary", "Total peak"))
     assert shown.view.model.data(row.siblingAtColumn(1)) == "555.0 KiB"
     assert shown.view.model.data(row.siblingAtColumn(2)) == "539.6 KiB  (−15.4 KiB, −2.8 %)"
@@ -52,7 +53,7 @@ def test_pins_stay_can_be_the_baseline_and_go(shown: Stage) -> None:
     assert names(shown) == ["as opened", "smaller grid"]
     shown.view.cards[1].baseline_action.trigger()
     assert names(shown)[0] == "smaller grid"
-    assert shown.view.cards[0].title.text() == "✗ smaller grid (baseline)"
+    assert shown.view.cards[0].title.text() == "A  ✗ smaller grid (baseline)"
     baseline = shown.session.baseline
     assert baseline is not None
     assert baseline.name == "smaller grid"
@@ -69,11 +70,11 @@ def test_four_states_at_most(shown: Stage) -> None:
     session.swap(21, 3)
     shown.estimate()
     # What was added last is what is to be seen.
-    assert names(shown) == ["as opened", "in force", "q", "r"]
+    assert names(shown) == ["as opened", "current", "q", "r"]
     assert shown.view.note.text() == "Four states at most are shown; remove one to see 1 older."
     assert all(card.isVisible() for card in shown.view.cards)
     shown.view.cards[3].remove_action.trigger()
-    assert names(shown) == ["as opened", "in force", "p", "q"]
+    assert names(shown) == ["as opened", "current", "p", "q"]
     assert shown.view.note.text() == ""
 
 
@@ -167,43 +168,100 @@ def test_the_whole_programs_are_compared_allocation_by_allocation(shown: Stage) 
 
 
 def test_maps_show_what_each_tile_differs_by_on_one_scale(shown: Stage) -> None:
+    shown.view.resize(900, 800)
     session = shown.session
     before = session.timeline
     for alternative in (0, 3):
         session.swap(21, alternative)
         shown.estimate()
         session.pin_current(f"alternative {alternative}")
-    first, second, third, _ = shown.view.cards
-    assert not first.map.isVisible()
-    assert second.map.isVisible()
-    assert third.map.isVisible()
-    assert second.map.shown.end == third.map.shown.end
+    first, second, third, fourth = shown.view.charts.maps
+    assert [tiles.isVisible() for tiles in (first, second, third, fourth)] == [True, True, True, False]
+    assert second.shown.scale == third.shown.scale
     assert before is not None
-    for card, state in zip((second, third), shown.view.states()[1:], strict=True):
-        field = card.map.shown.field
+    # The first state is shown as it is, at its peak.
+    usage = before.tiles.usage(before.total_peak_step)
+    assert first.shown.field.values.tolist() == usage.sum(axis=1).tolist()
+    for tiles, state in zip((second, third), shown.view.states()[1:], strict=True):
+        field = tiles.shown.field
         assert field.baseline_step == before.total_peak_step
         here, there = state.timeline.tiles.usage(field.step), before.tiles.usage(field.baseline_step)
         assert field.values.tolist() == (here.sum(axis=1) - there.sum(axis=1)).tolist()
-        assert f"{int((field.values < 0).sum()):,} less" in card.map.accessibleDescription()
-    image = second.map.grab().toImage()
-    target = second.map.target()
-    unit = target.width() / 64
-    where = np.asarray(second.map.shown.grid.tile)
+        assert f"{int((field.values < 0).sum()):,} less" in tiles.accessibleDescription()
+    image = second.grab().toImage()
     for tile in (0, 700, 1471):
-        row, column = np.argwhere(where == tile)[0].tolist()
-        colour = image.pixelColor(int(1 + (column + 0.5) * unit), int(1 + (row + 0.5) * unit))
-        level = int(second.map.shown.slots[row, column])
+        place = second.cell_rect(tile).center().toPoint()
+        colour = image.pixelColor(place)
+        row, column = np.argwhere(np.asarray(second.shown.grid.tile) == tile)[0].tolist()
+        level = int(second.shown.slots[row, column])
         assert (colour.red(), colour.green(), colour.blue()) == tuple(ramp_table(Ramp.DIFFERENCE)[level].tolist())
-        difference = int(second.map.shown.field.values[tile])
-        if abs(difference) > second.map.shown.end // 20:
+        difference = int(second.shown.field.values[tile])
+        if abs(difference) > second.shown.scale.high // 20:
             assert (difference < 0) == (colour.blue() > colour.red())
+
+
+def test_charts_are_equal_and_share_one_labelled_axis(shown: Stage) -> None:
+    session = shown.session
+    shown.view.resize(900, 760)
+    before = session.timeline
+    session.swap(21, 0)
+    shown.estimate()
+    after = session.timeline
+    assert before is not None
+    assert after is not None
+    charts = shown.view.charts
+    first, second = charts.charts[:2]
+    assert abs(first.height() - second.height()) <= 1
+    assert first.box.viewRange() == second.box.viewRange()
+    assert first.area().left() == second.area().left() == charts.difference.area().left()
+    assert first.area().width() == second.area().width() == charts.difference.area().width()
+    assert charts.axis_name.text() == "steps of A"
+    top = first.box.viewRange()[1][1]
+    assert top > int(before.tiles.worst()[:, 2].max()) + before.reserve_bytes
+    # What a chart says of a step is what the states need there.
+    curves = [chart.tip_at(chart.pixel(before.total_peak_step + 0.5, top / 2)) for chart in (first, second)]
+    need = int(before.tiles.worst()[before.total_peak_step, 2]) + before.reserve_bytes
+    assert curves[0] == curves[1]
+    assert f"A  {need / 1024:.1f} KiB" in curves[0]
+    place = first.pixel(before.total_peak_step + 0.5, top / 2).toPoint()
+    QTest.mouseClick(first.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    chosen = session.selection.step
+    assert chosen is not None
+    assert after.steps[chosen].source == before.steps[before.total_peak_step].source
+
+
+def test_charts_follow_the_theme(shown: Stage) -> None:
+    for name in ("dark", "light"):
+        theme = load_theme(name)
+        shown.bridge.set_theme(theme)
+        for plot in (shown.view.charts.charts[0], shown.view.charts.maps[0]):
+            assert plot.grab().toImage().pixelColor(1, 1).name() == theme.background
+
+
+def test_the_version_before_a_reload_can_be_put_beside(shown: Stage) -> None:
+    session = shown.session
+    assert not shown.view.earlier_button.isVisible()
+    session.swap(21, 0)
+    shown.estimate()
+    old = session.timeline
+    session.open(document("so400m-over.recipe.json"))
+    shown.estimate()
+    assert names(shown) == ["as opened"]
+    assert shown.view.earlier_button.isVisible()
+    shown.view.earlier_button.click()
+    assert names(shown) == ["as opened", "before the reload"]
+    assert shown.view.states()[1].timeline is old
+    assert not shown.view.earlier_button.isVisible()
+    # Another file has no version before it.
+    session.open(document("vit3-64tiles.recipe.json"))
+    assert session.earlier is None
 
 
 def test_states_of_other_devices_have_no_map_but_say_why(shown: Stage) -> None:
     other = opened("vit3-64tiles.recipe.json")
     assert other.estimate is not None
     shown.session.add_pin(Pin("other", document("vit3-64tiles.recipe.json"), other.state, other.estimate))
-    shown_map = shown.view.cards[1].map
+    shown_map = shown.view.charts.maps[1]
     assert shown_map.shown.field.missing
     assert "the baseline has 1,472 tiles, this program 64" in shown_map.accessibleDescription()
     assert not shown_map.grab().isNull()
@@ -241,10 +299,10 @@ def test_a_pinned_state_in_force_stands_there_once(shown: Stage) -> None:
     shown.estimate()
     shown.session.pin_current("smaller grid")
     assert names(shown) == ["as opened", "smaller grid"]
-    assert shown.view.cards[1].title.text() == "✗ smaller grid (in force)"
+    assert shown.view.cards[1].title.text() == "B  ✗ smaller grid (current)"
     shown.session.swap(21, 3)
     shown.estimate()
-    assert names(shown) == ["as opened", "in force", "smaller grid"]
+    assert names(shown) == ["as opened", "current", "smaller grid"]
 
 
 def test_the_state_in_force_can_be_the_baseline(shown: Stage) -> None:
@@ -253,7 +311,7 @@ def test_the_state_in_force_can_be_the_baseline(shown: Stage) -> None:
     shown.view.cards[1].baseline_action.trigger()
     assert names(shown) == ["Swap operation 21 to alternative 0"]
     shown.session.undo()
-    assert names(shown) == ["Swap operation 21 to alternative 0", "in force"]
+    assert names(shown) == ["Swap operation 21 to alternative 0", "current"]
     row = shown.view.model.find(("Summary", "Total peak"))
     assert shown.view.model.data(row.siblingAtColumn(2)) == "555.0 KiB  (+15.4 KiB, +2.8 %)"
 
@@ -280,7 +338,7 @@ def test_keys_reach_what_a_card_offers(shown: Stage) -> None:
         "Rename…",
         "Remove",
     ]
-    assert card.title.accessibleName() == "as opened (baseline, in force): does not fit"
+    assert card.title.accessibleName() == "as opened (baseline, current): does not fit"
 
 
 def test_a_recipe_and_its_timeline_beside_each_other_in_the_window(driver, vit3, samples, monkeypatch) -> None:
@@ -292,10 +350,11 @@ def test_a_recipe_and_its_timeline_beside_each_other_in_the_window(driver, vit3,
     driver.qtbot.waitUntil(lambda: not view.visibleRegion().isEmpty(), timeout=5000)
     assert [state.name for state in view.states()] == ["as opened", timeline.name]
     assert "268 of the timeline's 268 values matched" in "\n".join(view.link_statement())
-    assert view.link_label.text() == "Linked: 268 values matched, 0 of them differ"
+    assert "the timeline is of the program without fusions" in view.link_statement()[-1]
+    assert view.link_label.text() == "Linked: 268 values matched, 0 of them differ, 2 only in the recipe's estimate"
     driver.session.swap(35, 0)
     driver.settle()
-    assert [state.name for state in view.states()] == ["as opened", "in force", timeline.name]
+    assert [state.name for state in view.states()] == ["as opened", "current", timeline.name]
     assert "matched values differ" in "\n".join(view.link_statement())
     assert "matched values differ" in view.link_label.toolTip()
     assert view.link_label.text().startswith("Linked: ")
@@ -320,13 +379,13 @@ def test_in_a_low_dock_the_table_has_the_room(qtbot, height: int) -> None:
     shown.session.swap(21, 0)
     shown.estimate()
     qtbot.wait(20)
-    cards = shown.view.cards[:2]
-    assert [card.curve.isVisible() for card in cards] == [height == 500] * 2
-    assert [card.map.isVisible() for card in cards] == [False, height == 500]
+    charts = shown.view.charts
+    assert [chart.isVisible() for chart in charts.charts[:2]] == [height == 500] * 2
+    assert [tiles.isVisible() for tiles in charts.maps[:2]] == [height == 500] * 2
     assert shown.view.rect().contains(shown.view.tree.geometry())
     shown.view.resize(620, 640 - height)
     qtbot.wait(20)
-    assert cards[1].map.isVisible() == (height == 140)
+    assert charts.maps[1].isVisible() == (height == 140)
 
 
 def test_themes_and_nothing_open(qtbot) -> None:

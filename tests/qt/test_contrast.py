@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QImage, QPainter
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QColor, QImage
 from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton, QSpinBox, QTreeWidget, QVBoxLayout, QWidget
 
 from tests.helpers.fake_session import session_of
@@ -22,11 +22,11 @@ from tileview.present.graph_figures import StepState
 from tileview.qt.base.style import apply_theme
 from tileview.qt.base.theme import GROUND_TOKENS, TEXT_TOKENS, Theme, load_theme
 from tileview.qt.jobs.session_signals import SessionSignals
-from tileview.qt.plot.plane import Plane
 from tileview.qt.views.graph.view import GraphView
 from tileview.qt.views.tiles.view import TilesView
-from tileview.qt.views.timeline.curves import CurvePainter
+from tileview.qt.views.timeline.axis import StepZoom
 from tileview.qt.views.timeline.data import PlotData
+from tileview.qt.views.timeline.plot import CurvePlot
 from tileview.qt.views.timeline.view import TimelineView
 
 KIB = 1024
@@ -102,7 +102,7 @@ def test_frames_of_fields_and_the_focus_are_seen(qtbot, name: str) -> None:
 
 
 @themes
-def test_names_of_layers_can_be_read_on_every_category(qapp, name: str) -> None:
+def test_names_of_layers_can_be_read_on_every_category(qtbot, name: str) -> None:
     theme = load_theme(name)
     allocs = [Alloc(f"layer {index}", 60 * KIB, 0, -1, group=f"layer {index}") for index in range(8)]
     timeline = make_timeline(
@@ -111,15 +111,18 @@ def test_names_of_layers_can_be_read_on_every_category(qapp, name: str) -> None:
     shown = curves(timeline, CurveMode.WORST)
     layers = stack(timeline, shown, 7)
     data = PlotData(shown, 586_960, 424_880, 49_152, steps_over(timeline), layers=layers)
-    image = QImage(700, 700, QImage.Format.Format_RGB32)
-    painter = QPainter(image)
-    curve_painter = CurvePainter(painter, Plane(QRectF(60, 20, 600, 640), 0, 4, 600 * KIB), data, theme)
-    curve_painter.paint()
-    painter.end()
+    zoom = StepZoom()
+    zoom.set_steps(4, keep=False)
+    plot = CurvePlot(theme, zoom, lambda _: None, lambda _: "")
+    qtbot.addWidget(plot)
+    plot.resize(700, 700)
+    plot.set_data(data)
+    image = plot.grab().toImage()
     # Parameters, seven groups and the rest.
-    assert len(curve_painter._named) == 9
-    for box in curve_painter._named:
-        area = box.toRect().adjusted(1, 2, -1, -2)
+    names = [label for label in plot.marks.labels if not label.text.startswith("budget")]
+    assert len(names) == 9
+    for label in names:
+        area = label.box.toRect().adjusted(1, 2, -1, -2)
         pixels = Counter(
             image.pixelColor(x, y).getRgb()[:3]
             for x in range(area.left(), area.right())
@@ -249,7 +252,9 @@ def test_a_selected_tile_has_a_frame_of_light_and_dark(tiles, name: str, held: i
 @pytest.fixture
 def plot(show_view):
     def build(timeline, name: str) -> TimelineView:
-        return show_view(TimelineView, session_of(timeline), name)
+        view = show_view(TimelineView, session_of(timeline), name)
+        view.set_stacked(False)
+        return view
 
     return build
 
@@ -259,10 +264,10 @@ def test_excess_and_unavailable_steps_are_told_apart_in_grey(plot, name: str) ->
     allocs = [Alloc("flat", 100 * KIB, 0, -1), Alloc("wide", 700 * KIB, 4, 11), Alloc("lost", None, 20, 27)]
     view = plot(make_timeline(FakeProgram(1, [Step() for _ in range(40)], allocs)), name)
     view.session.select_step(39)
-    image, plane = view.plot.grab().toImage(), view.plot.plane()
+    image, plot = view.plot.grab().toImage(), view.plot
 
     def part(first: int, last: int, low: int, high: int) -> Grey:
-        box = QRectF(QPointF(plane.x(first), plane.y(high)), QPointF(plane.x(last), plane.y(low)))
+        box = QRectF(plot.pixel(first, high), plot.pixel(last, low))
         return grey_of(image, box.adjusted(6, 6, -6, -6))
 
     over = part(4, 12, 586_960, 780 * KIB)
@@ -286,12 +291,12 @@ def test_lifetime_bars_of_each_kind_differ_in_grey(plot, name: str) -> None:
     view = plot(make_timeline(FakeProgram(1, [Step() for _ in range(10)], allocs)), name)
     view.session.select_step(0)
     assert len(lifetimes(view.timeline)) == 3
-    image, plane, height = view.bars.grab().toImage(), view.bars.plane(), view.bars.row_height()
+    image, height = view.bars.grab().toImage(), view.bars.row_height()
     rows = [row.name for row in view.bars.rows]
 
     def bar(kind: str) -> np.ndarray:
         top = rows.index(kind) * height
-        return marked(grey_of(image, QRectF(plane.x(5), top + 4, 120, height - 8)), 0.03)
+        return marked(grey_of(image, QRectF(view.bars.pixel(5).x(), top + 4, 120, height - 8)), 0.03)
 
     assert not bar("standard").any()
     assert bar("interleaved").any()

@@ -119,10 +119,10 @@ model.spec.cell = kept
 """,
     "a painter": """
 from tileview.qt.views.tiles.map import TileMap
-kept, TileMap.draw = TileMap.draw, boom
-window.docks.show_view("tiles").map.update()
+kept, TileMap.draw_over = TileMap.draw_over, boom
+window.docks.show_view("tiles").map.draw_again()
 yield from wait(window, "a fault on purpose")
-TileMap.draw = kept
+TileMap.draw_over = kept
 """,
     "a thread": """
 threading.Thread(target=boom).start()

@@ -19,11 +19,11 @@ def test_pictures_have_room(driver, over, size: tuple[int, int]) -> None:
     line = timeline.fontMetrics().height()
 
     def has_room() -> None:
-        plane, plot = timeline.plot.plane(), timeline.plot
+        plot = timeline.plot
         # The curves have a height one can read, and the numbers of the steps stand below them, inside the pane.
         assert plot.isVisible()
-        assert plane.area.height() >= 6 * line
-        assert plane.area.bottom() + line <= plot.height()
+        assert plot.area().height() >= 6 * line
+        assert plot.area().bottom() + line <= plot.height()
         assert plot.mapTo(timeline, plot.rect().bottomLeft()).y() <= timeline.height()
         cell = tiles.map.cell_rect(0)
         assert min(cell.width(), cell.height()) >= 4

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication
 from tests.helpers.fake_session import publish, session_of, set_baseline, show
 from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, big_timeline, make_timeline, small_timeline
 from tileview.core.geometry.chip import grid
-from tileview.present.colours import LEVELS, Ramp, ramp_table
+from tileview.present.colours import LEVELS, OVER_LINE, Ramp, ramp_table
 from tileview.present.rasters import Metric, Scale, ScaleMode, load_order
 from tileview.qt.base.theme import load_theme
 from tileview.qt.files.export_view import picture_of
@@ -52,6 +52,15 @@ def pixel(view: TilesView, tile: int, dx: float = 0.5, dy: float = 0.5) -> QColo
 def colours(view: TilesView, tile: int) -> set[str]:
     """All colours of a cell."""
     box = view.map.cell_rect(tile).toRect()
+    image = view.map.grab().toImage()
+    return {
+        image.pixelColor(x, y).name() for x in range(box.left(), box.right()) for y in range(box.top(), box.bottom())
+    }
+
+
+def around(view: TilesView, tile: int) -> set[str]:
+    """All colours of a cell and of the lines around it."""
+    box = view.map.cell_rect(tile).toRect().adjusted(-2, -2, 2, 2)
     image = view.map.grab().toImage()
     return {
         image.pixelColor(x, y).name() for x in range(box.left(), box.right()) for y in range(box.top(), box.bottom())
@@ -108,15 +117,14 @@ def test_over_budget_tiles_are_hatched_and_marked_and_counted(make) -> None:
     session = session_of(chip_timeline())
     session.select_step(1)
     view = make(session, size=(900, 600))
-    theme = view.bridge.theme
     over = view.field.over
     assert over.tolist() == [tile * 300 + (200 * KIB if tile >= 1400 else 0) + 49_152 > 586_960 for tile in range(1472)]
-    assert {"#000000", theme.over} <= colours(view, 1471)
-    assert not {"#000000", theme.over} & colours(view, 5)
     count = int(over.sum())
-    assert count > 0
-    assert f"over budget ({count})" in view.legend.entries
-    assert f"{count} tiles over budget" in view._line.full_text
+    assert 0 < count <= 72
+    assert OVER_LINE in around(view, 1471)
+    assert OVER_LINE not in around(view, 5)
+    assert f"over budget: {count} of 1,472 tiles" in view.legend.texts
+    assert f"{count} tiles over budget" in view.line.full_text
 
 
 def test_unavailable_tiles_have_a_swatch_of_their_own(make) -> None:
@@ -127,14 +135,14 @@ def test_unavailable_tiles_have_a_swatch_of_their_own(make) -> None:
     ramp = {QColor(*rgb).name() for rgb in ramp_table(Ramp.VIRIDIS).tolist()}
     assert view.bridge.theme.unavailable in colours(view, 2)
     assert not ramp & colours(view, 2)
-    assert "unavailable (4)" in view.legend.entries
+    assert "unavailable: 4 tiles" in view.legend.texts
     assert view.controls.known_check.isVisible()
     view.controls.known_check.setChecked(True)
     assert ramp & colours(view, 2)
-    assert "known part only" in view._line.full_text
+    assert "known part only" in view.line.full_text
     session.select_step(0)
     view.controls.known_check.setChecked(False)
-    assert "unavailable (none)" in view.legend.entries
+    assert not any(text.startswith("unavailable") for text in view.legend.texts)
     assert not view.controls.known_check.isVisible()
 
 
@@ -195,10 +203,10 @@ def test_selecting_an_allocation_shows_its_bytes(make) -> None:
     assert view.shown_metric is Metric.ALLOCATION
     assert view.field.values.tolist() == [32 * KIB, 32 * KIB, 16 * KIB, 0]
     assert view.scale() == Scale(0, 32 * KIB)
-    assert "left on 3 tiles, not live at this step" in view._line.full_text
-    assert "nothing there (1)" in view.legend.entries
+    assert "left on 3 tiles, not live at this step" in view.line.full_text
+    assert "nothing there: 1 tile" in view.legend.texts
     session.select_step(1)
-    assert "not live" not in view._line.full_text
+    assert "not live" not in view.line.full_text
     session.select_allocation(None)
     assert view.shown_metric is Metric.TOTAL
     view.controls.follow_action.setChecked(False)
@@ -309,16 +317,22 @@ def test_an_unavailable_tooltip_gives_the_known_part_as_such(make) -> None:
 def test_clicks_select_toggle_and_range(make) -> None:
     view = make(session_of(chip_timeline()))
     tiles = lambda: view.session.selection.tiles  # noqa: E731
-    QTest.mouseClick(view.map, Qt.MouseButton.LeftButton, pos=centre(view, 100))
+    QTest.mouseClick(view.map.viewport(), Qt.MouseButton.LeftButton, pos=centre(view, 100))
     assert tiles() == (100,)
-    QTest.mouseClick(view.map, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, centre(view, 300))
+    QTest.mouseClick(
+        view.map.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, centre(view, 300)
+    )
     assert tiles() == (100, 300)
-    QTest.mouseClick(view.map, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, centre(view, 100))
+    QTest.mouseClick(
+        view.map.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, centre(view, 100)
+    )
     assert tiles() == (300,)
-    QTest.mouseClick(view.map, Qt.MouseButton.LeftButton, pos=centre(view, 0))
+    QTest.mouseClick(view.map.viewport(), Qt.MouseButton.LeftButton, pos=centre(view, 0))
     chip = grid(1472)
     end = chip.tile_at(2, 3)
-    QTest.mouseClick(view.map, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ShiftModifier, centre(view, end))
+    QTest.mouseClick(
+        view.map.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ShiftModifier, centre(view, end)
+    )
     assert {(int(chip.row[tile]), int(chip.column[tile])) for tile in tiles()} == {
         (row, column) for row in range(3) for column in range(4)
     }
@@ -358,24 +372,176 @@ def test_centre_zoom_and_fit(make) -> None:
     view = make(session_of(chip_timeline()))
     view.session.select_tiles((700,))
     QTest.keyClick(view.map, Qt.Key.Key_F)
-    assert view.map.zoom > 1
+    assert view.map.magnification > 1
     middle = view.map.cell_rect(700).center()
     assert abs(middle.x() - view.map.width() / 2) < view.map.cell_rect(700).width() + 30
     assert abs(middle.y() - view.map.height() / 2) < view.map.cell_rect(700).height() + 20
     assert view.map.tile_at(middle) == 700
     place = QPointF(200, 100)
     under = view.map.tile_at(place)
-    view.map.zoom_by(1.5, place)
+    view.map.view_zoom.zoom(1.5, view.map.value(place))
     assert view.map.tile_at(place) == under
     view.map.grab()
     QTest.keyClick(view.map, Qt.Key.Key_0)
-    assert view.map.zoom == 1
+    assert view.map.magnification == 1
+
+
+def test_w_a_s_d_zoom_and_move(make) -> None:
+    view = make(session_of(chip_timeline()))
+    seen = view.map.view_zoom
+    QTest.keyClick(view.map, Qt.Key.Key_W)
+    QTest.keyClick(view.map, Qt.Key.Key_W)
+    assert view.map.magnification > 2
+    box = view.map.cell_rect(700)
+    assert abs(box.width() / box.height() - view.map.cell_rect(3).width() / view.map.cell_rect(3).height()) < 0.01
+    left = seen.shown.left()
+    QTest.keyClick(view.map, Qt.Key.Key_D)
+    assert seen.shown.left() > left
+    QTest.keyClick(view.map, Qt.Key.Key_A)
+    assert seen.shown.left() == pytest.approx(left)
+    QTest.keyClick(view.map, Qt.Key.Key_S)
+    QTest.keyClick(view.map, Qt.Key.Key_S)
+    assert view.map.magnification == pytest.approx(1)
+
+
+def test_a_drag_moves_a_zoomed_map_and_picks_nothing(make) -> None:
+    view = make(session_of(chip_timeline()))
+    view.map.view_zoom.zoom(4.0, view.map.view_zoom.shown.center())
+    tile, port = view.map.tile_at(QPointF(200, 150)), view.map.viewport()
+    QTest.mousePress(port, Qt.MouseButton.LeftButton, pos=QPoint(200, 150))
+    QTest.mouseMove(port, QPoint(230, 160))
+    QTest.mouseRelease(port, Qt.MouseButton.LeftButton, pos=QPoint(230, 160))
+    assert view.map.tile_at(QPointF(230, 160)) == tile
+    assert view.session.selection.tiles == ()
+
+
+def over_on(tiles: set[int], count: int = 1472):
+    """A timeline whose one step is over on some tiles."""
+    loads = [560 * KIB if tile in tiles else 100 * KIB for tile in range(count)]
+    return make_timeline(FakeProgram(count, [Step()], [Alloc("a", loads, 0, 0)]))
+
+
+def test_many_tiles_over_have_a_line_around_them_and_no_hatch(make) -> None:
+    """With hundreds over budget lines over the cells would hide the values: only the region is framed."""
+    chip = grid(1472)
+    whole = {tile for tile in range(1472) if chip.column[tile] < 40}
+    hole = chip.tile_at(10, 20)
+    view = make(session_of(over_on(whole - {hole})), size=(900, 600))
+    inside = chip.tile_at(5, 5)
+    assert len(colours(view, inside)) == 1
+    edge, island = around(view, chip.tile_at(10, 39)), around(view, hole)
+    assert {OVER_LINE, "#ffffff"} <= edge
+    # A hole of one tile has a thin line, without the light one beside it.
+    assert OVER_LINE in island
+    assert "#ffffff" not in island
+    # Few are hatched as well.
+    view = make(session_of(over_on({chip.tile_at(10, column) for column in range(10)})), size=(900, 600))
+    assert len(colours(view, chip.tile_at(10, 5))) > 1
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_line_around_tiles_over_budget_is_the_same_in_both_themes(make, theme: str) -> None:
+    chip = grid(1472)
+    view = make(session_of(over_on({tile for tile in range(1472) if chip.row[tile] < 9})), theme, (900, 600))
+    assert OVER_LINE in around(view, chip.tile_at(8, 30))
+
+
+def test_the_scale_names_the_limit_and_one_unit(make) -> None:
+    view = make(session_of(chip_timeline()), size=(700, 460))
+    texts = view.map.scale_bar.texts
+    assert "525.2 limit" in texts
+    assert texts[0] == "0 KiB"
+    assert not any("B" in text for text in texts[1:])
+    # Of an allocation of 7 bytes all numbers are bytes.
+    session = session_of(make_timeline(FakeProgram(4, [Step()], [Alloc("a", [7, 3, 1, 0], 0, 0)])))
+    view = make(session)
+    session.select_allocation(0)
+    assert view.scale() == Scale(0, 7)
+    texts = view.map.scale_bar.texts
+    assert texts[0] == "0 B"
+    assert texts[-1] == "7"
+    assert all(text.isdigit() for text in texts[1:])
+
+
+def test_several_tiles_show_least_most_and_sum(make) -> None:
+    session = session_of(small_timeline())
+    session.select_step(1)
+    view = make(session)
+    assert view.field.values.tolist() == [98304, 163840, 147456, 32768]
+    session.select_tiles((3, 0, 1))
+    text = "3 tiles selected: least 32.0 KiB (L3), most 160.0 KiB (L1), sum 288.0 KiB"
+    assert text in view.legend.texts
+    assert text in view.map.accessibleDescription()
+    session.select_tiles((1,))
+    assert "selected L1: 160.0 KiB" in view.legend.texts
+
+
+def test_a_tooltip_lists_the_largest_allocations(make) -> None:
+    sizes = [70, 10, 60, 20, 50, 30, 40]
+    allocs = [Alloc(f"a{size}", size * KIB, 0, 0) for size in sizes]
+    view = make(session_of(make_timeline(FakeProgram(1, [Step(scratch=KIB)], allocs))))
+    lines = view.tip(0).split("\n")
+    start = lines.index("largest here:")
+    assert lines[start + 1 :] == [
+        "  70.0 KiB  a70",
+        "  60.0 KiB  a60",
+        "  50.0 KiB  a50",
+        "  40.0 KiB  a40",
+        "  30.0 KiB  a30",
+        "  31.0 KiB  in 3 more",
+    ]
+
+
+def test_a_tile_offers_its_identical_ones_and_its_name(make, qtbot) -> None:
+    session = session_of(make_timeline(FakeProgram(5, [Step()], [Alloc("a", [8, 16, 8, 16, 8], 0, 0)])))
+    view = make(session)
+    asked = []
+    view.bridge.requested.connect(lambda name, argument: asked.append((name, argument)))
+    same, allocations, name, figures = view.tile_actions(2)
+    assert same.text().replace("&", "") == "Select the tiles identical to L2"
+    same.trigger()
+    assert session.selection.tiles == (0, 4, 2)
+    allocations.trigger()
+    assert session.selection.tiles == (2,)
+    assert asked == [("show_view", "allocations")]
+    name.trigger()
+    assert QApplication.clipboard().text() == "L2"
+    figures.trigger()
+    assert QApplication.clipboard().text() == view.tip(2)
+
+
+def test_what_is_pointed_at_elsewhere_lights_up(make) -> None:
+    session = session_of(small_timeline())
+    view = make(session)
+
+    def lit() -> set[int]:
+        """Tiles with a dashed frame of the accent colour somewhere on their edge."""
+        image, accent = view.map.grab().toImage(), view.bridge.theme.accent
+        found = set()
+        for tile in range(4):
+            box = view.map.cell_rect(tile)
+            middle = box.center().toPoint()
+            column = {image.pixelColor(x, middle.y() + dy).name()
+                      for x in range(int(box.left()) - 1, int(box.left()) + 2) for dy in range(-12, 12)}  # fmt: skip
+            row = {image.pixelColor(middle.x() + dx, y).name()
+                   for y in range(int(box.top()) - 1, int(box.top()) + 2) for dx in range(-12, 12)}  # fmt: skip
+            if accent in column and accent in row:
+                found.add(tile)
+        return found
+
+    assert lit() == set()
+    view.bridge.hovered.emit(None, None, 2)
+    assert 2 in lit()
+    view.bridge.hovered.emit(None, 2, None)
+    assert lit() >= {1}
+    view.bridge.hovered.emit(None, None, None)
+    assert lit() == set()
 
 
 def test_hovering_is_told_and_followed(make, qtbot) -> None:
     view = make(session_of(chip_timeline()))
     with qtbot.waitSignal(view.bridge.hovered) as caught:
-        QTest.mouseMove(view.map, centre(view, 77))
+        QTest.mouseMove(view.map.viewport(), centre(view, 77))
     assert caught.args == [None, None, 77]
     assert view.session.selection.tiles == ()
     view.bridge.hovered.emit(None, None, 12)
@@ -383,6 +549,18 @@ def test_hovering_is_told_and_followed(make, qtbot) -> None:
 
 
 # -- sorted by load --------------------------------------------------------------------------------------------------
+
+
+def test_bars_over_the_limit_are_hatched(make) -> None:
+    session = session_of(chip_timeline())
+    session.select_step(1)
+    view = make(session)
+    view.set_sorted(True)
+    place = view.bars.pixel(20.5, 586_960 - 49_152)
+    image = view.bars.grab().toImage()
+    column = {image.pixelColor(int(place.x()), int(place.y()) - dy).name() for dy in range(2, 20)}
+    assert view.bridge.theme.over in column
+    assert len(column) > 1
 
 
 def test_bars_are_sorted_and_can_be_picked(make) -> None:
@@ -400,10 +578,12 @@ def test_bars_are_sorted_and_can_be_picked(make) -> None:
     QTest.keyClick(view.bars, Qt.Key.Key_Down, Qt.KeyboardModifier.ShiftModifier)
     assert session.selection.tiles[-1] == view.bars.order[11]
     assert set(session.selection.tiles) == set(view.bars.order[1:12])
-    area = view.bars._area()
-    QTest.mouseClick(view.bars, Qt.MouseButton.LeftButton, pos=QPoint(area.left() + 1, area.center().y()))
+    area = view.bars.area()
+    QTest.mouseClick(
+        view.bars.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(int(area.left()) + 2, int(area.center().y()))
+    )
     assert session.selection.tiles[0] in view.bars.order[:5]
-    assert view.legend.entries[:2] == ("standard", "interleaved")
+    assert view.legend.texts[:2] == ("standard", "interleaved")
 
 
 def test_bars_of_an_unavailable_step_say_so(make) -> None:
@@ -411,7 +591,7 @@ def test_bars_of_an_unavailable_step_say_so(make) -> None:
     view = make(session_of(timeline))
     view.set_sorted(True)
     assert view.bars.order == ()
-    assert view.bars._message == "Unavailable: 1 live allocation has no known size"
+    assert view.bars.message == "Unavailable: 1 live allocation has no known size"
     view.bars.grab()
 
 
@@ -426,46 +606,48 @@ def test_groups_are_said_and_select_their_tiles(make, qtbot) -> None:
     session = session_of(make_timeline(FakeProgram(1472, [Step(), Step()], allocs)))
     session.select_step(0)
     view = make(session)
-    assert view.groups.sentence == "1,409 tiles alike, 63 alike"
+    assert view.groups.sentence == "1,409 identical tiles, 63 identical"
     session.select_step(1)
-    assert view.groups.sentence == "1,471 tiles alike, 1 alone"
+    assert view.groups.sentence == "1,471 identical tiles, 1 unique"
     view.groups.scope.setCurrentIndex(1)
     qtbot.waitUntil(lambda: len(view.groups.groups) == 3)
-    assert view.groups.sentence == "1,408 tiles alike, 63 alike, 1 alone"
-    QTest.mouseClick(view.groups._buttons[1], Qt.MouseButton.LeftButton)
+    assert view.groups.sentence == "1,408 identical tiles, 63 identical, 1 unique"
+    QTest.mouseClick(view.groups.buttons[1], Qt.MouseButton.LeftButton)
     assert session.selection.tiles == tuple(range(1408, 1471))
-    QTest.keyClick(view.groups._buttons[2], Qt.Key.Key_Space)
+    QTest.keyClick(view.groups.buttons[2], Qt.Key.Key_Space)
     assert session.selection.tiles == (1471,)
     view.controls.groups_action.setChecked(False)
     assert not view.groups.isVisible()
-    assert not view.groups._timer.isActive()
+    assert not view.groups.is_searching
 
 
 def test_groups_stay_on_one_line_and_the_rest_is_in_a_menu(make, qtbot) -> None:
     # Groups of 9, 8, … 2 tiles, and three tiles alone.
     loads = [size for size in range(9, 1, -1) for _ in range(size)] + [100, 101, 102]
     session = session_of(make_timeline(FakeProgram(len(loads), [Step()], [Alloc("a", loads, 0, 0)])))
-    view = make(session, size=(420, 460))
+    view = make(session, size=(500, 460))
     strip = view.groups
     assert strip.height() <= 2 * view.fontMetrics().height()
-    shown = [button for button in strip._buttons if button.isVisible()]
-    assert [button.text() for button in shown] == ["9 tiles alike,", "8 alike,", "7 alike,"][: len(shown)]
+    shown = [button for button in strip.buttons if button.isVisible()]
+    assert [button.text() for button in shown] == ["9 identical tiles,", "8 identical,", "7 identical,"][: len(shown)]
     named = len(shown)
     tiles = sum(range(9, 9 - named, -1))
     assert 1 <= named < 8
-    assert strip._more.text() == f"{8 - named + 3} more groups, {len(loads) - tiles} tiles"
-    assert strip._more.geometry().right() <= strip.width()
-    strip._fill_menu()
-    texts = [action.text() for action in strip._menu.actions()]
-    assert texts[-1] == "3 alone: L44 … L46"
+    assert strip.more.text() == f"{8 - named + 3} more groups, {len(loads) - tiles} tiles"
+    assert strip.more.geometry().right() <= strip.width()
+    strip.menu.aboutToShow.emit()
+    texts = [action.text() for action in strip.menu.actions()]
+    assert texts[-1] == "3 unique: L44 … L46"
     assert len(texts) == 8 - named + 1
-    strip._menu.actions()[-1].trigger()
+    strip.menu.actions()[-1].trigger()
     assert session.selection.tiles == (44, 45, 46)
     view.resize(300, 460)
-    qtbot.waitUntil(lambda: strip._more.text().endswith(" more"))
-    assert strip.sentence.startswith("9 tiles alike,")
+    qtbot.waitUntil(lambda: strip.more.text().endswith(" more"))
+    assert strip.sentence.startswith("9 identical tiles,")
     view.resize(1600, 460)
-    qtbot.waitUntil(lambda: strip.sentence.startswith("9 tiles alike, 8 alike, 7 alike, 6 alike, 5 alike"))
+    qtbot.waitUntil(
+        lambda: strip.sentence.startswith("9 identical tiles, 8 identical, 7 identical, 6 identical, 5 identical")
+    )
 
 
 def test_groups_of_an_unavailable_step_are_said_to_be_by_the_known_part(make) -> None:
@@ -473,13 +655,13 @@ def test_groups_of_an_unavailable_step_are_said_to_be_by_the_known_part(make) ->
     session = session_of(make_timeline(FakeProgram(3, [Step(), Step()], allocs)))
     session.select_step(0)
     view = make(session)
-    assert not view.groups._label.isVisible()
+    assert not view.groups.label.isVisible()
     session.select_step(1)
-    assert view.groups._label.isVisible()
-    assert view.groups._label.text() == "known part:"
-    assert view.groups.sentence == "2 tiles alike, 1 alone"
+    assert view.groups.label.isVisible()
+    assert view.groups.label.text() == "known part:"
+    assert view.groups.sentence == "2 identical tiles, 1 unique"
     session.select_step(0)
-    assert not view.groups._label.isVisible()
+    assert not view.groups.label.isVisible()
 
 
 def test_a_low_pane_gives_its_height_to_the_tiles(make, qtbot) -> None:
@@ -488,7 +670,6 @@ def test_a_low_pane_gives_its_height_to_the_tiles(make, qtbot) -> None:
     line = view.fontMetrics().height()
     high = view.legend.height()
     view.resize(560, 15 * line)
-    qtbot.waitUntil(lambda: view.legend.height() < high)
     assert view.legend.isVisible()
     assert view.map.height() >= 0.4 * view.height()
     view.resize(560, 11 * line)
@@ -509,14 +690,16 @@ def test_ctrl_and_space_choose_tiles_far_apart(make) -> None:
         QTest.keyClick(view.map, Qt.Key.Key_Down, control)
     assert view.session.selection.tiles == (0,)
     cursor = chip.tile_at(start[0] + 3, start[1])
-    assert view.moves.cursor == cursor
-    assert view._line.full_text.startswith(f"L{cursor}: ")
+    assert view.choice.cursor == cursor
+    assert view.line.full_text.startswith(f"L{cursor}: ")
     # The cursor can be seen, and not by its colour alone: a dotted frame.
     box = view.map.cell_rect(cursor)
     image = view.map.grab().toImage()
-    frame = {image.pixelColor(x, round(box.top() - 1.5)).name() for x in range(int(box.left()), int(box.right()))}
-    assert QColor(view.bridge.theme.mark).name() in frame
-    assert len(frame) > 1
+    rows = [
+        {image.pixelColor(x, round(box.top()) + dy).name() for x in range(int(box.left()), int(box.right()))}
+        for dy in (-1, 0)
+    ]
+    assert any(view.bridge.theme.mark in row and len(row) > 1 for row in rows)
     QTest.keyClick(view.map, Qt.Key.Key_Space)
     assert view.session.selection.tiles == (0, cursor)
     QTest.keyClick(view.map, Qt.Key.Key_Down, control)
@@ -527,7 +710,7 @@ def test_ctrl_and_space_choose_tiles_far_apart(make) -> None:
     assert set(view.session.selection.tiles) == {0, chip.tile_at(start[0] + 4, start[1])}
     QTest.keyClick(view.map, Qt.Key.Key_Right)
     assert view.session.selection.tiles == (chip.tile_at(start[0] + 3, start[1] + 1),)
-    assert view.moves.cursor is None
+    assert view.choice.cursor is None
     view.set_sorted(True)
     QTest.keyClick(view.bars, Qt.Key.Key_Right, control)
     QTest.keyClick(view.bars, Qt.Key.Key_Space)
@@ -535,7 +718,7 @@ def test_ctrl_and_space_choose_tiles_far_apart(make) -> None:
     view.bars.grab()
     QTest.keyClick(view.bars, Qt.Key.Key_Escape)
     assert view.session.selection.tiles == ()
-    assert view.moves.cursor is None
+    assert view.choice.cursor is None
 
 
 # -- life ------------------------------------------------------------------------------------------------------------
@@ -544,10 +727,10 @@ def test_ctrl_and_space_choose_tiles_far_apart(make) -> None:
 def test_nothing_open_and_no_timeline(make) -> None:
     session = Session()
     view = make(session)
-    assert view._line.full_text == "Nothing is open"
+    assert view.line.full_text == "Nothing is open"
     view.grab()
     show(session, small_timeline())
-    assert view._line.full_text.startswith("Step 5/8")
+    assert view.line.full_text.startswith("Step 5/8")
     session.open(None)
     assert view.field is None
     assert view.tip(0) == ""
@@ -567,6 +750,20 @@ def test_another_program_with_other_tiles_is_shown(make) -> None:
     show(session, make_timeline(FakeProgram(3, [], [])))
     assert view.field is None
     view.grab()
+
+
+def test_rows_and_columns_are_numbered_also_after_nothing_was_open(make) -> None:
+    session = Session()
+    view = make(session)
+    show(session, chip_timeline())
+    QApplication.processEvents()
+    area = view.map.area()
+    image, ground = view.map.grab().toImage(), view.bridge.theme.background
+    for xs, ys in (
+        (range(int(area.left()) - 2), range(int(area.top()), int(area.bottom()))),
+        (range(int(area.left()), int(area.right())), range(int(area.top()) - 2)),
+    ):
+        assert {image.pixelColor(x, y).name() for x in xs for y in ys} - {ground}
 
 
 @pytest.mark.parametrize("size", [(180, 160), (330, 260), (1600, 1000)])

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PySide6.QtCore import QRectF
-from PySide6.QtGui import QImage, QPainter
 
 from tests.helpers.fake_session import session_of
 from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, make_timeline, small_timeline
@@ -17,10 +16,9 @@ from tileview.model.timeline import Timeline
 from tileview.present.curves import CurveMode, curves, peak_marks, repeat_spans
 from tileview.qt.base.theme import load_theme
 from tileview.qt.plot.labels import LabelPlacer, boxes_along
-from tileview.qt.plot.plane import Plane, stairs
-from tileview.qt.views.timeline.axis import StepAxis
-from tileview.qt.views.timeline.data import PlotData
-from tileview.qt.views.timeline.marks import MarkPainter
+from tileview.qt.views.timeline.axis import StepZoom
+from tileview.qt.views.timeline.data import PlotData, excesses
+from tileview.qt.views.timeline.marks import Marks
 from tileview.qt.views.timeline.plot import CurvePlot
 
 AREA = QRectF(10, 30, 400, 200)
@@ -69,11 +67,11 @@ def test_nothing_is_avoided_where_no_curve_is_drawn() -> None:
     assert LabelPlacer(AREA, left, right, [curve]).cost(QRectF(100, 60, 80, 15)) == 0
 
 
-def painted(timeline: Timeline, width: int, height: int, name: str = "light") -> MarkPainter:
-    """The marks of a timeline as the plot of that size paints them."""
-    theme, axis = load_theme(name), StepAxis()
-    axis.set_steps(len(timeline.steps), keep=False)
-    plot = CurvePlot(theme, axis, lambda _: None, lambda _: "")
+def plotted(timeline: Timeline, width: int, height: int, name: str = "light") -> CurvePlot:
+    """The plot of a timeline, of that size."""
+    zoom = StepZoom()
+    zoom.set_steps(len(timeline.steps), keep=False)
+    plot = CurvePlot(load_theme(name), zoom, lambda _: None, lambda _: "")
     plot.resize(width, height)
     data = PlotData(
         curves(timeline, CurveMode.WORST),
@@ -83,20 +81,23 @@ def painted(timeline: Timeline, width: int, height: int, name: str = "light") ->
         steps_over(timeline),
         peak_marks(timeline),
         repeat_spans(timeline),
+        overflows=excesses(timeline),
     )
     plot.set_data(data)
-    image = QImage(width, height, QImage.Format.Format_RGB32)
-    painter = QPainter(image)
-    painter.setFont(plot.font())
-    plane: Plane = plot.plane()
-    marks = MarkPainter(painter, plane, data, theme, stairs(plane, data.steps))
-    marks.paint()
-    painter.end()
+    plot.grab()
+    return plot
+
+
+def marks_of(timeline: Timeline, width: int, height: int) -> Marks:
+    """The marks of such a plot."""
+    plot = plotted(timeline, width, height)
+    marks = plot.marks
+    assert marks is not None
     plot.deleteLater()
     return marks
 
 
-def assert_apart(marks: MarkPainter) -> None:
+def assert_apart(marks: Marks) -> None:
     placed = marks.placer.placed
     for box in placed:
         others = [other for other in marks.placer.taken if other is not box]
@@ -108,7 +109,7 @@ def assert_apart(marks: MarkPainter) -> None:
 def test_both_budgets_are_named_on_the_samples(qtbot, name: str, size: tuple[int, int]) -> None:
     timeline = opened(name).timeline
     assert timeline is not None
-    marks = painted(timeline, *size)
+    marks = marks_of(timeline, *size)
     assert_apart(marks)
     # Two budgets and the body of one Repeat.
     assert len(marks.placer.placed) == 3
@@ -124,12 +125,27 @@ def test_both_budgets_are_named_on_the_samples(qtbot, name: str, size: tuple[int
 def test_texts_never_meet(qapp, sizes: list[int], height: int, width: int) -> None:
     allocs = [Alloc(f"v{step}", size * 1024, step, step, interleaved=bool(step % 3)) for step, size in enumerate(sizes)]
     program = FakeProgram(2, [Step(source=step) for step in range(len(sizes))], allocs)
-    assert_apart(painted(make_timeline(program), width, height))
+    assert_apart(marks_of(make_timeline(program), width, height))
 
 
 def test_the_name_of_the_budget_has_room_above_its_line(qtbot) -> None:
     session = session_of(small_timeline())
-    marks = painted(session.timeline, 900, 300)
-    y = marks.plane.y(session.timeline.budget_bytes)
-    assert y - marks.plane.area.top() >= marks.metrics.height() + 3
+    plot = plotted(session.timeline, 900, 300)
+    qtbot.addWidget(plot)
+    marks = plot.marks
+    y = plot.pixel(0, session.timeline.budget_bytes).y()
+    assert y - plot.area().top() >= marks.metrics.height() + 3
     assert marks.placer.placed[0].bottom() <= y
+
+
+def test_flags_say_what_they_mean_where_there_is_room(qtbot) -> None:
+    timeline = opened("so400m-over.recipe.json").timeline
+    wide = {text for _, text, _ in marks_of(timeline, 1250, 240).flags}
+    # The two overflows by the verdict's figures: 30,504 B at step 69 and 14.4 KiB at step 20.
+    assert any(text.startswith("PS · step 69, op 21:") and text.endswith("29.8 KiB over") for text in wide)
+    assert any(text.startswith("step 20, op 4:") and text.endswith("14.4 KiB over") for text in wide)
+    assert "I · interleaved peak" in wide
+    narrow = marks_of(timeline, 300, 240).flags
+    assert len(narrow) == 3
+    boxes = [box for box, _, _ in narrow]
+    assert not any(a.intersects(b) for a in boxes for b in boxes if a is not b)

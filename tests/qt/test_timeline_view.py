@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QColor, QKeyEvent, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -19,7 +19,7 @@ from tileview.present.curves import CurveMode
 from tileview.qt.base.theme import load_theme
 from tileview.qt.files.export_view import picture_of
 from tileview.qt.plot.picture import svg_bytes
-from tileview.qt.views.timeline.axis import StepAxis
+from tileview.qt.views.timeline.axis import StepZoom
 from tileview.qt.views.timeline.controls import LifetimeFilter
 from tileview.qt.views.timeline.view import TimelineView
 from tileview.session.session import Session
@@ -37,7 +37,10 @@ def make(show_view):
     """Makes shown views and shuts them down at the end."""
 
     def build(session: Session, theme: str = "light", size: tuple[int, int] = (900, 560)) -> TimelineView:
-        return show_view(TimelineView, session, theme, size)
+        view = show_view(TimelineView, session, theme, size)
+        view.set_stacked(False)
+        QApplication.processEvents()
+        return view
 
     return build
 
@@ -62,9 +65,9 @@ def close_to(first: QColor, second: QColor, by: int = 40) -> bool:
 
 def colours_at(view: TimelineView, step: float, size: int, reach: int = 3) -> set[str]:
     """All colours within ``reach`` pixels of a place of the plot."""
-    plane = view.plot.plane()
+    plot = view.plot
     image = view.plot.grab().toImage()
-    x, y = round(plane.x(step)), round(plane.y(size))
+    x, y = round(plot.pixel(step).x()), round(plot.pixel(0, size).y())
     return {
         image.pixelColor(x + dx, y + dy).name()
         for dx in range(-reach, reach + 1)
@@ -148,7 +151,7 @@ def test_unavailable_steps_are_a_band_and_never_a_number(make, stacked: bool) ->
         assert len(band) > 1
     assert QColor(view.bridge.theme.total).name() not in colours_at(view, 5.5, 64 * KIB)
     session.select_step(5)
-    assert view._line.full_text.endswith("usage unavailable, known part 64.0 KiB (65,536 B)")
+    assert view.line.full_text.endswith("usage unavailable, known part 64.0 KiB (65,536 B)")
     assert view.legend.texts[0].startswith("total, worst tile L")
     assert view.legend.texts[0].endswith(" unavailable")
     assert "1 live allocation without a known size" in view.tip(5)
@@ -172,9 +175,11 @@ def test_peaks_are_flagged_and_marked(make) -> None:
     far_cursor(session)
     assert {(mark.letter, mark.step) for mark in view.data.marks} == {("P", 5), ("S", 5), ("I", 1)}
     assert view.bridge.theme.interleaved in colours_at(view, 1.5, 64 * KIB)
-    plane = view.plot.plane()
+    plot = view.plot
     image = view.plot.grab().toImage()
-    flag = {image.pixelColor(round(plane.x(1.5)) + dx, round(plane.area.top()) - 12).name() for dx in range(-8, 9)}
+    flag = {
+        image.pixelColor(round(plot.pixel(1.5).x()) + dx, round(plot.area().top()) - 12).name() for dx in range(-8, 9)
+    }
     assert view.bridge.theme.mark in flag
 
 
@@ -207,9 +212,8 @@ def test_layers_add_up_and_are_named(make) -> None:
     assert {
         "total, worst tile L2 636.0 KiB",
         "parameters 64.0 KiB",
-        "wide 500.0 KiB",
-        "product 64.0 KiB",
-        "scratch 0.0 KiB",
+        "op 5 508.0 KiB",
+        "op 1 64.0 KiB",
     } <= set(view.legend.texts)
     far_cursor(session)
     assert QColor(view.bridge.theme.border).name() in colours_at(view, 4.5, 20 * KIB, reach=1)
@@ -219,9 +223,9 @@ def test_layers_add_up_and_are_named(make) -> None:
 def test_height_to_budget_or_to_data(make) -> None:
     session = session_of(make_timeline(FakeProgram(1, [Step()] * 4, [Alloc("a", 10 * KIB, 0, -1)])))
     view = make(session)
-    assert view.plot.plane().top >= 586_960
+    assert view.plot.top >= 586_960
     view.controls.budget_action.setChecked(False)
-    assert view.plot.plane().top < 100 * KIB
+    assert view.plot.top < 100 * KIB
     view.plot.grab()
 
 
@@ -235,7 +239,7 @@ def test_curves_follow_the_tile_that_is_chosen(make) -> None:
     box = view.controls.mode_box
     box.setCurrentIndex(box.findData(CurveMode.TILE))
     assert view.data.curves.mode is CurveMode.WORST
-    assert view._line.full_text.startswith("No tile selected, worst tile shown")
+    assert view.line.full_text.startswith("No tile selected, worst tile shown")
     session.select_tiles((3,))
     assert view.data.curves.mode is CurveMode.TILE
     assert view.data.curves.total.tolist() == [size * KIB for size in (32, 32, 32, 34, 32, 140, 44, 40)]
@@ -334,23 +338,23 @@ def test_both_canvases_take_the_same_keys_before_the_window(make) -> None:
 
 
 def at(view: TimelineView, step: float, below: bool = False) -> QPoint:
-    plane = view.plot.plane()
-    y = plane.area.bottom() + 6 if below else plane.area.center().y()
-    return QPoint(round(plane.x(step)), round(y))
+    plot = view.plot
+    y = plot.area().bottom() + 6 if below else plot.area().center().y()
+    return QPoint(round(plot.pixel(step).x()), round(y))
 
 
 def drag(view: TimelineView, begin: QPoint, end: QPoint, modifier: Qt.KeyboardModifier = NONE) -> None:
-    QTest.mousePress(view.plot, Qt.MouseButton.LeftButton, modifier, begin)
-    QTest.mouseMove(view.plot, (begin + end) / 2)
-    QTest.mouseMove(view.plot, end)
+    QTest.mousePress(view.plot.viewport(), Qt.MouseButton.LeftButton, modifier, begin)
+    QTest.mouseMove(view.plot.viewport(), (begin + end) / 2)
+    QTest.mouseMove(view.plot.viewport(), end)
     view.plot.grab()
-    QTest.mouseRelease(view.plot, Qt.MouseButton.LeftButton, modifier, end)
+    QTest.mouseRelease(view.plot.viewport(), Qt.MouseButton.LeftButton, modifier, end)
 
 
 def test_a_click_selects_and_a_drag_scrubs(make) -> None:
     session = session_of(spike(100, 50))
     view = make(session)
-    QTest.mouseClick(view.plot, Qt.MouseButton.LeftButton, pos=at(view, 20.5))
+    QTest.mouseClick(view.plot.viewport(), Qt.MouseButton.LeftButton, pos=at(view, 20.5))
     assert session.selection.step == 20
     steps = []
     view.bridge.selection_changed.connect(lambda: steps.append(session.selection.step))
@@ -363,12 +367,12 @@ def test_brushing_a_range_filters_and_can_be_cleared(make) -> None:
     view = make(session)
     drag(view, at(view, 2.2), at(view, 4.6), SHIFT)
     assert session.selection.span == (2, 5)
-    assert "range 2 … 4" in view._line.full_text
+    assert "range 2 … 4" in view.line.full_text
     view.controls.filter_box.setCurrentIndex(view.controls.filter_box.findData(LifetimeFilter.SPAN))
-    assert [row.name for row in view.bars.rows] == ["weights", "product"]
+    assert [row.root for row in view.bars.rows] == [0, 2]
     drag(view, at(view, 6.9), at(view, 5.1), SHIFT)
     assert session.selection.span == (5, 7)
-    assert "left" not in [row.name for row in view.bars.rows]
+    assert 1 not in [row.root for row in view.bars.rows]
     assert view.controls.clear_button.isVisible()
     QTest.keyClick(view.plot, Qt.Key.Key_Escape)
     assert session.selection.span is None
@@ -394,20 +398,20 @@ def test_zoom_has_a_history_to_go_back_through(make) -> None:
     assert axis.last == pytest.approx(400, abs=2)
     first = (axis.first, axis.last)
     place = at(view, 300)
-    before = view.plot.plane().place(place.x())
-    wheel(view.plot, place, 240)
+    before = view.plot.value(place).x()
+    wheel(view.plot.viewport(), place, 240)
     assert axis.last - axis.first == pytest.approx((first[1] - first[0]) / 1.25**2)
-    assert view.plot.plane().place(place.x()) == pytest.approx(before)
+    assert view.plot.value(place).x() == pytest.approx(before)
     drag(view, at(view, 290, below=True), at(view, 310, below=True))
     assert axis.last - axis.first == pytest.approx(20, abs=1)
     QTest.keyClick(view.plot, Qt.Key.Key_Backspace)
     QTest.keyClick(view.plot, Qt.Key.Key_Backspace)
     assert (axis.first, axis.last) == pytest.approx(first)
-    QTest.keyClick(view.plot, Qt.Key.Key_Left, Qt.KeyboardModifier.AltModifier)
+    QTest.keyClick(view.plot, Qt.Key.Key_Backspace)
     assert (axis.first, axis.last) == (0, 1000)
     assert not axis.can_go_back
-    view.plot.axis.show(5, 50)
-    QTest.mouseDClick(view.plot, Qt.MouseButton.LeftButton, pos=at(view, 20))
+    view.axis.show(5, 50)
+    QTest.mouseDClick(view.plot.viewport(), Qt.MouseButton.LeftButton, pos=at(view, 20))
     assert axis.is_fit
     QTest.keyClick(view.plot, Qt.Key.Key_Backspace)
     assert (axis.first, axis.last) == (5, 50)
@@ -430,7 +434,7 @@ def test_the_cursor_stays_visible_and_can_be_centred(make) -> None:
 
 
 def test_an_axis_stays_inside_its_steps(qtbot) -> None:
-    axis = StepAxis()
+    axis = StepZoom()
     axis.set_steps(100, keep=False)
     axis.show(-50, 20)
     assert (axis.first, axis.last) == (0, 70)
@@ -441,7 +445,7 @@ def test_an_axis_stays_inside_its_steps(qtbot) -> None:
     axis.set_steps(50, keep=True)
     assert axis.last <= 50
     axis.set_steps(2, keep=False)
-    axis.zoom(10, 1.0)
+    axis.zoom(10, QPointF(1, 0))
     assert (axis.first, axis.last) == (0, 2)
     assert not axis.back()
 
@@ -452,27 +456,27 @@ def test_an_axis_stays_inside_its_steps(qtbot) -> None:
 def test_lifetimes_are_sorted_picked_and_lit(make) -> None:
     session = session_of(small_timeline())
     view = make(session)
-    assert [row.name for row in view.bars.rows] == ["wide", "weights", "product", "left", "result"]
+    assert [row.root for row in view.bars.rows] == [3, 0, 2, 1, 4]
     box = view.controls.order_box
     box.setCurrentIndex(box.findData(LifetimeOrder.START))
-    assert [row.name for row in view.bars.rows] == ["weights", "left", "product", "wide", "result"]
+    assert [row.root for row in view.bars.rows] == [0, 1, 2, 3, 4]
     height = view.bars.row_height()
-    QTest.mouseClick(view.bars, Qt.MouseButton.LeftButton, pos=QPoint(200, height * 2 + 4))
+    QTest.mouseClick(view.bars.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(200, height * 2 + 4))
     assert session.selection.allocation == 2
     QTest.keyClick(view.bars, Qt.Key.Key_Down)
     assert session.selection.allocation == 3
     QTest.keyClick(view.bars, Qt.Key.Key_Up)
     QTest.keyClick(view.bars, Qt.Key.Key_Up)
     assert session.selection.allocation == 1
-    assert view.plot._lifetime == ((0, 2),)
+    assert view.plot.lit_spans == ((0, 2),)
     image = view.bars.grab().toImage()
     assert image.pixelColor(2, height + 4).name() == QColor(view.bridge.theme.selection).name()
-    plane = view.bars.plane()
-    inside = image.pixelColor(round(plane.x(1.5)), height + height - 4).name()
-    outside = image.pixelColor(round(plane.x(6.5)), height + height - 4).name()
+    plot = view.bars
+    inside = image.pixelColor(round(plot.pixel(1.5).x()), height + height - 4).name()
+    outside = image.pixelColor(round(plot.pixel(6.5).x()), height + height - 4).name()
     assert outside == QColor(view.bridge.theme.selection).name() != inside
-    tip = view.bars.tip(view.plot.grab().rect().topLeft().toPointF())
-    assert tip.startswith("weights\nstandard, largest on a tile 64.0 KiB (65,536 B)")
+    tip = view.bars.tip_at(QPointF(0, 0))
+    assert tip.startswith("weights #0\nstandard, largest on a tile 64.0 KiB (65,536 B)")
 
 
 def test_live_at_the_step_follows_the_cursor(make) -> None:
@@ -480,20 +484,20 @@ def test_live_at_the_step_follows_the_cursor(make) -> None:
     view = make(session)
     view.controls.filter_box.setCurrentIndex(view.controls.filter_box.findData(LifetimeFilter.STEP))
     session.select_step(1)
-    assert {row.name for row in view.bars.rows} == {"weights", "left", "product"}
+    assert {row.root for row in view.bars.rows} == {0, 1, 2}
     session.select_step(7)
-    assert {row.name for row in view.bars.rows} == {"weights", "result"}
+    assert {row.root for row in view.bars.rows} == {0, 4}
 
 
 def test_thousands_of_rows_scroll(make) -> None:
     allocs = [Alloc(f"v{index}", 3000 - index, 0, 1) for index in range(3000)]
     session = session_of(make_timeline(FakeProgram(1, [Step(), Step()], allocs)))
     view = make(session)
-    wheel(view.bars, QPoint(100, 20), -1200)
+    wheel(view.bars.viewport(), QPoint(100, 20), -1200)
     assert view.bars.offset == 30
-    assert view._scroll.value() == 30
-    view._scroll.setValue(100)
-    assert view.bars.rows[view.bars.offset].name == "v100"
+    assert view.scroll_bar.value() == 30
+    view.scroll_bar.setValue(100)
+    assert view.bars.rows[view.bars.offset].root == 100
     session.select_allocation(2500)
     assert view.bars.offset <= 2500 < view.bars.offset + view.bars.page()
     view.bars.grab()
@@ -510,13 +514,13 @@ def test_nothing_open_and_empty_programs(make) -> None:
     assert view.data is None
     view.grab()
     show(session, make_timeline(FakeProgram(1, [], [])))
-    assert view.plot._message == "The program has no steps"
+    assert view.plot.message == "The program has no steps"
     view.grab()
     show(session, make_timeline(FakeProgram(1, [Step()], [Alloc("a", 5, 0, 0)])))
     assert len(view.data.curves) == 1
     view.grab()
     session.open(None)
-    assert view.plot._message == "Nothing is open"
+    assert view.plot.message == "Nothing is open"
     assert view.bars.rows == ()
     view.grab()
 
@@ -556,7 +560,7 @@ def test_csv_and_svg(make) -> None:
     fields = lines[0].split(",")
     assert fields[:5] == ["step", "operation", "kind", "execution_count", "tile"]
     assert fields[5:10] == ["standard_bytes", "interleaved_bytes", "total_bytes", "unavailable", "over"]
-    assert lines[6].startswith("5,5,Product,1,2,585728,65536,651264,no,yes,65536,512000,65536,8192,0,0")
+    assert lines[6].startswith("5,5,Product,1,2,585728,65536,651264,no,yes,65536,520192,65536,0,0")
     assert b"<svg" in svg_bytes(picture_of(view))
 
 
@@ -569,18 +573,18 @@ def test_themes_change_in_place(make) -> None:
 
 def test_hovering_a_step_tells_its_operation(make, qtbot) -> None:
     view = make(session_of(small_timeline()))
-    QTest.mouseMove(view.plot, at(view, 1.5))
+    QTest.mouseMove(view.plot.viewport(), at(view, 1.5))
     with qtbot.waitSignal(view.bridge.hovered) as caught:
-        QTest.mouseMove(view.plot, at(view, 3.5))
+        QTest.mouseMove(view.plot.viewport(), at(view, 3.5))
     assert caught.args == [3, None, None]
-    assert view.bars._pointed == 3
+    assert view.bars.pointed_at == 3
     assert view.session.selection.step == 5
 
 
 def test_actions_do_what_they_say(make) -> None:
     view = make(session_of(spike(100, 40)))
     actions = {action.text(): action for action in view.view_actions()}
-    actions["Timeline: stack by group"].trigger()
+    actions["Timeline: stack by operation"].trigger()
     assert view.data.layers
     view.axis.show(5, 20)
     actions["Timeline: zoom to all steps"].trigger()
@@ -595,9 +599,9 @@ def test_steps_of_the_selected_operation_are_lit(make) -> None:
     session = session_of(spike(100, 40))
     view = make(session)
     session.select_operation(3)
-    assert np.flatnonzero(view.plot._operation).tolist() == list(range(30, 40))
+    assert np.flatnonzero(view.plot.lit_steps).tolist() == list(range(30, 40))
     session.select_operation(None)
-    assert view.plot._operation is None
+    assert view.plot.lit_steps is None
 
 
 def test_ranges_by_key(make, qtbot) -> None:
@@ -636,15 +640,15 @@ def test_a_low_pane_gives_its_height_to_the_curves(make, qtbot) -> None:
     line = view.fontMetrics().height()
     assert view.plot.isVisible()
     assert view.bars.isVisible()
-    assert view._line.y() > view.controls.options_button.y()
+    assert view.line.y() > view.controls.options_button.y()
     view.resize(900, 13 * line)
     qtbot.waitUntil(lambda: not view.bars.isVisible())
     # The line of text stands beside the controls, and the curves have most of the height and their axis.
     button = view.controls.options_button
-    qtbot.waitUntil(lambda: abs(view._line.geometry().center().y() - button.geometry().center().y()) <= 2)
-    assert view._line.x() >= button.x() + button.width()
+    qtbot.waitUntil(lambda: abs(view.line.geometry().center().y() - button.geometry().center().y()) <= 2)
+    assert view.line.x() >= button.x() + button.width()
     assert view.plot.height() >= 0.6 * view.height()
-    assert view.plot.plane().area.bottom() + line <= view.plot.height()
+    assert view.plot.area().bottom() + line <= view.plot.height()
     assert not view.controls.order_box.isVisible()
     # Bars in place of the curves, by one button.
     view.controls.bars_button.click()
@@ -663,15 +667,15 @@ def test_a_low_pane_gives_its_height_to_the_curves(make, qtbot) -> None:
 def test_names_from_files_are_no_markup(make) -> None:
     timeline = make_timeline(FakeProgram(1, [Step("<b>x</b> y")], [Alloc("<i>a</i>", 64, 0, 0)]))
     view = make(session_of(timeline))
-    assert "&lt;b&gt;" in view._line.toolTip()
-    assert "<b>" not in view._line.toolTip()
+    assert "&lt;b&gt;" in view.line.toolTip()
+    assert "<b>" not in view.line.toolTip()
 
 
 def test_lifetime_bars_show_who_makes_and_uses_an_allocation(make) -> None:
     session = opened("so400m-over.recipe.json")
     view = make(session)
     session.select_step(0)
-    row = next(row for row in view.bars.rows if row.first == 69 and row.name == "operation 20 result 0")
+    row = next(row for row in view.bars.rows if row.root == 455)
     uses = view.lives.uses(row.root)
     assert uses
     assert all(row.first <= step <= row.last for step in uses)
@@ -687,9 +691,9 @@ def test_lifetime_bars_show_who_makes_and_uses_an_allocation(make) -> None:
     assert f"made in step {min(uses)}: operation" in tip
     assert f"last used in step {max(uses)}: operation" in tip
     place = view.bars.rows.index(row) - view.bars.offset
-    height, plane = view.bars.row_height(), view.bars.plane()
+    height, plot = view.bars.row_height(), view.bars
     image = view.bars.grab().toImage()
-    x, bottom = round(plane.x(max(uses) + 0.5)), place * height + height - 4
+    x, bottom = round(plot.pixel(max(uses) + 0.5).x()), place * height + height - 4
     found = {image.pixelColor(x + dx, bottom - dy).name() for dx in (-1, 0, 1) for dy in (0, 1, 2)}
     assert QColor(view.bridge.theme.total).name() in found
 
@@ -702,3 +706,88 @@ def test_an_arrow_points_to_bars_out_of_view(make) -> None:
     assert not view.bars.grab().isNull()
     view.axis.show(0, 10)
     assert not view.bars.grab().isNull()
+
+
+def test_operations_are_stacked_at_first_and_the_hint_says_what_one_does(show_view) -> None:
+    view = show_view(TimelineView, session_of(small_timeline()))
+    assert view.controls.stacked
+    assert [layer.name for layer in view.data.layers][:2] == ["parameters", "op 5"]
+    assert "Shift+drag: measure a range" in view.hint.text()
+
+
+def test_a_range_is_measured(make) -> None:
+    session = session_of(small_timeline())
+    view = make(session)
+    drag(view, at(view, 2.2), at(view, 5.6), SHIFT)
+    # Totals of the fullest tile: 128, 130, 128 and 636 KiB.
+    assert session.selection.span == (2, 6)
+    assert view.hint.text() == (
+        "Steps 2 … 5 (4) · total 128.0 KiB → 636.0 KiB, +508.0 KiB (520,192 B) · most 636.0 KiB at step 5 · "
+        "least 128.0 KiB at step 2"
+    )
+    QTest.keyClick(view.plot, Qt.Key.Key_Escape)
+    assert "drag: go to a step" in view.hint.text()
+
+
+def test_an_edge_of_the_range_can_be_dragged(make) -> None:
+    session = session_of(spike(100, 50))
+    view = make(session)
+    session.select(replace(session.selection, step=5, span=(20, 40)))
+    drag(view, at(view, 40), at(view, 60.2))
+    assert session.selection.span == (20, 60)
+    assert session.selection.step == 5
+
+
+def test_w_a_s_d_zoom_and_move(make) -> None:
+    session = session_of(spike(1000, 50))
+    view = make(session)
+    QTest.keyClick(view.plot, Qt.Key.Key_W)
+    width = view.axis.last - view.axis.first
+    assert width == pytest.approx(1000 / 1.5)
+    first = view.axis.first
+    QTest.keyClick(view.plot, Qt.Key.Key_D)
+    assert view.axis.first > first
+    QTest.keyClick(view.bars, Qt.Key.Key_A)
+    assert view.axis.first == pytest.approx(first)
+    QTest.keyClick(view.plot, Qt.Key.Key_S)
+    assert view.axis.is_fit
+    session.select_step(3)
+    QTest.keyClick(view.plot, Qt.Key.Key_S)
+    assert session.selection.step == 50
+
+
+def test_notes_are_kept_with_the_file(make, show_view) -> None:
+    view = make(session_of(small_timeline()))
+    view.notes.write(3, "look at   this")
+    assert view.data.notes == ((3, "look at this"),)
+    assert "note: look at this" in view.tip(3)
+    again = show_view(TimelineView, session_of(small_timeline()))
+    assert again.notes.by_step() == {3: "look at this"}
+    again.notes.write(3, " ")
+    assert again.notes.by_step() == {}
+    other = session_of(small_timeline())
+    show(other, small_timeline(), "other.timeline.json")
+    assert show_view(TimelineView, other).notes.by_step() == {}
+
+
+def test_a_strip_of_numbers_appears_with_its_numbers(make) -> None:
+    view = make(session_of(small_timeline()))
+    assert not view.strip.isVisible()
+    known = np.ones(8, dtype=np.bool_)
+    known[2] = False
+    view.show_cycles(np.arange(8) * 1000, known, most="step 7: 7,000")
+    assert view.strip.isVisible()
+    assert view.strip.tip_at(view.strip.pixel(3.5)) == "Step 3: 3,000 cycles"
+    assert view.strip.tip_at(view.strip.pixel(2.5)) == "Step 2: not known"
+    view.controls.cycles_action.setChecked(False)
+    assert not view.strip.isVisible()
+
+
+def test_what_is_pointed_at_elsewhere_is_lit(make) -> None:
+    session = session_of(spike(100, 40))
+    view = make(session)
+    session.select_operation(3)
+    view.bridge.hovered.emit(5, None, None)
+    assert np.flatnonzero(view.plot.lit_steps).tolist() == list(range(50, 60))
+    view.bridge.hovered.emit(None, None, None)
+    assert np.flatnonzero(view.plot.lit_steps).tolist() == list(range(30, 40))

@@ -35,20 +35,20 @@ def test_groups_over_all_steps_split_by_each() -> None:
     assert scan.advance(1)
     groups = scan.groups()
     assert [len(group) for group in groups] == [1408, 63, 1]
-    assert groups_sentence(groups) == "1,408 tiles alike, 63 alike, 1 alone"
+    assert groups_sentence(groups) == "1,408 identical tiles, 63 identical, 1 unique"
 
 
 def test_sentences() -> None:
     def groups(*sizes: int) -> list[TileGroup]:
         return [TileGroup(tuple(range(size))) for size in sizes]
 
-    assert groups_sentence(groups(64)) == "64 tiles alike"
-    assert groups_sentence(groups(1)) == "1 tile alone"
-    assert groups_sentence(groups(1, 1, 1)) == "3 tiles alone"
+    assert groups_sentence(groups(64)) == "64 identical tiles"
+    assert groups_sentence(groups(1)) == "1 unique tile"
+    assert groups_sentence(groups(1, 1, 1)) == "3 unique tiles"
     assert groups_sentence([]) == "no tiles"
     assert (
         groups_sentence(groups(9, 8, 7, 6, 5, 4, 1))
-        == "9 tiles alike, 8 alike, 7 alike, 6 alike, 9 in 2 smaller groups, 1 alone"
+        == "9 identical tiles, 8 identical, 7 identical, 6 identical, 9 in 2 smaller groups, 1 unique"
     )
 
 
@@ -89,9 +89,9 @@ def test_the_sentence_in_parts_that_can_be_chosen() -> None:
     groups = (TileGroup((0, 1, 2, 5)), TileGroup((3, 4)), TileGroup((6,)), TileGroup((7,)))
     parts = group_parts(groups)
     assert [(part.text, part.tiles) for part in parts] == [
-        ("4 tiles alike", (0, 1, 2, 5)),
-        ("2 alike", (3, 4)),
-        ("2 alone", (6, 7)),
+        ("4 identical tiles", (0, 1, 2, 5)),
+        ("2 identical", (3, 4)),
+        ("2 unique", (6, 7)),
     ]
     assert ", ".join(part.text for part in parts) == groups_sentence(groups)
     assert parts[0].members == "tiles 0 … 2, 5"

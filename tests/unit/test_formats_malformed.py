@@ -95,7 +95,7 @@ def test_latin_1_names_the_byte() -> None:
 # -- versions -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("version", [0, 1, 5, 7, 2**64 - 1])
+@pytest.mark.parametrize("version", [0, 9, 2**64 - 1])
 def test_other_versions_of_a_recipe_are_unsupported_not_unknown(version: int) -> None:
     error = refused(compact({**RECIPE, "version": version}))
     assert (error.place, error.found) == ("version", f"version {version}")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, make_timeline, plain, small_timeline
 from tests.helpers.opened import estimate, opened
 from tileview.model.sizes import UNAVAILABLE
@@ -17,9 +15,8 @@ from tileview.present.compare_rows import (
     Section,
     compare_nodes,
     peak_loads,
-    shared_top,
-    sparkline,
 )
+from tileview.present.state_curves import state_curves
 from tileview.present.tables import Tone, flat_rows
 from tileview.session import edits
 
@@ -140,21 +137,39 @@ def test_a_state_without_a_timeline_has_empty_cells() -> None:
     assert compare_nodes([]) == ()
 
 
-def test_curves_never_lose_a_peak_of_one_step() -> None:
-    program = FakeProgram(1, [Step()] * 1000, [Alloc("always", 10, 0, 999), Alloc("once", 1000, 777, 777)])
-    timeline = make_timeline(program)
-    drawn = sparkline(timeline, 40)
-    assert len(drawn) == 40
-    assert int(drawn.max()) == 1010
-    assert sparkline(timeline, 2000).tolist() == timeline.tiles.worst()[:, 2].tolist()
-    assert len(sparkline(None, 40)) == 0
-    assert drawn.dtype == np.int64
+def test_curves_of_states_stand_at_the_steps_of_the_first() -> None:
+    before = make_timeline(
+        FakeProgram(1, [Step(source=0), Step(source=1), Step(source=2)], [Alloc("a", 10, 0, 2), Alloc("b", 90, 1, 1)])
+    )
+    steps = [Step(source=0), Step(source=1), Step(source=1), Step(source=7), Step(source=2)]
+    after = make_timeline(FakeProgram(1, steps, [Alloc("a", 10, 0, 4), Alloc("b", 50, 2, 2), Alloc("c", 500, 3, 3)]))
+    reserve = before.reserve_bytes
+    shown = state_curves([state("a", before), state("b", after), CompareState("c", after.verdict, None, None)])
+    first, second, third = shown.curves
+    assert third is None
+    assert first.needed.tolist() == [10 + reserve, 100 + reserve, 10 + reserve]
+    # Operation 1 takes two steps now: the larger of them stands at its one step.
+    assert second.needed.tolist() == [10 + reserve, 60 + reserve, 10 + reserve]
+    assert second.ranges.tolist() == [[0, 1], [1, 3], [4, 5]]
+    assert second.difference.tolist() == [0, -40, 0]
+    assert first.difference.tolist() == [0, 0, 0]
+    assert [second.place_of(step) for step in range(5)] == [0, 1, 1, None, 2]
+    # Step 3 of the second, its fullest, is of an operation that the first has not: that is said.
+    assert second.lost == f"its fullest step, 3 ({(510 + reserve) / 1024:.1f} KiB), has no counterpart"
+    assert first.lost == ""
+    assert shown.reach == 40
+    assert "A  48.1 KiB (step 1)" in shown.tip("ABC", 1)
+    assert "B  48.1 KiB, −40 B (steps 1 to 2)" in shown.tip("ABC", 1)
+    assert "C  no such step" in shown.tip("ABC", 1)
 
 
 def test_all_curves_share_the_largest_scale() -> None:
     timeline = small_timeline()
     # fullest tile: 64 + 64 + 500 + 8 KiB at step 5, and the reserve of 48 KiB
-    assert shared_top([state("a", timeline), state("b", make(Alloc("x", 1, 0, 0)))]) == (636 + 48) * 1024
+    shown = state_curves([state("a", timeline), state("b", make(Alloc("x", 1, 0, 0)))])
+    assert shown.high == (636 + 48) * 1024
+    assert shown.low == 0
+    assert state_curves([]).steps == 0
 
 
 def test_csv_names_the_states() -> None:

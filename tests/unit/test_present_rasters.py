@@ -11,13 +11,15 @@ from hypothesis import strategies as st
 
 from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, make_timeline, small_timeline
 from tileview.core.geometry.chip import grid
-from tileview.present.colours import LEVELS, Ramp, Slot
+from tileview.present.colours import LEVELS, Slot
 from tileview.present.rasters import (
     Metric,
     Scale,
     ScaleMode,
-    cell_image,
-    cell_size,
+    fitted,
+    hatch_lines,
+    islands,
+    lines_within,
     load_order,
     mask_on_grid,
     neighbour,
@@ -144,34 +146,55 @@ def test_places_without_a_tile_are_background() -> None:
     assert mask_on_grid(grid(5), np.ones(5, dtype=bool)).sum() == 5
 
 
-def test_cells_become_blocks_of_pixels() -> None:
-    image = cell_image(np.array([[1, 2]], dtype=np.uint8), np.zeros((1, 2), dtype=bool), 3, 2)
-    assert image.tolist() == [[1, 1, 1, 2, 2, 2]] * 2
-    gaps = cell_image(np.array([[1, 2]], dtype=np.uint8), np.zeros((1, 2), dtype=bool), 3, 2, gap=1)
-    assert gaps.tolist() == [[1, 1, Slot.BACKGROUND, 2, 2, Slot.BACKGROUND], [Slot.BACKGROUND] * 6]
+@pytest.mark.parametrize("falling", [False, True])
+@pytest.mark.parametrize(("width", "height"), [(30.0, 30.0), (10.0, 17.0), (3.0, 2.0)])
+def test_hatch_lines_are_diagonal_evenly_spaced_and_run_on(width: float, height: float, falling: bool) -> None:
+    cells = np.array([[0, 0], [1, 0], [0, 1], [5, 7]])
+    lines = hatch_lines(cells, width, height, falling)
+    places: dict[tuple[int, int], set[float]] = {}
+    for x0, y0, x1, y1 in lines.tolist():
+        across, down = (x1 - x0) * width, (y1 - y0) * height
+        assert abs(across) == pytest.approx(abs(down))
+        assert (across * down > 0) == falling
+        cell = int(min(x0, x1) + 1e-9), int(min(y0, y1) + 1e-9)
+        assert max(x0, x1) <= cell[0] + 1 + 1e-9
+        assert max(y0, y1) <= cell[1] + 1 + 1e-9
+        places.setdefault(cell, set()).add(round(x0 * width + (-1 if falling else 1) * y0 * height, 6))
+    assert set(places) == {(0, 0), (1, 0), (0, 1), (5, 7)}
+    # All lie on one pattern of parallel lines: what two cells share is one line.
+    every = sorted(set().union(*places.values()))
+    gaps = np.diff(every)
+    spacing = gaps.min()
+    assert np.allclose(gaps / spacing, np.round(gaps / spacing))
+    if width + height > 12:
+        assert spacing == pytest.approx(8)
 
 
-@pytest.mark.parametrize("size", [2, 6, 12, 40])
-def test_over_is_hatched_and_marked_and_nothing_else_is(size: int) -> None:
-    cells = np.array([[10, 10], [Slot.UNAVAILABLE, 230]], dtype=np.uint8)
-    over = np.array([[True, False], [False, True]])
-    image = cell_image(cells, over, size, size)
-    block = [[image[:size, :size], image[:size, size:]], [image[size:, :size], image[size:, size:]]]
-    assert set(np.unique(block[0][1])) == {10}
-    assert set(np.unique(block[1][0])) <= {Slot.UNAVAILABLE, Slot.UNAVAILABLE_MARK}
-    assert Slot.OVER_MARK in block[0][0]
-    assert Slot.UNAVAILABLE_MARK in block[1][0]
-    if size >= 6:
-        assert Slot.HATCH_LIGHT in block[0][0]
-        assert Slot.HATCH_DARK in block[1][1]
-        assert 10 in block[0][0]
+@given(st.integers(1, 7), st.integers(1, 7), st.data())
+def test_islands_are_regions_of_few_cells(rows: int, columns: int, data: st.DataObject) -> None:
+    flags = data.draw(st.lists(st.booleans(), min_size=rows * columns, max_size=rows * columns))
+    mask = np.array(flags).reshape(rows, columns)
+    expected = np.zeros_like(mask)
+    left = {(int(y), int(x)) for y, x in np.argwhere(mask)}
+    while left:
+        region, edge = set(), [left.pop()]
+        while edge:
+            y, x = edge.pop()
+            region.add((y, x))
+            for other in ((y - 1, x), (y + 1, x), (y, x - 1), (y, x + 1)):
+                if other in left:
+                    left.remove(other)
+                    edge.append(other)
+        if len(region) <= 5:
+            for place in region:
+                expected[place] = True
+    assert islands(mask).tolist() == expected.tolist()
 
 
-def test_hatches_follow_the_ramp() -> None:
-    cells = np.full((1, 1), (LEVELS - 1) // 2, dtype=np.uint8)
-    image = cell_image(cells, np.ones((1, 1), dtype=bool), 4, 4, ramp=Ramp.DIFFERENCE)
-    assert Slot.HATCH_DARK in image
-    assert Slot.HATCH_LIGHT not in image
+def test_lines_are_cut_at_a_rectangle() -> None:
+    lines = np.array([[0, 0, 10, 10], [2, -5, 2, 20], [0, 12, 10, 12], [-4, 5, 3, 5], [5, 0, 0, 5], [6, 6, 8, 8.0]])
+    cut = lines_within(lines, 1, 1, 9, 9)
+    assert np.allclose(cut, [[1, 1, 9, 9], [2, 1, 2, 9], [1, 5, 3, 5], [4, 1, 1, 4], [6, 6, 8, 8]])
 
 
 @given(st.integers(1, 6), st.integers(1, 6), st.data())
@@ -193,11 +216,14 @@ def test_an_outline_has_every_edge_once(rows: int, columns: int, data: st.DataOb
 
 
 def test_cells_fill_the_pane_without_becoming_strips() -> None:
-    assert cell_size(23, 64, 640, 460) == (10, 17)
-    assert cell_size(23, 64, 64, 23) == (1, 1)
-    assert cell_size(23, 64, 10, 10) == (1, 1)
-    assert cell_size(1, 1, 5000, 5000) == (64, 64)
-    assert cell_size(0, 0, 100, 100) == (1, 1)
+    x, y, width, height = fitted(23, 64, 640, 460)
+    assert (640 / width, 460 / height) == pytest.approx((10, 17.5))
+    assert (x + width / 2, y + height / 2) == pytest.approx((32, 11.5))
+    x, y, width, height = fitted(23, 64, 64, 23)
+    assert (x, y, width, height) == pytest.approx((0, 0, 64, 23))
+    _, _, width, height = fitted(1, 1, 5000, 4000)
+    assert (5000 / width, 4000 / height) == pytest.approx((64, 64))
+    assert np.isfinite(fitted(0, 0, 0, 0)).all()
 
 
 def test_a_range_is_a_rectangle_on_the_chip_and_a_run_in_logical_order() -> None:

@@ -93,7 +93,7 @@ def test_every_key_of_both_formats_is_described():
         wanted |= keys(timeline["timeline"]["values"][0]) | keys(timeline["timeline"]["steps"][0])
     wanted -= {"timeline", "gemm_output_packing", "attention_products"}
     assert sorted(key for key in wanted if f"`{key}`" not in text) == []
-    for kind, title in ((Kind.RECIPE, "version 6"), (Kind.TIMELINE, "versions 1, 2 and 3")):
+    for kind, title in ((Kind.RECIPE, "versions 6, 7 and 8"), (Kind.TIMELINE, "versions 1, 2 and 3")):
         assert title in text
         assert all(str(version) in title for version in SUPPORTED[kind])
 
@@ -127,6 +127,8 @@ def test_every_key_of_the_json_objects_is_described():
     assert keys(run("swap", pair, "0=1", "--json").json) <= described("`swap`")
     answer = run("alternatives", pair, "--json").json
     assert keys(answer) | keys(answer["alternatives"][0]) == described("`alternatives`")
+    answer = run("cycles", pair, "--json").json
+    assert keys(answer) | keys(answer["steps"][0]) == described("`cycles`")
     assert keys(run("fix", pair, "--json").json) | keys(run("fix", rejected, "--json").json) == described("`fix`")
     assert keys(run("diff", pair, rejected, "--json").json) == described("`diff`")
     answer = run("check", pair, "--json").json

@@ -16,7 +16,10 @@ from tileview.analysis.trials import (
     never,
     single_swaps,
 )
+from tileview.core.cycles.prices import Price
+from tileview.core.cycles.words import cycles_between
 from tileview.core.lowering.replanner import Replanner
+from tileview.errors import WorkError
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.timeline import Peak, Verdict
 
@@ -26,8 +29,8 @@ class AlternativeResult:
     """One alternative of one operation, evaluated against the recipe in force.
 
     ``ok`` False means that it cannot be lowered, ``error`` says why; then ``peak`` and ``delta_total`` are None.
-    ``delta_total`` is the change of the total peak in bytes against the recipe in force (negative: better), None where
-    either is unavailable.
+    ``delta_total`` is the change of the total peak in bytes against the recipe in force (negative: better),
+    ``delta_cycles`` that of the planner's cycles; None where either is unavailable.
     """
 
     operation: int
@@ -39,6 +42,8 @@ class AlternativeResult:
     fits: bool | None
     delta_total: int | None
     verdict: Verdict | None = None
+    price: Price | None = None
+    delta_cycles: int | None = None
 
 
 def evaluate(
@@ -94,6 +99,11 @@ def evaluate_all(
     cancelled : callable
         Asked all the time; once true, the search ends and what is known so far is returned.
 
+    Raises
+    ------
+    WorkError
+        Where that is too much work for the file.
+
     Returns
     -------
     tuple of AlternativeResult
@@ -102,7 +112,14 @@ def evaluate_all(
     swaps = single_swaps(recipe, operations)
     if not swaps:
         return ()
-    before = Evaluator(recipe, overrides).trial(())
+    evaluator = Evaluator(recipe, overrides)
+    before = evaluator.trial(())
+    most = evaluator.most_trials
+    if most is not None and len(swaps) > most:
+        raise WorkError(
+            f"{len(swaps):,} alternatives of so large a program are more than TileView tries at once ({most:,}); name "
+            "some operations"
+        )
     same = in_force_indices(recipe)
     found: dict[Swap, AlternativeResult] = {}
 
@@ -127,9 +144,9 @@ def _result(swap: Swap, trial: Trial, before: Trial, in_force: bool) -> Alternat
     if trial.peak is not None and before.peak is not None:
         now, then = trial.peak.total, before.peak.total
         delta = now - then if isinstance(now, int) and isinstance(then, int) else None
-    return AlternativeResult(
-        swap[0], swap[1], in_force, trial.ok, trial.error, trial.peak, trial.fits, delta, trial.verdict
-    )
+    cycles = cycles_between(before.cycles, trial.cycles)
+    found = (trial.ok, trial.error, trial.peak, trial.fits, delta, trial.verdict, trial.price, cycles)
+    return AlternativeResult(swap[0], swap[1], in_force, *found)
 
 
 def ranked(results: Iterable[AlternativeResult]) -> list[AlternativeResult]:
@@ -149,3 +166,35 @@ def ranked(results: Iterable[AlternativeResult]) -> list[AlternativeResult]:
         )
 
     return sorted(results, key=key)
+
+
+def evaluation_order(
+    operations: Iterable[int], shown: Iterable[int] = (), at_fault: Iterable[int] = ()
+) -> tuple[int, ...]:
+    """Operations in the order in which their alternatives are worth evaluating: those on the screen, those that hold
+    memory where the verdict is decided, then the others as they come.
+    """
+    wanted = tuple(operations)
+    known = frozenset(wanted)
+    first = [operation for operation in (*shown, *at_fault) if operation in known]
+    return tuple(dict.fromkeys((*first, *wanted)))
+
+
+_SURE_AFTER_SECONDS, _SURE_AFTER = 2.0, 16
+
+
+def seconds_left(done: int, total: int, spent: float) -> float | None:
+    """How long the rest of an evaluation will take, from what the first part took; None while that says too little."""
+    if done < _SURE_AFTER or spent < _SURE_AFTER_SECONDS or total <= done:
+        return None
+    return spent / done * (total - done)
+
+
+def time_left_text(seconds: float | None) -> str:
+    """``about 12 min left``; empty where it is not known, and for the last few seconds."""
+    if seconds is None or seconds < 5:
+        return ""
+    if seconds < 90:
+        return f"about {round(seconds / 5) * 5} s left"
+    minutes = round(seconds / 60)
+    return f"about {minutes} min left" if minutes < 90 else f"about {minutes / 60:.1f} h left"

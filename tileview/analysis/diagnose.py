@@ -215,7 +215,12 @@ def _with_growth(items: tuple[Contribution, ...], changes: Sequence[LoadChange])
     return tuple(replace(item, growth=deltas.get((item.root, item.memory_class))) for item in items)
 
 
-def _levers(results: Mapping[tuple[int, int], AlternativeResult]) -> tuple[Lever, ...]:
+def levers_only(results: Mapping[tuple[int, int], AlternativeResult]) -> dict[tuple[int, int], AlternativeResult]:
+    """The results that a diagnosis looks at: of each operation the best."""
+    return {(item.operation, item.alternative): item for item in _best(results).values()}
+
+
+def _best(results: Mapping[tuple[int, int], AlternativeResult]) -> dict[int, AlternativeResult]:
     best: dict[int, AlternativeResult] = {}
     for result in results.values():
         if not result.ok or result.in_force or result.delta_total is None:
@@ -223,6 +228,11 @@ def _levers(results: Mapping[tuple[int, int], AlternativeResult]) -> tuple[Lever
         known = best.get(result.operation)
         if known is None or _lever_key(result) < _lever_key(known):
             best[result.operation] = result
+    return best
+
+
+def _levers(results: Mapping[tuple[int, int], AlternativeResult]) -> tuple[Lever, ...]:
+    best = _best(results)
     return tuple(
         Lever(item.operation, item.alternative, item.delta_total or 0, item.fits)
         for item in sorted(best.values(), key=_lever_key)

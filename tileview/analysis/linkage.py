@@ -17,7 +17,7 @@ from tileview.analysis.words import class_words, counted, precision_words, shape
 from tileview.model.graph import Graph
 from tileview.model.sizes import UNAVAILABLE, Size, Unavailable, exact_text, percent_text
 from tileview.model.tensor import Layout, Precision, Shape
-from tileview.model.timeline import Timeline, TimelineStep
+from tileview.model.timeline import Timeline, TimelineStep, steps_of_operation
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,8 +341,8 @@ class Counterparts:
 
     def operation_lines(self, operation: int) -> list[str]:
         """What the linked file says of an operation: its steps and the largest total while they run."""
-        here = [step for step in self.here.steps if step.source == operation]
-        there = [step for step in self.there.steps if step.source == operation]
+        here = steps_of_operation(self.here, operation)
+        there = steps_of_operation(self.there, operation)
         if not there:
             return [f"No step there belongs to operation {operation}."]
         kinds = [step.kind for step in there]

@@ -26,7 +26,7 @@ from tileview.model.plan import Plan
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.sizes import UNAVAILABLE, Size, Unavailable
 from tileview.model.tensor import Format, MemoryClass
-from tileview.model.timeline import Cause, Timeline, TimelineValue
+from tileview.model.timeline import Cause, Timeline, TimelineValue, steps_of_operation
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def fullest(timeline: Timeline, operation: int, column: int = 2) -> int | None:
     ``column`` as in ``TileNumbers.worst``: 0 standard, 1 interleaved, 2 total.
     """
     worst = timeline.tiles.worst()
-    sizes = [int(worst[step.index, column]) for step in timeline.steps if step.source == operation]
+    sizes = [int(worst[step.index, column]) for step in steps_of_operation(timeline, operation)]
     return max(sizes, default=None)
 
 

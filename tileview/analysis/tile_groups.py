@@ -1,4 +1,4 @@
-"""Tiles that are alike: groups of tiles with the same memory use, at one step or over all of them."""
+"""Identical tiles: groups of tiles with the same memory use, at one step or over all of them."""
 
 from __future__ import annotations
 
@@ -69,6 +69,13 @@ def groups_at(timeline: Timeline, step: int) -> tuple[TileGroup, ...]:
     return groups_of(refine(np.zeros(timeline.tile_count, dtype=np.int64), usage))
 
 
+def identical_tiles(timeline: Timeline, step: int, tile: int) -> tuple[int, ...]:
+    """The tiles that hold the same standard and the same interleaved bytes as one at a step, that one last."""
+    usage = timeline.tiles.usage(step)
+    found = np.flatnonzero((usage == usage[tile]).all(axis=1))
+    return (*found[found != tile].tolist(), tile)
+
+
 class GroupScan:
     """Groups of tiles whose standard and interleaved bytes agree at every step, found a few steps at a time.
 
@@ -99,13 +106,18 @@ class GroupScan:
 
 @dataclass(frozen=True, slots=True)
 class GroupPart:
-    """A part of the sentence about groups: ``1,408 tiles alike``, ``63 alike``, ``7 alone``, and the tiles it means.
+    """A part of the sentence about groups: ``1,408 identical tiles``, ``63 identical``, ``7 unique``, and its tiles.
 
-    Tiles that are alone make one part together, because that there are some counts more than which.
+    Unique tiles make one part together: that there are some counts more than which.
     """
 
     text: str
     tiles: tuple[int, ...]
+
+    @property
+    def is_unique(self) -> bool:
+        """Whether its tiles have none that is identical to them."""
+        return " unique" in self.text
 
     @property
     def members(self) -> str:
@@ -113,31 +125,30 @@ class GroupPart:
 
 
 def group_parts(groups: Sequence[TileGroup]) -> tuple[GroupPart, ...]:
-    """The parts of the sentence, the largest group first, those alone last; the first says that it counts tiles."""
-    parts = [GroupPart(f"{len(group):,} alike", group.tiles) for group in groups if len(group) > 1]
+    """The parts of the sentence, the largest group first, unique tiles last; the first says that it counts tiles."""
+    parts = [GroupPart(f"{len(group):,} identical", group.tiles) for group in groups if len(group) > 1]
     alone = tuple(sorted(group.first for group in groups if len(group) == 1))
     if alone:
-        parts.append(GroupPart(f"{len(alone):,} alone", alone))
+        parts.append(GroupPart(f"{len(alone):,} unique", alone))
     if parts:
-        number, _, words = parts[0].text.partition(" ")
-        parts[0] = GroupPart(f"{number} {'tile' if number == '1' else 'tiles'} {words}", parts[0].tiles)
+        parts[0] = GroupPart(f"{parts[0].text} tile{'' if len(parts[0].tiles) == 1 else 's'}", parts[0].tiles)
     return tuple(parts)
 
 
 def groups_sentence(groups: Sequence[TileGroup], most: int = 4) -> str:
-    """``1,408 tiles alike, 63 alike, 1 alone``; at most ``most`` groups are named, the others counted."""
+    """``1,408 identical tiles, 63 identical, 1 unique``; at most ``most`` groups are named, the others counted."""
     return parts_sentence(group_parts(groups), most)
 
 
 def parts_sentence(parts: Sequence[GroupPart], most: int = 4) -> str:
     """The same from the parts."""
-    several = [part for part in parts if not part.text.endswith("alone")]
+    several = [part for part in parts if not part.is_unique]
     words = [part.text for part in several[:most]]
     rest = several[most:]
     if rest:
         tiles = sum(len(part.tiles) for part in rest)
         words.append(f"{tiles:,} in {len(rest):,} smaller group{'s' if len(rest) > 1 else ''}")
-    words += [part.text for part in parts if part.text.endswith("alone")]
+    words += [part.text for part in parts if part.is_unique]
     return ", ".join(words) or "no tiles"
 
 

@@ -23,9 +23,11 @@ from types import TracebackType
 
 from tileview.analysis.conflict import NOTHING_PROVEN, Conflict, ConflictFinder
 from tileview.collecting import collect_seldom
+from tileview.core.cycles.prices import Price
 from tileview.core.estimate import Estimate, estimate, judge
 from tileview.core.lowering.replanner import Replanner
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
+from tileview.model.sizes import Size
 from tileview.model.timeline import Peak, Verdict
 
 Swap = tuple[int, int]
@@ -35,7 +37,7 @@ Swaps = tuple[Swap, ...]
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What a set of swaps gives. ``peak`` is None where it cannot be lowered; ``error`` then says why.
+    """What a set of swaps gives. ``peak`` and ``price`` are None where it cannot be lowered; ``error`` then says why.
 
     ``conflict`` is asked for by the fix search only: operations of which at least one must change for the verdict to
     change, empty where nothing is proven (then every operation may matter).
@@ -47,7 +49,13 @@ class Trial:
     peak: Peak | None
     fits: bool | None
     verdict: Verdict
+    price: Price | None = None
     conflict: Conflict = NOTHING_PROVEN
+
+    @property
+    def cycles(self) -> Size | None:
+        """The planner's cycles; None where it cannot be lowered."""
+        return None if self.price is None else self.price.cycles
 
 
 def with_swaps(recipe: Recipe, swaps: Iterable[Swap]) -> Recipe:
@@ -76,6 +84,11 @@ class Evaluator:
         self._replanner = Replanner() if replanner is None else replanner
         self._finder: ConflictFinder | None = None
 
+    @property
+    def most_trials(self) -> int | None:
+        """:func:`most_trials` after at least one trial was made."""
+        return most_trials(self.recipe, self._replanner.size)
+
     def estimate(self, swaps: Swaps = ()) -> Estimate:
         """The whole estimate with the swaps in force."""
         return estimate(with_swaps(self.recipe, swaps), self.overrides, self._replanner)
@@ -84,16 +97,17 @@ class Evaluator:
         """The outcome of a set of swaps; with its conflict with ``mark``, a total peak in bytes, where one is given."""
         if mark is None:
             outcome = judge(with_swaps(self.recipe, swaps), self.overrides, self._replanner)
-            verdict, refused = outcome.verdict, outcome.peak is None
-            return Trial(swaps, not refused, verdict.text if refused else None, outcome.peak, verdict.fits, verdict)
+            verdict, peak = outcome.verdict, outcome.peak
+            error = verdict.text if peak is None else None
+            return Trial(swaps, peak is not None, error, peak, verdict.fits, verdict, outcome.price)
         result = self.estimate(swaps)
         timeline, verdict = result.timeline, result.verdict
         if self._finder is None:
             self._finder = ConflictFinder(self.recipe)
         conflict = self._finder.find(with_swaps(self.recipe, swaps), result, mark)
         if timeline is None:
-            return Trial(swaps, False, verdict.text, None, False, verdict, conflict)
-        return Trial(swaps, True, None, timeline.peak, verdict.fits, verdict, conflict)
+            return Trial(swaps, False, verdict.text, None, False, verdict, None, conflict)
+        return Trial(swaps, True, None, timeline.peak, verdict.fits, verdict, result.price, conflict)
 
     def confirm(self, swaps: Swaps) -> Trial:
         """The same from nothing: a re-planner that has seen no other trial."""
@@ -106,6 +120,22 @@ Cancelled = Callable[[], bool]
 def never() -> bool:
     """The default of ``cancelled``."""
     return False
+
+
+_HEAVY_OPERATION = 128
+_TRIED_VALUES, _TRIED_VALUES_EACH = 1 << 15, 1 << 11
+
+
+def most_trials(recipe: Recipe, size: int) -> int | None:
+    """How many trials of a recipe are taken on, by an estimate of the work; None where any number is.
+
+    Only programs out of proportion are bounded: those with far more values (``size``) than operations. A trial takes
+    time in proportion to the values, so a file may ask for so many values in all, and for more with each alternative.
+    """
+    if size <= _HEAVY_OPERATION * max(1, len(recipe.plans)):
+        return None
+    kept = sum(map(len, recipe.alternatives.values()))
+    return max(1, (_TRIED_VALUES + _TRIED_VALUES_EACH * kept) // size)
 
 
 _WORTH_WORKERS = 15
@@ -203,9 +233,13 @@ class Workers:
         return self._pool
 
 
+_ENDING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+
+
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Keep Ctrl+C back while a process may be started: an interrupted start would leave half a worker, complaining.
+    """Keep Ctrl+C and requests to terminate back while a process may be started: an interrupted start would leave half
+    a worker, complaining.
 
     Workers inherit the mask and never see Ctrl+C. The mask alone does not hold it back here: the system may hand the
     signal to any other thread (numpy's have no mask), and Python then runs its handler in this one; so the handler is
@@ -215,15 +249,17 @@ def _interrupts_held() -> Iterator[None]:
         yield
         return
     seen: list[int] = []
-    handler = signal.signal(signal.SIGINT, lambda number, frame: seen.append(number))
+    heard = [number for number in _ENDING if callable(signal.getsignal(number))]
+    handlers = [signal.signal(number, lambda number, frame: seen.append(number)) for number in heard]
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        signal.signal(signal.SIGINT, signal.SIG_DFL if handler is None else handler)
+        for number, handler in zip(heard, handlers, strict=True):
+            signal.signal(number, handler)
         if seen:
-            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(seen[0])
 
 
 _WORKER: dict[str, Evaluator] = {}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tileview.errors import LoadError
-from tileview.formats.check import FieldError, Fields, key_number
+from tileview.formats.check import FieldError, Fields
 from tileview.formats.planjson import PlanReader
-from tileview.formats.search_state import SearchState
+from tileview.formats.search_state import SearchState, read_choices
 from tileview.model.recipe import Recipe
 
 
@@ -27,12 +27,14 @@ def visited_recipe(state: SearchState, index: int) -> Recipe:
         raise LoadError(state.path, "visited", f"an entry {index}", found, "Entries are counted from 0.")
     try:
         fields = Fields(entries[index], place)
-        reader = PlanReader()
-        plans = {
-            key_number(key, f"{place}.plans"): reader.plan(value, f"{place}.plans.{key}")
-            for key, value in fields.object("plans").items()
-        }
-        boundaries = frozenset(fields.numbers("open_boundaries"))
+        reader = PlanReader(state.version)
+        choices = read_choices(fields, reader, state.version, state.recipe.config.tile_count)
     except FieldError as error:
         raise error.at(state.path) from None
-    return replace(state.recipe, plans=plans, open_boundaries=boundaries)
+    return replace(
+        state.recipe,
+        plans=choices.plans,
+        open_boundaries=choices.open_boundaries,
+        requests=choices.requests,
+        chip_tiles=choices.chip_tiles,
+    )

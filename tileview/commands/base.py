@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Final, TextIO
 
 from tileview.errors import TileViewError
+from tileview.model.names import visible
 
 EXIT_OK: Final = 0
 """Fits, nothing wrong, nothing differs."""
@@ -145,10 +146,7 @@ def clean(text: str, limit: int = 200) -> str:
 
     Names come from files and may hold anything; an escape sequence in one must not reach the terminal.
     """
-    shown = "".join(
-        char if char == " " or unicodedata.category(char)[0] not in "CZ" else f"\\u{{{ord(char):x}}}"
-        for char in text[: limit + 1]
-    )
+    shown = visible(text[: limit + 1])
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
 
 
@@ -163,6 +161,8 @@ def width(text: str) -> int:
 
 def figure_name(field: str) -> str:
     """A peak's or budget's field as tables name it: ``largest standard allocation``."""
+    if field.endswith("cycles"):
+        return "planner's cycles" + (" in exchange" if field.startswith("exchange") else "")
     return field.replace("_", " ").replace("maximum", "largest")
 
 

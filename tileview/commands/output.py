@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 import traceback
+from collections.abc import Iterable
 from pathlib import Path
 
 from tileview import __version__
@@ -18,8 +19,8 @@ from tileview.formats.search_state import SearchState
 from tileview.model.tensor import Format
 
 
-def write_file(target: str, data: bytes, source: str, force: bool = False) -> None:
-    """Write ``data`` whole or not at all.
+def write_file(target: str, data: bytes | Iterable[bytes], source: str, force: bool = False) -> None:
+    """Write ``data`` (whole, or pieces as they come) whole or not at all.
 
     Raises
     ------

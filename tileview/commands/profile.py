@@ -9,6 +9,7 @@ from tileview.commands.output import write_file
 from tileview.commands.subject import compared, load, overrides_of
 from tileview.errors import PlanError
 from tileview.formats.timeline_writer import timeline_chunks
+from tileview.model.names import visible_json
 from tileview.model.timeline_file import TimelineFile
 
 
@@ -26,9 +27,11 @@ def run_profile(arguments: Arguments) -> int:
             emit(b"".join(chunks).decode("utf-8"))
         else:
             CONSOLE.flush()
+            if sys.stdout.isatty():  # names in it can do nothing to the terminal
+                chunks = (visible_json(chunk.decode("utf-8")).encode() for chunk in chunks)
             CONSOLE.write_bytes(chunks)
     else:
-        write_file(arguments.output, b"".join(chunks), arguments.file)
+        write_file(arguments.output, chunks, arguments.file)
     subject.close()
     if not subject.verdict.fits:
         is_known = "does not fit" if subject.verdict.fits is False else "may or may not fit"

@@ -8,16 +8,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from tileview.analysis.messages import too_many_fragments
 from tileview.analysis.overflows import overflows
 from tileview.commands.base import UsageError
+from tileview.core.cycles.prices import Price
 from tileview.core.estimate import Estimate, configured, estimate
 from tileview.core.lowering.replanner import Replanner
 from tileview.core.memory.accounts import Findings
 from tileview.core.memory.from_file import timeline_from_file
 from tileview.core.memory.study import study
 from tileview.core.memory.whatif import with_findings, with_layouts
-from tileview.errors import LoadError
+from tileview.errors import LoadError, WorkError
 from tileview.formats import open_file
+from tileview.formats.files import STANDARD_INPUT
 from tileview.formats.search_state import SearchState
 from tileview.model.config import INTERLEAVED_BYTES
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
@@ -63,7 +66,7 @@ class Subject:
 
     @property
     def scope(self) -> str:
-        return self.source.scope if isinstance(self.source, TimelineFile) else Path(self.name).stem
+        return self.source.scope if isinstance(self.source, TimelineFile) else scope_of(self.name)
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -78,9 +81,15 @@ class Subject:
             self.source.tiles.close()
 
 
+def scope_of(name: str) -> str:
+    """What the estimate of a file is called: after the file."""
+    return "stdin" if name == STANDARD_INPUT else Path(name).stem
+
+
 def overrides_of(arguments: Any) -> Overrides:
     """The what-if values of a command line."""
-    return Overrides(getattr(arguments, "budget", None), getattr(arguments, "reserve", None))
+    fusion = not getattr(arguments, "no_fusion", False)
+    return Overrides(getattr(arguments, "budget", None), getattr(arguments, "reserve", None), fusion)
 
 
 def load(name: str, overrides: Overrides = NO_OVERRIDES, replanner: Replanner | None = None) -> Subject:
@@ -91,7 +100,7 @@ def load(name: str, overrides: Overrides = NO_OVERRIDES, replanner: Replanner | 
     LoadError
         Where it cannot be read as a dump.
     """
-    source = open_file(name)
+    source = open_file(name, streams=True)
     if isinstance(source, SearchState):
         return Subject(name, source, overrides, _estimate(source, source.recipe, overrides, replanner))
     return Subject(name, source, overrides, _timeline_estimate(timeline_from_file(source), overrides))
@@ -139,7 +148,7 @@ def load_recipe(
     LoadError
         Also where the file is a timeline.
     """
-    source = open_file(name)
+    source = open_file(name, streams=True)
     if isinstance(source, TimelineFile):
         source.tiles.close()
         raise LoadError(
@@ -149,7 +158,10 @@ def load_recipe(
 
 
 def _estimate(source: SearchState, recipe: Recipe, overrides: Overrides, replanner: Replanner | None) -> Estimate:
-    return estimate(recipe, overrides, replanner, scope=Path(source.path).stem)
+    made = estimate(recipe, overrides, replanner, scope=scope_of(source.path))
+    if isinstance(made.error, WorkError):
+        raise WorkError(f"{source.path}: {made.error}")
+    return made
 
 
 def with_recipe(subject: Subject, state: SearchState, recipe: Recipe, replanner: Replanner | None = None) -> Subject:
@@ -198,6 +210,21 @@ def peak_json(timeline: Timeline | None) -> dict[str, int | None]:
     return {name: size_to_json(getattr(timeline.peak, name)) for name in names}
 
 
+def price_json(price: Price | None) -> dict[str, int | None]:
+    """The planner's cycles; null for timelines and where they are unavailable."""
+    if price is None:
+        return {"cycles": None, "exchange_cycles": None}
+    return {"cycles": size_to_json(price.cycles), "exchange_cycles": size_to_json(price.exchange)}
+
+
+def fusion_json(made: Estimate) -> dict[str, Any]:
+    """Which program stands, and whether the composed one fits; null for timelines and what cannot be lowered."""
+    return {
+        "fusion": None if made.fusion is None else made.fusion.reason.value,
+        "fits_without_fusion": None if made.without_fusion is None else made.without_fusion.fits,
+    }
+
+
 def verdict_json(verdict: Verdict) -> dict[str, Any]:
     return {
         "cause": verdict.cause.value,
@@ -236,6 +263,8 @@ def summary_json(subject: Subject) -> dict[str, Any]:
         "interleaved_peak_step": None if timeline is None else timeline.interleaved_peak_step,
         "steps": None if timeline is None else len(timeline.steps),
         "values": None if timeline is None else len(timeline.values),
+        **price_json(subject.estimate.price),
+        **fusion_json(subject.estimate),
         "unavailable": unavailable_json(timeline),
         "notes": notes_of(subject),
     }
@@ -292,6 +321,9 @@ def notes_of(subject: Subject) -> list[str]:
     notes = subject.estimate.notes if timeline is None else timeline.notes
     if subject.unread:
         notes = (*notes, subject.unread)
+    pieces = "" if subject.estimate.program is None else too_many_fragments(subject.estimate.program)
+    if pieces:
+        notes = (*notes, pieces)
     return notes_with_problems(notes, timeline, subject.problems)
 
 

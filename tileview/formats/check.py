@@ -12,7 +12,7 @@ from typing import Any, Final
 from tileview.errors import LoadError
 from tileview.model.sizes import U64_MAX, Size, size_from_u64
 
-MAXIMUM_TILES: Final = 1_048_576
+MAXIMUM_TILES: Final = 131_072
 """The largest ``tile_count`` that is believed: 700 chips; more is a damaged file, and would only ask for memory."""
 
 _HINT: Final = "The file is damaged, or a compiler wrote it that has changed this part of it."

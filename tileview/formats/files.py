@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import stat
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -39,7 +41,7 @@ write."""
 _REST_FACTOR: Final = 0x9E3779B97F4A7C15
 _CHUNK: Final = 1 << 23
 _HEAD_BYTES: Final = 4096
-RAW_HINT: Final = "TileView opens the compiler's own search states and memory timelines: plain JSON in UTF-8."
+RAW_HINT: Final = "TileView opens the compiler's own dumps: plain JSON in UTF-8."
 _KINDS = (
     (stat.S_ISDIR, "a folder"),
     (stat.S_ISFIFO, "a FIFO"),
@@ -73,7 +75,8 @@ class OpenFile:
     in memory from then on. Pickling reopens the path, and gives a file without content where another one stands there.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], streams: bool = False) -> None:
+        """``streams``: ``-`` is the standard input, and a pipe that is handed over as a file is read to its end."""
         self.path = os.fspath(path)
         self._lock = threading.Lock()
         self._held = b""
@@ -83,7 +86,8 @@ class OpenFile:
         self._compared: set[int] = set()
         self._is_changed = False
         opened = time.time_ns()
-        self._handle: int | None = _open(self.path)
+        spooled = streams and is_stream(self.path)
+        self._handle: int | None = _spooled(self.path) if spooled else _open(self.path)
         status = os.fstat(self._handle)
         self.size = status.st_size
         self._stamp = _stamp(status)
@@ -263,6 +267,37 @@ def _open(path: str) -> int:
         os.close(handle)
         raise _not_regular(path, mode)
     return handle
+
+
+STANDARD_INPUT: Final = "-"
+
+
+def is_stream(path: str) -> bool:
+    """Whether a path is the standard input, or one of the process's own pipes (``/dev/stdin``, ``/dev/fd/63``).
+
+    A named pipe in a folder is none: opening it could wait for ever.
+    """
+    if path == STANDARD_INPUT:
+        return True
+    try:
+        return stat.S_ISFIFO(os.stat(path).st_mode) and os.path.realpath(path).startswith(("/proc/", "/dev/"))
+    except (OSError, ValueError):
+        return False
+
+
+def _spooled(path: str) -> int:
+    """A handle on a file without a name that holds what a stream gave until its end."""
+    try:
+        with (
+            tempfile.TemporaryFile() as kept,
+            open(0 if path == STANDARD_INPUT else path, "rb", buffering=0, closefd=path != STANDARD_INPUT) as stream,
+        ):
+            shutil.copyfileobj(stream, kept, _CHUNK)
+            kept.flush()
+            return os.dup(kept.fileno())
+    except OSError as error:
+        hint = "Write it to a file, and name that."
+        raise LoadError(path, "", "a stream that can be read", error.strerror or str(error), hint) from None
 
 
 def _not_regular(path: str, mode: int) -> LoadError:

@@ -1,5 +1,8 @@
 """Plans in a recipe's JSON: operators, dispatches, requirements.
 
+Version 6 folds what a plan asks of its operands into ``requirements``; versions 7 and 8 have ``inputs``, ``output`` (a
+bare format) and ``reuse_inputs`` in its place. Both say the same and give the same :class:`Plan`.
+
 A search keeps tens of thousands of alternatives that differ in a few numbers and share nearly every requirement, so
 :class:`PlanReader` reads each distinct piece once and hands the same object out again (keyed by the piece's JSON): that
 keeps a large recipe small in memory and makes comparing plans cheap.
@@ -8,6 +11,7 @@ keeps a large recipe small in memory and makes comparing plans cheap.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 import orjson
 
@@ -42,6 +46,8 @@ from tileview.model.plan import (
 from tileview.model.tensor import Format, Layout
 
 _ORIENTATIONS = {item.value: item for item in Orientation}
+UNFOLDED_SINCE: Final = 7
+"""The first version of a search state whose plans have no ``requirements``."""
 
 
 # -- operators ------------------------------------------------------------------------------------------------------
@@ -179,14 +185,22 @@ def _attention(payload: object, place: str) -> Dispatch:
     )
 
 
-def dispatch_from_json(value: object, operator: object, place: str) -> Dispatch:
-    """How it is computed; a variant that is not listed in the format's description is :class:`Unknown`.
+_LOCAL_KERNELS: Final = ("Add", "Gelu", "LayerNorm", "FlashAttention")
+"""The operators whose ``LocalKernel`` is known: the kernel of the same name."""
 
-    The kernel of a ``Pointwise`` repeats the operator, options included (``{"FlashAttention": {…}}``); its name is
-    kept. A kernel with other options than the operator's is not something TileView knows.
+
+def dispatch_from_json(value: object, operator: object, place: str, version: int = 6) -> Dispatch:
+    """How it is computed; a variant that the version does not have is :class:`Unknown`.
+
+    The kernel of a version 6 ``Pointwise`` repeats the operator, options included (``{"FlashAttention": {…}}``); its
+    name is kept. A kernel with other options than the operator's is not something TileView knows. Later versions write
+    ``LocalKernel``: the kernel follows from the operator.
     """
     name, payload = variant(value, place)
     if payload is None:
+        kernel_name = variant(operator, place)[0]
+        if name == "LocalKernel" and version >= UNFOLDED_SINCE and kernel_name in _LOCAL_KERNELS:
+            return Pointwise(kernel_name)
         return ViewDispatch() if name == "View" else _unknown(name, value)
     where = f"{place}.{name}"
     if name == "BlockedGemm":
@@ -195,7 +209,7 @@ def dispatch_from_json(value: object, operator: object, place: str) -> Dispatch:
         return _attention(payload, where)
     if name == "LayerNorm":
         return LayerNormParts(Fields(payload, where).u64("parts"))
-    if name == "Pointwise":
+    if name == "Pointwise" and version < UNFOLDED_SINCE:
         kernel = Fields(payload, where).raw("kernel", "a kernel")
         kernel_name, options = variant(kernel, f"{where}.kernel")
         if options is None or kernel == operator:
@@ -216,14 +230,20 @@ def _aliasing(value: object, place: str) -> tuple[int, ...]:
     raise FieldError(place, "Fresh or MayAliasInputs", described(value))
 
 
+_FOLDED: Final = ("operator", "dispatch", "requirements")
+_UNFOLDED: Final = ("operator", "dispatch", "inputs", "output", "reuse_inputs")
+
+
 class PlanReader:
-    """Reads formats and plans of one document, each distinct piece once.
+    """Reads formats and plans of one document, spelt as its version spells them, each distinct piece once.
 
     Pieces are keyed by their JSON as :mod:`orjson` writes it, which costs a few hundred nanoseconds; so 60,000
     alternatives are read in a second or two and equal pieces are the same object.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, version: int = 6) -> None:
+        self._version = version
+        self._outputs: dict[bytes, Requirement] = {}
         self._layouts: dict[bytes, Layout] = {}
         self._formats: dict[bytes, Format] = {}
         self._requirements: dict[bytes, Requirement] = {}
@@ -262,11 +282,16 @@ class PlanReader:
         return found
 
     def plan(self, value: object, place: str) -> Plan:
-        """A plan: operator, dispatch, requirements."""
+        """A plan: operator, dispatch, and what it asks of its operands."""
         fields = object_of(value, place)
-        for name in ("operator", "dispatch", "requirements"):
+        folded = self._version < UNFOLDED_SINCE
+        for name in _FOLDED if folded else _UNFOLDED:
             if name not in fields:
                 raise FieldError(f"{place}.{name}", "a part of a plan", "nothing: the field is missing")
+        if not folded and "requirements" in fields:
+            raise FieldError(
+                f"{place}.requirements", "inputs, output and reuse_inputs", "requirements, as version 6 writes them"
+            )
         operator, dispatch = fields["operator"], fields["dispatch"]
         key = _key(operator, f"{place}.operator")
         known_operator = self._operators.get(key)
@@ -275,14 +300,23 @@ class PlanReader:
         key = key + _key(dispatch, f"{place}.dispatch")
         known_dispatch = self._dispatches.get(key)
         if known_dispatch is None:
-            known_dispatch = dispatch_from_json(dispatch, operator, f"{place}.dispatch")
+            known_dispatch = dispatch_from_json(dispatch, operator, f"{place}.dispatch", self._version)
             self._dispatches[key] = known_dispatch
-        asked = Fields(fields["requirements"], f"{place}.requirements")
-        inputs = tuple(
-            self.requirement(item, f"{place}.requirements.inputs[{index}]")
-            for index, item in enumerate(asked.list("inputs"))
-        )
-        output = self.requirement(asked.raw("output", "a requirement"), f"{place}.requirements.output")
-        alias = asked.raw("output_aliasing", "an aliasing")
-        may_alias = () if alias == "Fresh" else _aliasing(alias, f"{place}.requirements.output_aliasing")
+        asked = Fields(fields["requirements"], f"{place}.requirements") if folded else Fields(fields, place)
+        where = asked.where("inputs")
+        inputs = tuple(self.requirement(item, f"{where}[{index}]") for index, item in enumerate(asked.list("inputs")))
+        if folded:
+            output = self.requirement(asked.raw("output", "a requirement"), asked.where("output"))
+            alias = asked.raw("output_aliasing", "an aliasing")
+            may_alias = () if alias == "Fresh" else _aliasing(alias, asked.where("output_aliasing"))
+        else:
+            output = self._bare_output(fields["output"], asked.where("output"))
+            may_alias = () if fields["reuse_inputs"] is None else asked.numbers("reuse_inputs")
         return Plan(known_operator, known_dispatch, inputs, output, may_alias)
+
+    def _bare_output(self, value: object, place: str) -> Requirement:
+        key = _key(value, place)
+        found = self._outputs.get(key)
+        if found is None:
+            found = self._outputs[key] = Requirement(self.format(value, place))
+        return found

@@ -8,12 +8,13 @@ compares character for character, is never touched. Without changes the bytes ar
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import re
 import secrets
 import stat
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -21,6 +22,7 @@ from typing import Any, Final
 import orjson
 
 from tileview.errors import LoadError, SaveError
+from tileview.formats.lateplans import LateAlternatives
 from tileview.formats.search_state import SearchState
 from tileview.formats.spans import Member, elements, members, root, splice
 from tileview.formats.tensorjson import format_to_json
@@ -62,9 +64,9 @@ def render(state: SearchState, changes: Changes | None = None) -> bytes:
     """
     if changes is None:
         return state.raw
+    raw, late = state.rest, state.cut
     document = state.json()
-    plain = orjson.dumps(document) == state.raw
-    raw = state.raw
+    plain = orjson.dumps(document) == raw
     top = {member.key: member for member in members(raw, root(raw), document if plain else None)}
     chosen_values = document["recipe"] if plain else None
     chosen = {member.key: member for member in members(raw, top["recipe"].start, chosen_values)}
@@ -74,11 +76,14 @@ def render(state: SearchState, changes: Changes | None = None) -> bytes:
         *_boundary_edits(state, changes, document, chosen["open_boundaries"]),
     ]
     if not edits:
-        return raw
+        return state.raw
     result = splice(raw, edits)
     if orjson.dumps(document) != result and orjson.loads(result) != document:
         raise SaveError("The export does not hold what it should; nothing was written.")
-    return result
+    if late is None:
+        return result
+    at = late.start + sum(len(new) - (end - start) for start, end, new in edits if end <= late.start)
+    return b"".join((result[:at], state.raw[late.start : late.end], result[at + len(b"{}") :]))
 
 
 def _plan_edits(
@@ -91,16 +96,22 @@ def _plan_edits(
 ) -> list[Edit]:
     """Replace (or add) the plans of swapped operations; ``document`` is changed along."""
     wanted: dict[str, int] = {}
+    pieces: dict[str, bytes] = {}
     for operation, index in changes.plans.items():
         count = len(state.recipe.alternatives.get(operation, ()))
         if not 0 <= index < count:
             raise SaveError(f"Operation {operation} has no alternative {index}: it has {count}.")
         text = str(operation)
-        if document["recipe"]["plans"].get(text) != document["alternatives"][text][index]:
+        late = state.recipe.alternatives
+        if isinstance(late, LateAlternatives):
+            piece = late.text(operation, index)
+            plan = orjson.loads(piece)
+            if document["recipe"]["plans"].get(text) != plan:
+                document["recipe"]["plans"][text], pieces[text] = plan, piece
+        elif document["recipe"]["plans"].get(text) != document["alternatives"][text][index]:
             wanted[text] = index
     if not wanted:
-        return []
-    pieces: dict[str, bytes] = {}
+        return _set_members(state.rest, plans, pieces)
     for member in members(state.raw, alternatives.start, document["alternatives"] if plain else None):
         if member.key in wanted:
             start, end = list(elements(state.raw, member.start))[wanted[member.key]]
@@ -120,7 +131,7 @@ def _input_edits(state: SearchState, changes: Changes, document: dict[str, Any],
             raise SaveError(f"The home of value {value} cannot be written: {error}") from None
         document["inputs"][str(value)] = item
         pieces[str(value)] = orjson.dumps(item)
-    return _set_members(state.raw, inputs, pieces)
+    return _set_members(state.rest, inputs, pieces)
 
 
 def _boundary_edits(state: SearchState, changes: Changes, document: dict[str, Any], place: Member) -> list[Edit]:
@@ -177,7 +188,9 @@ def _nothing(stage: str) -> None:
     """The watcher of a write that nobody watches."""
 
 
-def write_atomic(path: str | os.PathLike[str], data: bytes, watch: Callable[[str], None] = _nothing) -> None:
+def write_atomic(
+    path: str | os.PathLike[str], data: bytes | Iterable[bytes], watch: Callable[[str], None] = _nothing
+) -> None:
     """Write a file so that at every moment, whatever happens, the old or the new content stands there whole.
 
     The data goes into a new file in the same folder, is synced to the disk, read back and compared; then the file is
@@ -189,8 +202,8 @@ def write_atomic(path: str | os.PathLike[str], data: bytes, watch: Callable[[str
     ----------
     path : str or path
         The target.
-    data : bytes
-        All of its content.
+    data : bytes or iterable of bytes
+        All of its content, whole or in pieces; pieces are written as they come, so that they need not be in memory.
     watch : callable
         Called with the stage reached: ``created``, ``written``, ``synced``, ``compared``, ``renamed``.
 
@@ -208,11 +221,11 @@ def write_atomic(path: str | os.PathLike[str], data: bytes, watch: Callable[[str
         handle = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
         try:
             _lock(handle)
-            _fill(handle, data, status, watch)
+            digest = _fill(handle, (data,) if isinstance(data, bytes) else data, status, watch)
             if os.name != "posix":
                 os.close(handle)
                 handle = -1
-            _compare(temporary, data, name)
+            _compare(temporary, digest, name)
             watch("compared")
             os.replace(temporary, target)
         finally:
@@ -312,16 +325,21 @@ def _replaced(target: str, name: str) -> os.stat_result | None:
     return status
 
 
-def _fill(handle: int, data: bytes, like: os.stat_result | None, watch: Callable[[str], None]) -> None:
+def _fill(handle: int, data: Iterable[bytes], like: os.stat_result | None, watch: Callable[[str], None]) -> bytes:
+    """Write all pieces to the disk; their digest."""
     watch("created")
+    digest = hashlib.sha256()
     if like is not None and hasattr(os, "fchmod"):
         _give(handle, like)
-    view = memoryview(data)
-    while view:
-        view = view[os.write(handle, view) :]
+    for piece in data:
+        digest.update(piece)
+        view = memoryview(piece)
+        while view:
+            view = view[os.write(handle, view) :]
     watch("written")
     os.fsync(handle)
     watch("synced")
+    return digest.digest()
 
 
 def _give(handle: int, like: os.stat_result) -> None:
@@ -339,10 +357,10 @@ def _give(handle: int, like: os.stat_result) -> None:
     os.fchmod(handle, mode)
 
 
-def _compare(temporary: str, data: bytes, name: str) -> None:
+def _compare(temporary: str, written: bytes, name: str) -> None:
     with open(temporary, "rb") as file:
-        same = file.read() == data
-    if not same:
+        found = hashlib.file_digest(file, "sha256").digest()
+    if found != written:
         raise SaveError(f"{name} could not be written: the disk gives back something else than was written to it.")
 
 

@@ -1,4 +1,4 @@
-"""A search state ("recipe"), version 6: from bytes to :class:`SearchState`.
+"""A search state ("recipe"), version 6, 7 or 8: from bytes to :class:`SearchState`.
 
 The document keeps the bytes of the file beside what was read from them: an export splices the few changed spans into
 these bytes (:mod:`tileview.formats.save`), so everything that TileView does not know or does not touch survives to
@@ -8,7 +8,7 @@ the byte.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, Final
 
@@ -21,6 +21,7 @@ from tileview.formats.debugvalues import DebugValue
 from tileview.formats.duplicates import repeated_keys
 from tileview.formats.files import OpenFile, Progress, content_fingerprint, no_progress, parse_json, read_all
 from tileview.formats.graphcheck import graph_problems, recipe_problems
+from tileview.formats.lateplans import LATE_BYTES, Cut, LateAlternatives, cut_alternatives
 from tileview.formats.planjson import PlanReader
 from tileview.formats.sniff import Kind, check_version, sniff
 from tileview.model.config import PipelineConfig
@@ -32,6 +33,10 @@ from tileview.model.timeline import Problem
 
 _KNOWN_KEYS: Final = ("version", "context", "recipe", "alternatives", "inputs", "visited", "attempts")
 _KNOWN_RECIPE_KEYS: Final = ("plans", "open_boundaries")
+_OPTIONS_SINCE: Final = 8
+"""The first version whose recipe has ``options`` in place of the fields that name single values and sites."""
+_FLAGS: Final = ("cast_before_copies", "reuse_cast_inputs", "disjoint_copy_sources")
+_MOST_PACKING_ROWS: Final = 65_535
 _DEFAULTS: Final[dict[str, object]] = {
     "owners": {"inputs": {}, "operators": {}, "results": []},
     "cast_before_copies": [],
@@ -53,6 +58,8 @@ class SearchState:
     problems: tuple[Problem, ...]
     fingerprint: str = ""
     """What tells the file's content from any other; equal for equal bytes."""
+    cut: Cut | None = field(default=None, repr=False)
+    """Where the alternatives are, for a large file, whose alternatives are read late."""
 
     @property
     def context(self) -> tuple[str, str, str]:
@@ -60,9 +67,14 @@ class SearchState:
         graph, config, mapping = self.json()["context"].split("\n")
         return graph, config, mapping
 
+    @property
+    def rest(self) -> bytes:
+        """The file's JSON; of a large file without its alternatives (an empty object is in their place)."""
+        return self.raw if self.cut is None else self.cut.rest
+
     def json(self) -> dict[str, Any]:
-        """The file's JSON, parsed anew at each call (keeping it would cost several times the file's size)."""
-        document: dict[str, Any] = orjson.loads(self.raw)
+        """The JSON of :attr:`rest`, parsed anew at each call (keeping it would cost several times its size)."""
+        document: dict[str, Any] = orjson.loads(self.rest)
         return document
 
     def operator_candidates(self) -> tuple[DebugValue, ...]:
@@ -97,44 +109,121 @@ def search_state_from_bytes(raw: bytes, path: str = "", progress: Progress = no_
         hint = f"It is a {found.kind.value} and can be opened as one."
         raise LoadError(path, "", "a search state", f"a {found.kind.value}", hint)
     progress(0.1, "parsing")
-    document = parse_json(path, raw)
+    cut = cut_alternatives(raw) if len(raw) >= LATE_BYTES else None
+    state = None if cut is None else _state(raw, cut, path, progress)
+    state = _state(raw, None, path, progress) if state is None else state
+    assert state is not None
+    progress(1.0, "read")
+    return state
+
+
+def _state(raw: bytes, cut: Cut | None, path: str, progress: Progress) -> SearchState | None:
+    """The state of a file; with its alternatives read late where it was cut, None where that cannot be."""
+    text = raw if cut is None else cut.rest
+    document = parse_json(path, text)
     version = check_version(path, Kind.RECIPE, document.get("version"))
     try:
-        _refuse_duplicates(raw, document)
+        _refuse_duplicates(text, document)
         progress(0.2, "reading the graph")
-        recipe = _recipe(document, progress)
+        recipe, wrong = _recipe(document, version, progress)
     except FieldError as error:
         raise error.at(path) from None
-    problems = [*graph_problems(recipe.graph), *recipe_problems(recipe), *_order_problems(document)]
+    if cut is not None:
+        late = LateAlternatives(raw, cut.lists, version, recipe.plans)
+        if not late.look_through(document["recipe"]["plans"], progress):
+            return None
+        recipe = replace(recipe, alternatives=late)
+        document["alternatives"] = dict.fromkeys(map(str, cut.lists))
+    problems = [*wrong, *graph_problems(recipe.graph), *recipe_problems(recipe), *_order_problems(document)]
     progress(1.0, "read")
-    return SearchState(path, raw, version, recipe, tuple(problems), content_fingerprint(raw))
+    return SearchState(path, raw, version, recipe, tuple(problems), content_fingerprint(raw), cut)
 
 
 # -- the parts ------------------------------------------------------------------------------------------------------
 
 
-def _recipe(document: dict[str, Any], progress: Progress) -> Recipe:
+def _recipe(document: dict[str, Any], version: int, progress: Progress) -> tuple[Recipe, list[Problem]]:
     top = Fields(document)
     graph, config, mapping = _context(top.text("context"))
     chosen = top.fields("recipe")
-    reader = PlanReader()
-    plans = {
-        key_number(key, "recipe.plans"): reader.plan(value, f"recipe.plans.{key}")
-        for key, value in chosen.object("plans").items()
-    }
-    boundaries = chosen.numbers("open_boundaries")
-    return Recipe(
+    reader = PlanReader(version)
+    choices = read_choices(chosen, reader, version, config.tile_count)
+    recipe = Recipe(
         graph,
         config,
-        plans,
+        choices.plans,
         _alternatives(top.object("alternatives"), reader, progress),
         _homes(top.object("inputs"), reader),
-        frozenset(boundaries),
+        choices.open_boundaries,
         mapping,
-        _requests(chosen.values),
+        choices.requests,
         len(top.list("visited")) if top.has("visited") else 0,
         top.u64("attempts") if top.has("attempts") else 0,
+        choices.chip_tiles,
     )
+    return recipe, list(choices.problems)
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What a ``recipe`` object chooses, as :class:`Recipe` names it; ``problems``: what is wrong in it and ignored."""
+
+    plans: dict[int, Plan]
+    open_boundaries: frozenset[int]
+    requests: tuple[tuple[str, str], ...]
+    chip_tiles: tuple[int, ...]
+    problems: tuple[Problem, ...]
+
+
+def read_choices(chosen: Fields, reader: PlanReader, version: int, tiles: int) -> Choices:
+    """Read a ``recipe`` object, or an entry of ``visited``, in the spelling of its version. Raises FieldError."""
+    place = chosen.where("plans")
+    plans = {
+        key_number(key, place): reader.plan(value, f"{place}.{key}") for key, value in chosen.object("plans").items()
+    }
+    boundaries = frozenset(chosen.numbers("open_boundaries"))
+    if version < _OPTIONS_SINCE:
+        return Choices(plans, boundaries, _requests(chosen.values), (), ())
+    options = chosen.fields("options")
+    requests = (*_option_requests(options), *_requests(chosen.values, (*_KNOWN_RECIPE_KEYS, "options")))
+    chip_tiles, problems = _chip_tiles(options, tiles)
+    return Choices(plans, boundaries, requests, chip_tiles, tuple(problems))
+
+
+def _option_requests(options: Fields) -> list[tuple[str, str]]:
+    """The options of a version 8 recipe that ask for something which is not modelled, and unknown ones."""
+    rows = options.u64("packing_rows")
+    if rows > _MOST_PACKING_ROWS:
+        expected = f"a whole number from 0 to {_MOST_PACKING_ROWS:,}"
+        raise FieldError(options.where("packing_rows"), expected, described(rows))
+    asked = {name: options.flag(name) for name in _FLAGS}
+    asked |= {"packing_rows": rows > 0, "parallel_reductions": options.u64("parallel_reductions") > 1}
+    return [
+        (f"options.{name}", shorten(orjson.dumps(value).decode(), 200))
+        for name, value in options.values.items()
+        if asked.get(name, name != "tile_mapping" and value not in _EMPTY)
+    ]
+
+
+_EMPTY: Final[tuple[object, ...]] = (None, False, 0, "", [], {})
+
+
+def _chip_tiles(options: Fields, tiles: int) -> tuple[tuple[int, ...], list[Problem]]:
+    """The mapping of the program's tiles to the chip's: empty for the identity, and where it is no permutation."""
+    mapping = options.numbers("tile_mapping")
+    if not mapping or mapping == tuple(range(tiles)):
+        return (), []
+    wrong = ""
+    if len(mapping) != tiles:
+        wrong = f"{len(mapping):,} entries for {tiles:,} tiles"
+    elif max(mapping) >= tiles:
+        wrong = f"the entry {max(mapping):,}, the tiles end at {tiles - 1:,}"
+    elif len(set(mapping)) != tiles:
+        wrong = f"{tiles - len(set(mapping)):,} tiles are named twice"
+    if not wrong:
+        return mapping, []
+    text = f"the mapping is no permutation of the tiles ({wrong}): the compiler refuses it; ignored here"
+    return (), [Problem("error", options.where("tile_mapping"), text)]
 
 
 def _context(text: str) -> tuple[Graph, PipelineConfig, str]:
@@ -174,7 +263,7 @@ def _homes(entries: dict[str, Any], reader: PlanReader) -> dict[int, Format]:
     return {key_number(key, "inputs"): reader.format(value, f"inputs.{key}") for key, value in entries.items()}
 
 
-def _requests(chosen: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+def _requests(chosen: dict[str, Any], known: tuple[str, ...] = _KNOWN_RECIPE_KEYS) -> tuple[tuple[str, str], ...]:
     """What a recipe asks of the compiler beyond plans and boundaries: (field, its entries), for fields not at their
     default.
 
@@ -183,7 +272,7 @@ def _requests(chosen: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     requests: list[tuple[str, str]] = []
     for name, value in chosen.items():
         idle = not value if name not in _DEFAULTS else value == _DEFAULTS[name]
-        if name not in _KNOWN_RECIPE_KEYS and not idle:
+        if name not in known and not idle:
             requests += _asked(name, value, _DEFAULTS.get(name))
     return tuple(requests)
 

@@ -1,6 +1,6 @@
 """What a file is, from its first bytes: kind and version, before anything is parsed.
 
-An unknown version is not an unknown format: a search state of version 7 is reported as such, with the versions that
+An unknown version is not an unknown format: a search state of version 9 is reported as such, with the versions that
 TileView reads, and not as "not a dump".
 """
 
@@ -17,21 +17,43 @@ from tileview.formats.files import RAW_HINT, OpenFile, check_head
 
 
 class Kind(StrEnum):
-    """The two kinds of dump."""
+    """The kinds of dump."""
 
     RECIPE = "recipe"
     TIMELINE = "timeline"
+    TILE_DUMP = "tile dump"
+    PLACEMENT = "placement profile"
 
 
-SUPPORTED: Final[dict[Kind, tuple[int, ...]]] = {Kind.RECIPE: (6,), Kind.TIMELINE: (1, 2, 3)}
+SUPPORTED: Final[dict[Kind, tuple[int, ...]]] = {
+    Kind.RECIPE: (6, 7, 8),
+    Kind.TIMELINE: (1, 2, 3),
+    Kind.TILE_DUMP: (1,),
+    Kind.PLACEMENT: (1,),
+}
 """The versions that are read, per kind."""
 
-_TITLES = {Kind.RECIPE: "search state", Kind.TIMELINE: "memory timeline"}
+TITLES: Final = {
+    Kind.RECIPE: "search state",
+    Kind.TIMELINE: "memory timeline",
+    Kind.TILE_DUMP: "tile dump",
+    Kind.PLACEMENT: "placement profile",
+}
 _RECIPE_KEYS = frozenset({"context", "recipe", "alternatives", "visited", "attempts"})
 _TIMELINE_KEYS = frozenset(
     {"timeline", "tile_count", "budget_bytes", "peak", "scope", "interleaved_budget_bytes", "support_reserve_bytes"}
 )
+_TILE_DUMP_KEYS = frozenset({"assigned_root_spans", "requests", "ranges", "interleaved_offset", "host_scratch_range"})
+_PLACEMENT_KEYS = frozenset({"schema_version", "labels", "tiles"})
+_KEYS = (
+    (Kind.RECIPE, _RECIPE_KEYS),
+    (Kind.TIMELINE, _TIMELINE_KEYS),
+    (Kind.TILE_DUMP, _TILE_DUMP_KEYS),
+    (Kind.PLACEMENT, _PLACEMENT_KEYS),
+)
 _HEAD_BYTES: Final = 65_536
+
+_EARLIER_HINT = "An early version 6 build of the compiler loads versions 1 to 5 and saves them as 6."
 
 _SPACE = re.compile(rb"[ \t\r\n]*+")
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
@@ -53,23 +75,26 @@ def sniff(path: str, head: bytes) -> Sniffed:
     Raises
     ------
     LoadError
-        Not JSON in UTF-8, neither kind of dump, or a version of it that TileView does not read.
+        Not JSON in UTF-8, no kind of dump that is known, or a version of it that TileView does not read.
     """
     check_head(path, head)
     kind: Kind | None = None
     version: int | None = None
     for key, value in _top_level(head):
-        if key == "version" and version is None and value is not None:
-            version = _version(path, value)
+        if key in ("version", "schema_version") and version is None and value is not None:
+            version = _version(path, key, value)
         if kind is None:
-            kind = Kind.RECIPE if key in _RECIPE_KEYS else Kind.TIMELINE if key in _TIMELINE_KEYS else None
+            kind = next((each for each, keys in _KEYS if key in keys), None)
         if kind is not None and version is not None:
             break
     if kind is None:
-        expected = "a search state (context, recipe, …) or a memory timeline (tile_count, …)"
-        raise LoadError(path, "", expected, "an object with none of the keys of either", RAW_HINT)
+        expected = (
+            "a search state (context, recipe, …), a memory timeline (tile_count, …), a tile dump (ranges, requests, …) "
+            "or a placement profile (labels, tiles, …)"
+        )
+        raise LoadError(path, "", expected, "an object with none of the keys of these", RAW_HINT)
     if version is not None:
-        check_version(path, kind, version)
+        check_version(path, kind, version, head)
     return Sniffed(kind, version)
 
 
@@ -78,8 +103,11 @@ def sniff_file(file: OpenFile) -> Sniffed:
     return sniff(file.path, file.read(0, _HEAD_BYTES))
 
 
-def check_version(path: str, kind: Kind, version: object) -> int:
-    """The version if it is one that is read; else a :class:`LoadError` that names those that are."""
+def check_version(path: str, kind: Kind, version: object, head: bytes = b"") -> int:
+    """The version if it is one that is read; else a :class:`LoadError` that names those that are.
+
+    Of a search state it also says what the file's first bytes (``head``) tell of it.
+    """
     if type(version) is int and version in SUPPORTED[kind]:
         return version
     numbers = [str(number) for number in SUPPORTED[kind]]
@@ -87,16 +115,33 @@ def check_version(path: str, kind: Kind, version: object) -> int:
     found = f"version {version}" if type(version) is int else described(version)
     if version is None:
         found = "no version"
-    hint = f"TileView reads version {listed.replace(' or ', ' and ')} of a {_TITLES[kind]}."
-    raise LoadError(path, "version", f"{listed} (a {_TITLES[kind]})", found, hint)
+    hint = f"TileView reads version {listed.replace(' or ', ' and ')} of a {TITLES[kind]}."
+    if kind is Kind.RECIPE:
+        if type(version) is int and 1 <= version < min(SUPPORTED[kind]):
+            found = f"search state version {version}, written by an earlier build of the compiler"
+            hint = f"TileView reads {listed.replace(' or ', ' and ')}. {_EARLIER_HINT}"
+        hint = f"{hint}{_known_of(head)}"
+    place = "schema_version" if kind is Kind.PLACEMENT else "version"
+    raise LoadError(path, place, f"{listed} (a {TITLES[kind]})", found, hint)
 
 
-def _version(path: str, value: bytes) -> int:
+def _known_of(head: bytes) -> str:
+    """What the first bytes of a search state say of its program, as a sentence after others; empty for nothing."""
+    graph, whole, rest = head.partition(b"PipelineConfig {")
+    tiles = re.search(rb"\btile_count: ([0-9]{1,9})\b", rest)
+    facts = [f"{int(tiles[1]):,} tiles"] if tiles else []
+    if whole:
+        for word, name in ((rb"Operation \{ id: ", "operations"), (rb"GraphInput \{ ", "inputs")):
+            facts.append(f"{len(re.findall(word, graph)):,} {name}")
+    return f" It is of a program with {', '.join(facts)}." if facts else ""
+
+
+def _version(path: str, key: str, value: bytes) -> int:
     if re.fullmatch(rb"[0-9]{1,20}", value):
         return int(value)
-    listed = "; ".join(f"{_TITLES[kind]}: {', '.join(map(str, known))}" for kind, known in SUPPORTED.items())
+    listed = "; ".join(f"{TITLES[kind]}: {', '.join(map(str, known))}" for kind, known in SUPPORTED.items())
     hint = f"TileView reads these versions: {listed}."
-    raise LoadError(path, "version", "a whole number", value[:40].decode(errors="replace"), hint)
+    raise LoadError(path, key, "a whole number", value[:40].decode(errors="replace"), hint)
 
 
 def _top_level(head: bytes) -> list[tuple[str, bytes | None]]:

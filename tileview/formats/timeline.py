@@ -40,6 +40,10 @@ T = TypeVar("T")
 _OPTIONS: Final = ("gemm_output_packing", "attention_products")
 _HEAD_BYTES: Final = 65_536
 _DUPLICATES_LOOKED_FOR: Final = 1 << 26
+_NUMBERS_OF_ANY_FILE: Final = 1 << 22
+_NUMBERS_A_BYTE: Final = 64
+"""How many numbers per tile are worked out for a file: so many for any, and so many a byte. Where the file holds them
+itself they take two bytes each; a version 1 file of a whole chip leaves some thirty a byte to be derived."""
 
 
 def load_timeline(path: str | os.PathLike[str], progress: Progress = no_progress) -> TimelineFile:
@@ -89,6 +93,15 @@ def _load(source: Source, progress: Progress) -> TimelineFile:
     return result
 
 
+def _refuse_amplified(tiles: int, numbers: int, size: int) -> None:
+    """Raise :class:`FieldError` where a small file would take a lot of work: many numbers per tile that it lacks."""
+    most = max(_NUMBERS_OF_ANY_FILE, _NUMBERS_A_BYTE * size)
+    if numbers > most:
+        found = f"{tiles:,} tiles, {numbers:,} in all"
+        hint = "The file itself has far fewer; too much work for what it holds."
+        raise FieldError("tile_count", f"at most {most:,} numbers per tile of values and steps", found, hint)
+
+
 @dataclass(slots=True)
 class _Reader:
     """One pass over a parsed document; ``problems`` collects what does not stop it."""
@@ -108,6 +121,7 @@ class _Reader:
         tiles = tile_count(top)
         timeline = top.fields("timeline")
         raw_values, raw_steps = timeline.list("values"), timeline.list("steps")
+        _refuse_amplified(tiles, tiles * (2 * len(raw_values) + 4 * len(raw_steps)), self.source.size)
         values = self.values(raw_values)
         roots = tuple(value.root for value in values)
         steps = self.steps(raw_steps, roots)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tileview.model.config import PipelineConfig
@@ -15,15 +15,17 @@ from tileview.model.tensor import Format
 class Recipe:
     """A search state as the re-planner reads it; what a file holds beyond that stays in the file's own document.
 
-    ``plans``: operation id → plan in force. ``alternatives``: operation id → plans kept by the search, in file order.
+    ``plans``: operation id → plan in force. ``alternatives``: operation id → plans kept by the search, in file order;
+    those of a large file are read as they are looked at.
     ``inputs``: graph value id → home. ``requests`` names what the recipe asks of the compiler that TileView does not
-    model (field name, entries in words), for the estimate's notes.
+    model (field name, entries in words), for the estimate's notes. ``chip_tiles``: tile t of the program is tile
+    ``chip_tiles[t]`` of the chip, a permutation; empty where they are the same.
     """
 
     graph: Graph
     config: PipelineConfig
     plans: Mapping[int, Plan]
-    alternatives: Mapping[int, tuple[Plan, ...]]
+    alternatives: Mapping[int, Sequence[Plan]]
     inputs: Mapping[int, Format]
     open_boundaries: frozenset[int]
     tile_mapping: str = "None"
@@ -32,6 +34,7 @@ class Recipe:
     visited: int = 0
     """How many recipes the search had tried (``visited``)."""
     attempts: int = 0
+    chip_tiles: tuple[int, ...] = ()
 
     def with_plan(self, operation: int, plan: Plan) -> Recipe:
         return replace(self, plans={**self.plans, operation: plan})
@@ -39,18 +42,23 @@ class Recipe:
     def in_force(self, operation: int) -> int | None:
         """Index of the first alternative equal to the plan in force, None where it is not among them."""
         plan = self.plans.get(operation)
-        for index, alternative in enumerate(self.alternatives.get(operation, ())):
-            if alternative == plan:
-                return index
-        return None
+        alternatives = self.alternatives.get(operation, ())
+        try:
+            return None if plan is None else alternatives.index(plan)
+        except ValueError:
+            return None
 
 
 @dataclass(frozen=True, slots=True)
 class Overrides:
-    """What-if values that are no part of a recipe; None leaves the configuration's in force."""
+    """What-if values that are no part of a recipe; None leaves the configuration's in force.
+
+    ``fusion`` False asks for the program without the compiler's fusions.
+    """
 
     budget_bytes: int | None = None
     reserve_bytes: int | None = None
+    fusion: bool = True
 
 
 NO_OVERRIDES = Overrides()

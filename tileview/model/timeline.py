@@ -7,10 +7,10 @@ turns them into Python objects.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -345,3 +345,28 @@ class Timeline:
 
     evidence: Evidence | None = None
     """What the verdict rests on, of a timeline as its file has it; None for estimates and changed layouts."""
+
+
+_INDEXED: dict[int, tuple[tuple[TimelineStep, ...], dict[int, list[int]]]] = {}
+"""Steps by identity → where each operation's steps are; each entry holds the steps, so that the id stays theirs."""
+_MOST_INDEXED: Final = 4
+
+
+def steps_of_operation(timeline: Timeline, operation: int) -> Sequence[TimelineStep]:
+    """The steps that work for an operation, in order."""
+    return [timeline.steps[position] for position in positions_of_operation(timeline, operation)]
+
+
+def positions_of_operation(timeline: Timeline, operation: int) -> Sequence[int]:
+    """Where the steps that work for an operation are. Looks at all steps once, at the first question."""
+    steps = timeline.steps
+    known = _INDEXED.get(id(steps))
+    if known is None:
+        places: dict[int, list[int]] = {}
+        for position, step in enumerate(steps):
+            if step.source is not None:
+                places.setdefault(step.source, []).append(position)
+        while len(_INDEXED) >= _MOST_INDEXED:
+            _INDEXED.pop(next(iter(tuple(_INDEXED))), None)
+        known = _INDEXED[id(steps)] = (steps, places)
+    return known[1].get(operation, ())

@@ -32,14 +32,10 @@ class Slot(IntEnum):
     ABSENT = 241
     """The tile holds nothing of what is shown."""
     UNAVAILABLE = 242
-    UNAVAILABLE_MARK = 243
-    """The crossed lines over an unavailable tile."""
-    HATCH_DARK = 244
-    """Hatch over a tile that is over a budget, where its colour is light."""
-    HATCH_LIGHT = 245
-    """The same where its colour is dark."""
-    OVER_MARK = 246
-    """The corner of a tile that is over a budget."""
+
+
+OVER_LINE: Final = "#b42318"
+"""The line around tiles that are over a budget, in every theme: it lies on the colours of a ramp, not on the ground."""
 
 
 class Ramp(StrEnum):
@@ -87,29 +83,18 @@ def ramp_table(ramp: Ramp, entries: int = LEVELS) -> RgbArray:
     return table
 
 
-def colour_table(ramp: Ramp, slots: Mapping[Slot, Rgb]) -> list[int]:
-    """The 256 colours of an indexed image as 0xAARRGGBB; slots that are not given are black."""
+def colour_table(ramp: Ramp, slots: Mapping[Slot, Rgb]) -> RgbArray:
+    """(256, 3): the colours of an image of slots; slots that are not given are black."""
     table = np.zeros((256, 3), dtype=np.uint8)
     table[:LEVELS] = ramp_table(ramp)
     for slot, rgb in slots.items():
         table[slot] = rgb
-    red, green, blue = (table[:, channel].astype(np.uint32) for channel in range(3))
-    packed: list[int] = (np.uint32(0xFF000000) | red << 16 | green << 8 | blue).tolist()
-    return packed
+    return table
 
 
-@lru_cache(maxsize=8)
-def hatch_slots(ramp: Ramp) -> npt.NDArray[np.uint8]:
-    """(256,): the slot of the hatch that shows on each level of a ramp; read-only.
-
-    One thin line in the stronger contrast leaves more of the colour below to be read than a line that shows everywhere.
-    """
-    slots = np.full(256, Slot.HATCH_DARK, dtype=np.uint8)
-    for level, rgb in enumerate(ramp_table(ramp).tolist()):
-        if ink_on((rgb[0], rgb[1], rgb[2])) == (255, 255, 255):
-            slots[level] = Slot.HATCH_LIGHT
-    slots.flags.writeable = False
-    return slots
+def needs_light_ink(table: RgbArray) -> npt.NDArray[np.bool_]:
+    """(n,): on which of some colours white lines show better than black ones."""
+    return np.array([ink_on((red, green, blue)) == (255, 255, 255) for red, green, blue in table.tolist()])
 
 
 def relative_luminance(rgb: Rgb) -> float:

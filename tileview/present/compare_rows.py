@@ -11,9 +11,6 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-import numpy as np
-import numpy.typing as npt
-
 from tileview.analysis.allocation_names import allocation_name
 from tileview.analysis.lifetimes import largest_bytes, live_spans
 from tileview.analysis.loads import (
@@ -510,26 +507,3 @@ class CompareSpec(TableSpec[CompareRow]):
 
 
 # -- curves ---------------------------------------------------------------------------------------------------------
-
-
-def sparkline(timeline: Timeline | None, width: int) -> npt.NDArray[np.int64]:
-    """(≤ width,): the largest total of any step that falls into each column; a peak of one step is never lost."""
-    if timeline is None or not timeline.steps or width <= 0:
-        return np.zeros(0, dtype=np.int64)
-    totals = timeline.tiles.worst()[:, 2]
-    if len(totals) <= width:
-        return totals.astype(np.int64)
-    starts = np.arange(width, dtype=np.int64) * len(totals) // width
-    return np.maximum.reduceat(totals, starts).astype(np.int64)
-
-
-def shared_top(states: Sequence[CompareState]) -> int:
-    """The top of the scale that all curves share: the largest total with its reserve, or budget, of any state."""
-    tops = [0]
-    for state in states:
-        timeline = state.timeline
-        if timeline is not None:
-            worst = timeline.tiles.worst()
-            highest = int(worst[:, 2].max()) if len(worst) else 0
-            tops.extend((highest + timeline.reserve_bytes, timeline.budget_bytes))
-    return max(tops)

@@ -251,6 +251,41 @@ def column_steps(values: ByteArray, where: Columns) -> IndexArray:
     return result
 
 
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """The columns in view: column c lies between ``edges[c]`` and ``edges[c + 1]`` (steps, fractions allowed) and shows
+    the steps of ``where``.
+    """
+
+    edges: npt.NDArray[np.float64]
+    where: Columns
+
+    def largest(self, values: ByteArray) -> ByteArray:
+        """(columns,): the largest value of each."""
+        return column_max(values, self.where)
+
+    def any(self, flags: BoolArray) -> BoolArray:
+        """(columns,): whether a flag is set anywhere in it."""
+        return column_any(flags, self.where)
+
+
+def stretch(first: float, last: float, pixels: int, steps: int) -> Stretch:
+    """The columns of the steps ``first`` … ``last``: one a step where those are wider than a pixel, else one a pixel,
+    which then shows the largest of its steps.
+    """
+    begin, end = max(int(np.floor(first)), 0), min(int(np.ceil(last)), steps)
+    if end - begin <= pixels:
+        shown = np.arange(begin, end, dtype=np.int64)
+        return Stretch(np.clip(np.arange(begin, end + 1, dtype=np.float64), first, last), Columns(shown, shown + 1))
+    return Stretch(np.linspace(first, last, pixels + 1), columns(first, last, pixels, steps))
+
+
+def runs(flags: BoolArray) -> list[tuple[int, int]]:
+    """The half-open ranges in which a flag is set."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]]).astype(np.int8)))
+    return [(int(a), int(b)) for a, b in edges.reshape(-1, 2)]
+
+
 # -- baseline ------------------------------------------------------------------------------------------------------
 
 

@@ -21,7 +21,7 @@ from tileview.model.program import Owners, Program
 from tileview.model.recipe import Recipe
 from tileview.model.sizes import U64_MAX, Size, exact_text, percent_text, size_text
 from tileview.model.tensor import Format
-from tileview.model.timeline import Timeline, TimelineValue, steps_read
+from tileview.model.timeline import Timeline, TimelineValue, steps_of_operation, steps_read
 from tileview.present.explain import (
     alias_sentence,
     budget_sentence,
@@ -167,7 +167,7 @@ def operation_details(
             asks.append("The result may take the memory of " + " or ".join(f"operand {i}" for i in plan.may_alias))
         sections.append(Paragraphs("What the plan asks and gives", tuple(asks)))
     if timeline is not None:
-        steps = [step for step in timeline.steps if step.source == operation.id]
+        steps = steps_of_operation(timeline, operation.id)
         if steps:
             lines = [
                 f"Step {step.index}: {step.kind}" + _runs(step.execution_count) + _scratch(step.scratch.total)

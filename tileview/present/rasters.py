@@ -1,17 +1,14 @@
-"""The heatmap as arrays: what a tile's number is, which colour slot it takes, where it is drawn, how cells become
-pixels.
+"""The heatmap as arrays: what a tile's number is, which colour slot it takes, what is drawn around and over it.
 
-From a timeline to a picture in four steps, each a pure function: :func:`tile_field` (bytes of every tile, and which of
-them are unavailable, absent or over), :func:`scale_for` (what the colours mean), :func:`slot_levels` (a colour slot for
-every tile) and, on a grid of cells, :func:`cell_image` (one byte a pixel, hatches included).
+From a timeline to a picture, each step a pure function: :func:`tile_field` (bytes of every tile, and which of them are
+unavailable, absent or over), :func:`scale_for` (what the colours mean), :func:`slot_levels` (a colour slot for every
+tile), and on a grid of cells :func:`on_grid` (the image), :func:`outline` and :func:`hatch_lines` (the lines over it).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
-from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,14 +16,15 @@ import numpy.typing as npt
 from tileview.analysis.overflows import tiles_over
 from tileview.core.geometry.chip import Grid
 from tileview.model.timeline import ByteArray, Timeline
-from tileview.present.colours import LEVELS, Ramp, Slot, hatch_slots
+from tileview.present.colours import LEVELS, Slot
 from tileview.present.curves import BoolArray, IndexArray, matching_steps
 from tileview.present.ticks import binary_spacing
 
 _PERIOD = 8
-"""Pixels (times the width of a line) from one line of a hatch to the next, in cells that are large enough."""
+"""Pixels along an axis from one line of a hatch to the next, in cells that are large enough."""
 
 ByteImage = npt.NDArray[np.uint8]
+FloatArray = npt.NDArray[np.float64]
 
 
 class Metric(StrEnum):
@@ -231,78 +229,68 @@ def mask_on_grid(grid: Grid, mask: BoolArray) -> BoolArray:
     return np.append(mask, False)[grid.tile]
 
 
-def cell_image(
-    cells: ByteImage,
-    over: BoolArray,
-    width: int,
-    height: int,
-    *,
-    ramp: Ramp = Ramp.VIRIDIS,
-    gap: int = 0,
-    line: int = 1,
-) -> ByteImage:
-    """(rows · height, columns · width): each cell as a block of pixels, hatched and marked where it has to be.
-
-    Tiles over a budget are hatched by diagonal lines that run across neighbouring cells, dark on light colours and
-    light on dark ones, and marked by a filled corner (one pixel in cells too small for more). Unavailable tiles carry
-    crossed lines. So both can be told from all others without colour.
+def hatch_lines(cells: IndexArray, width: float, height: float, falling: bool = False) -> FloatArray:
+    """(lines, 4): diagonal lines x0, y0, x1, y1 over some cells, in cells; they run on from cell to cell.
 
     Parameters
     ----------
-    cells : (rows, columns) uint8
-        Colour slots.
-    over : (rows, columns) bool
-    width, height : int
-        Pixels of a cell, at least 1.
-    ramp : Ramp
-        What the levels are drawn in, which decides where the hatch is dark.
-    gap : int
-        Pixels of background at the right and lower edge of every cell.
-    line : int
-        Pixels of a hatch line (more than 1 on dense screens).
+    cells : (n, 2)
+        Column and row of each cell.
+    width, height : float
+        Pixels of a cell: the lines are :data:`_PERIOD` pixels apart and rise by 45° on the screen; in small cells they
+        are closer, so that one crosses every cell.
+    falling : bool
+        Lines that fall from left to right instead.
     """
-    image = _spread(cells, width, height)
-    rows, columns = image.shape
-    # Small cells get lines so close together that one crosses every cell.
-    period = min(_PERIOD * line, max(width + height - 2, 3 * line))
-    unavailable = cells == Slot.UNAVAILABLE
-    if bool(unavailable.any()):
-        crossed = _spread(unavailable, width, height) & _diagonals(rows, columns, period, line, True)
-        np.putmask(image, crossed, Slot.UNAVAILABLE_MARK)
-    if bool(over.any()):
-        pixels = _spread(over, width, height)
-        hatch = _spread(hatch_slots(ramp)[cells], width, height)
-        np.copyto(image, hatch, where=pixels & _diagonals(rows, columns, period, line, False))
-        side = max(min(width, height) // 3, 3 * line) if min(width, height) >= 6 * line else 1
-        np.putmask(image, pixels & _corners(rows, columns, width, height, side), Slot.OVER_MARK)
-    for start in range(gap):
-        image[height - 1 - start :: height, :] = Slot.BACKGROUND
-        image[:, width - 1 - start :: width] = Slot.BACKGROUND
-    return image
+    width, height = max(width, 1.0), max(height, 1.0)
+    period = min(_PERIOD, max(width + height - 2, 3))
+    across, down = cells[:, :1], cells[:, 1:]
+    base = across * width + (-(down + 1) if falling else down) * height
+    reach = np.arange(int((width + height) / period) + 2)
+    place = (np.floor(base / period) + reach) * period - base  # on x + y of a cell, in pixels
+    left = np.clip((place - height) / width, 0.0, 1.0)
+    right = np.clip(place / width, 0.0, 1.0)
+    upper, lower = (place - left * width) / height, (place - right * width) / height
+    if falling:
+        upper, lower = 1 - upper, 1 - lower
+    lines: FloatArray = np.stack([across + left, down + upper, across + right, down + lower], axis=-1)
+    return lines[(place > 0) & (place < width + height)]
 
 
-T = TypeVar("T", bound=np.generic)
+def lines_within(lines: FloatArray, left: float, top: float, right: float, bottom: float) -> FloatArray:
+    """(lines, 4): lines x0, y0, x1, y1 as far as they lie in a rectangle; those outside are left out.
+
+    Cut by arithmetic, because not everything that shows an SVG file clips.
+    """
+    start, way = lines[:, :2], lines[:, 2:] - lines[:, :2]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        one, other = ((np.array(corner) - start) / way for corner in ((left, top), (right, bottom)))
+    enter = np.fmax(np.fmin(one, other).max(axis=1, where=way != 0, initial=0.0), 0.0)[:, None]
+    leave = np.fmin(np.fmax(one, other).min(axis=1, where=way != 0, initial=1.0), 1.0)[:, None]
+    beside = (way == 0) & ((start < (left, top)) | (start > (right, bottom)))
+    kept = (enter < leave)[:, 0] & ~beside.any(axis=1)
+    cut: FloatArray = np.concatenate([start + enter * way, start + leave * way], axis=1)[kept]
+    return cut
 
 
-def _spread(cells: npt.NDArray[T], width: int, height: int) -> npt.NDArray[T]:
-    return np.repeat(np.repeat(cells, height, axis=0), width, axis=1)
+def islands(mask: BoolArray, most: int = 5) -> BoolArray:
+    """(rows, columns): the cells of regions of at most ``most`` cells; those of a region share edges.
 
-
-@lru_cache(maxsize=8)
-def _diagonals(rows: int, columns: int, period: int, line: int, both: bool) -> BoolArray:
-    """Pixels of diagonal lines, in both directions where asked; kept, because every frame of a scrub needs the same."""
-    y = np.arange(rows, dtype=np.int32)[:, None]
-    x = np.arange(columns, dtype=np.int32)[None, :]
-    pattern = (x + y) % period < line
-    return np.asarray(pattern | ((x - y) % period < line) if both else pattern, dtype=np.bool_)
-
-
-@lru_cache(maxsize=8)
-def _corners(rows: int, columns: int, width: int, height: int, side: int) -> BoolArray:
-    """Pixels of the triangle in the upper left corner of every cell."""
-    y = np.arange(rows, dtype=np.int32)[:, None] % height
-    x = np.arange(columns, dtype=np.int32)[None, :] % width
-    return np.asarray(x + y < side, dtype=np.bool_)
+    Every cell takes the largest number of its region within ``most`` moves. A small region is then one number through
+    and through; a part of a larger one has a neighbour with another number.
+    """
+    numbers = np.zeros((mask.shape[0] + 2, mask.shape[1] + 2), dtype=np.int64)
+    inner = numbers[1:-1, 1:-1]
+    inner[mask] = np.flatnonzero(mask) + 1
+    for _ in range(most):
+        spread = np.maximum(np.maximum(numbers[:-2, 1:-1], numbers[2:, 1:-1]), np.maximum(numbers[1:-1, :-2], inner))
+        inner[:] = np.where(mask, np.maximum(spread, numbers[1:-1, 2:]), 0)
+    size = np.bincount(inner.ravel(), minlength=mask.size + 1)
+    edge = np.zeros(mask.size + 1, dtype=np.bool_)
+    for one, other in ((inner[1:], inner[:-1]), (inner[:, 1:], inner[:, :-1])):
+        apart = (one != other) & (one > 0) & (other > 0)
+        edge[one[apart]] = edge[other[apart]] = True
+    return mask & (size <= most)[inner] & ~edge[inner]
 
 
 def outline(mask: BoolArray) -> IndexArray:
@@ -325,20 +313,16 @@ def _runs(edges: BoolArray) -> IndexArray:
     return np.column_stack([starts, rows, stops, rows]).astype(np.int64)
 
 
-def cell_size(
-    rows: int, columns: int, width: int, height: int, most: int = 64, stretch: float = 1.75
-) -> tuple[int, int]:
-    """Whole pixels of a cell, width and height, so that the grid fills a pane without a cell becoming a strip.
+def fitted(rows: int, columns: int, width: float, height: float, most: float = 64, stretch: float = 1.75) -> FloatArray:
+    """(4,): x, y, width and height, in cells, that a pane shows so that the grid lies in its middle.
 
-    Cells are as large as fits, at least 1 and at most ``most`` pixels, and neither side is more than ``stretch`` times
-    the other.
+    Cells are as large as fits, at most ``most`` pixels, and neither side is more than ``stretch`` times the other.
     """
-    if rows <= 0 or columns <= 0:
-        return 1, 1
-    across, down = max(width // columns, 1), max(height // rows, 1)
-    across = min(across, max(int(down * stretch), 1), most)
-    down = min(down, max(int(across * stretch), 1), most)
-    return across, down
+    across = min(max(width, 1) / max(columns, 1), most)
+    down = min(max(height, 1) / max(rows, 1), most)
+    across, down = min(across, down * stretch), min(down, across * stretch)
+    seen = np.array([max(width, 1) / across, max(height, 1) / down])
+    return np.concatenate([(np.array([columns, rows]) - seen) / 2, seen])
 
 
 def tiles_between(grid: Grid, anchor: int, tile: int) -> tuple[int, ...]:

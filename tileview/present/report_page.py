@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -11,6 +12,9 @@ from tileview.analysis.diagnose import diagnose_fully
 from tileview.analysis.fix import FixResult, Progress, search
 from tileview.analysis.report import OperationRow, ReportInput, SwapRow, render_report
 from tileview.analysis.trials import Cancelled, never
+from tileview.core.cycles.prices import Price
+from tileview.core.cycles.words import cycles_between, exact_cycles
+from tileview.errors import WorkError
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.sizes import exact_text
 from tileview.model.timeline import Problem, Timeline, Verdict, fits_words
@@ -43,6 +47,8 @@ class ReportSubject:
     edits: Sequence[str] = ()
     known: Mapping[tuple[int, int], AlternativeResult] = field(default_factory=dict)
     """Alternatives that have been evaluated against this state already."""
+    price: Price | None = None
+    """The planner's cycles of a recipe."""
 
 
 def make_page(
@@ -61,7 +67,7 @@ def make_page(
     diagnosis = diagnose_fully(subject.verdict, subject.timeline, recipe, subject.overrides)
     return render_report(
         ReportInput(
-            subject.name,
+            os.path.basename(subject.name),
             _facts(subject),
             subject.verdict,
             subject.timeline,
@@ -85,6 +91,10 @@ def _facts(subject: ReportSubject) -> list[tuple[str, str]]:
             ("steps", f"{len(timeline.steps):,}"),
             ("values", f"{len(timeline.values):,}"),
         ]
+    if subject.price is not None:
+        facts.append(("planner's cycles", exact_cycles(subject.price.cycles)))
+    if not overrides.fusion:
+        facts.append(("", "without the compiler's fusions"))
     for name, size in (("what-if budget", overrides.budget_bytes), ("what-if reserve", overrides.reserve_bytes)):
         if size is not None:
             facts.append((name, exact_text(size)))
@@ -108,7 +118,10 @@ def _tried(
     subject: ReportSubject, recipe: Recipe, workers: int, told: Told, cancelled: Cancelled
 ) -> tuple[list[SwapRow], str]:
     """Every single swap, best first; and, where it does not fit, what a search for a fix came to."""
-    results = _results(subject, recipe, workers, told, cancelled)
+    try:
+        results = _results(subject, recipe, workers, told, cancelled)
+    except WorkError as error:
+        return [], f"Swaps were not tried: {error}."
     text = f"{len(results):,} alternatives were swapped in alone; {sum(r.fits is True for r in results):,} of them fit."
     rows = [_single(recipe, result) for result in ranked(results) if not result.in_force]
     if subject.verdict.fits or cancelled():
@@ -154,9 +167,8 @@ def _single(recipe: Recipe, result: AlternativeResult) -> SwapRow:
     plan = words_against(recipe, result.operation, result.alternative)
     verdict = result.error or "" if not result.ok else fits_words(result.fits)
     total = None if result.peak is None else result.peak.total
-    return SwapRow(
-        f"{result.operation}={result.alternative}", plan, total, result.delta_total, verdict, bool(result.fits)
-    )
+    swap = f"{result.operation}={result.alternative}"
+    return SwapRow(swap, plan, total, result.delta_total, verdict, bool(result.fits), result.delta_cycles)
 
 
 def _several(recipe: Recipe, fix: FixResult) -> SwapRow:
@@ -167,4 +179,5 @@ def _several(recipe: Recipe, fix: FixResult) -> SwapRow:
     delta = total - before if isinstance(total, int) and isinstance(before, int) else None
     plans = "; ".join(plan_words(recipe.alternatives[operation][index]) for operation, index in fix.swaps)
     swaps = " ".join(f"{operation}={index}" for operation, index in fix.swaps)
-    return SwapRow(swaps, plans, total, delta, fits_words(fix.after.fits), bool(fix.after.fits))
+    cycles = cycles_between(fix.before.cycles, fix.after.cycles)
+    return SwapRow(swaps, plans, total, delta, fits_words(fix.after.fits), bool(fix.after.fits), cycles)

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Generic, TypeVar, overload
 
+from tileview.model.names import visible
 from tileview.model.sizes import Size, Unavailable, exact_text, kib_text
 
 R = TypeVar("R")
@@ -272,6 +273,8 @@ Field = str | int | float | Unavailable | None
 """What a cell may hold: None and unavailable sizes become an empty field and the word ``unavailable``."""
 
 _FORMULA_STARTS = ("=", "+", "-", "\N{MINUS SIGN}", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+_BREAKS = "\t\r\n"
+"""Kept in a field, which is quoted for them; everything else that does not print is written as an escape."""
 _NEEDS_QUOTES = frozenset('",\r\n\t')
 
 
@@ -290,7 +293,7 @@ def field_text(field: Field) -> str:
     if isinstance(field, Unavailable):
         return "unavailable"
     if isinstance(field, str):
-        return guarded(field)
+        return guarded(visible(field, _BREAKS))
     return repr(field) if isinstance(field, float) else str(int(field))
 
 

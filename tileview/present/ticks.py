@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from tileview.model.sizes import exact_text, kib_text
 
-_UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B"))
+UNIT_BYTES = {"GiB": 1 << 30, "MiB": 1 << 20, "KiB": 1 << 10, "B": 1}
+"""Units of sizes, the largest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ def byte_ticks(low: int, high: int, most: int = 8) -> tuple[Tick, ...]:
     if high <= low:
         return (Tick(low, exact_text(low)),)
     spacing = binary_spacing(high - low, most)
-    size, unit = next(entry for entry in _UNITS if spacing >= entry[0])
+    unit, size = next(entry for entry in UNIT_BYTES.items() if spacing >= entry[1])
     first = -(-low // spacing)
     return tuple(
         Tick(index * spacing, f"{_signed(index * spacing // size)} {unit}")

@@ -10,7 +10,7 @@ from tileview.core.lowering.ledger import Ledger, Region, ValueNames
 from tileview.core.lowering.plans import PlanForm
 from tileview.core.lowering.templates import Template
 from tileview.core.lowering.valuetypes import RefusedError, TypeTable, ValueType
-from tileview.errors import PlanError
+from tileview.errors import PlanError, WorkError
 from tileview.model.graph import Operation
 from tileview.model.program import Copy, Kernel, Opaque
 
@@ -27,6 +27,7 @@ class Lowering:
         open_boundaries: frozenset[int],
         limits: HomeLimits,
         names: ValueNames,
+        most_values: int,
     ) -> None:
         self.types = types
         self.form_of = form_of
@@ -34,6 +35,7 @@ class Lowering:
         self.limits = limits
         self.names = names
         self.ledger = Ledger()
+        self.most_values = most_values
         self.unknown: list[tuple[int, str]] = []
         self.reads_parameters = False
         """A compute step reads a parameter in its home layout, where it may be rotated away from the step's result."""
@@ -46,8 +48,15 @@ class Lowering:
         Raises
         ------
         PlanError
-            Naming the operation, where its plan cannot be lowered.
+            Naming the operation, where its plan cannot be lowered; a :class:`WorkError` where the program grows larger
+            than TileView works out.
         """
+        if len(self.ledger) > self.most_values:
+            raise WorkError(
+                f"the plans before it make {len(self.ledger):,} values, more than the {self.most_values:,} that "
+                "TileView works out for a program of so many operations",
+                operation.id,
+            )
         try:
             form = self.form_of(operation, region)
             environment = region.environment
@@ -70,6 +79,8 @@ class Lowering:
                 self.reads_parameters = self.reads_parameters or any(map(parameters.__getitem__, operands))
         except RefusedError as refusal:
             raise PlanError(str(refusal), operation.id) from None
+        except WorkError as refusal:
+            raise WorkError(refusal.reason, operation.id) from None
 
     def _lower_anew(
         self, region: Region, operation: Operation, form: PlanForm, operands: list[int], key: tuple[object, ...] | None

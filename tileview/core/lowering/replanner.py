@@ -8,7 +8,8 @@ what a run with a new one gives, only faster; after a swap little more is done t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from tileview.core.lowering.compose import Composer
 from tileview.core.lowering.homes import HomeLimits, canonical_layout, flat_layout, input_format
@@ -18,7 +19,7 @@ from tileview.core.lowering.plans import PlanForm
 from tileview.core.lowering.repeat import RegionLowering, RegionUses
 from tileview.core.lowering.rotation import OwnerCopies, group_rotations
 from tileview.core.lowering.valuetypes import TypeTable, ValueType
-from tileview.errors import GraphError, PlanError
+from tileview.errors import GraphError, PlanError, WorkError
 from tileview.model.config import PipelineConfig
 from tileview.model.graph import Graph, InputKind, Operation
 from tileview.model.plan import Plan
@@ -32,6 +33,10 @@ without end.
 """
 _FORM_WEIGHT = 8
 _MOST_PLACEMENTS = 64
+_LARGE_PROGRAM, _LARGE_OPERATION = 1 << 13, 1 << 9
+"""A program may have so many values, and so many more for each plan: a tiny file can ask for any number."""
+_MANY_TILES, _MOST_NUMBERS = 1 << 13, 1 << 24
+"""On more tiles than this, a program may have so many numbers per tile in all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +73,8 @@ class Replanner:
     def __init__(self) -> None:
         self._graph: Graph | None = None
         self._setting: tuple[int, bool] = (0, False)
+        self.size = 0
+        """How many values the last program had."""
         self._forget()
 
     def lower(self, recipe: Recipe, config: PipelineConfig | None = None) -> Program:
@@ -89,14 +96,16 @@ class Replanner:
         return self._program(lowered, lowered.steps)
 
     def replan(self, recipe: Recipe, config: PipelineConfig | None = None) -> Program:
-        """The program as it is measured: lowered, copies composed. Raises as :meth:`lower` does."""
+        """The program as it is measured: lowered, copies composed, on the chip's tiles. Raises as :meth:`lower`."""
         lowered = self._lower(recipe, recipe.config if config is None else config)
-        return self._program(lowered, self._composer.compose(lowered.steps, lowered.outputs, lowered.ledger.types))
+        steps = self._composer.compose(lowered.steps, lowered.outputs, lowered.ledger.types)
+        return self._program(lowered, steps, recipe.chip_tiles)
 
-    def _program(self, lowered: _Lowered, steps: tuple[Step, ...]) -> Program:
-        return Program(
-            self._types.tile_count, self._program_inputs, lowered.outputs, lowered.values, steps, lowered.unknown
-        )
+    def _program(self, lowered: _Lowered, steps: tuple[Step, ...], chip_tiles: tuple[int, ...] = ()) -> Program:
+        values = lowered.values
+        if chip_tiles:
+            values = tuple(replace(value, owners=_on_chip(value.owners, chip_tiles)) for value in values)
+        return Program(self._types.tile_count, self._program_inputs, lowered.outputs, values, steps, lowered.unknown)
 
     # -- what is kept -----------------------------------------------------------------------------------------------
 
@@ -141,7 +150,8 @@ class Replanner:
             return self._new_form(plan, config, operation, region) if form is None else form
 
         limits = HomeLimits(config.budget_bytes, config.reserve_bytes)
-        lowering = Lowering(self._types, form_of, recipe.open_boundaries, limits, self._names)
+        most_values = _LARGE_PROGRAM + _LARGE_OPERATION * len(recipe.plans)
+        lowering = Lowering(self._types, form_of, recipe.open_boundaries, limits, self._names, most_values)
         environment = self._bind_inputs(recipe, config, lowering.ledger)
         region = Region(environment, graph.shapes, self._uses.of(graph.operations, graph.outputs))
         members = {
@@ -150,6 +160,12 @@ class Replanner:
         }
         RegionLowering(lowering, members, self._uses).lower(region, graph.operations)
         ledger = lowering.ledger
+        self.size = len(ledger)
+        if config.tile_count > _MANY_TILES and len(ledger) * config.tile_count > _MOST_NUMBERS:
+            raise WorkError(
+                f"{len(ledger):,} values on {config.tile_count:,} tiles are more numbers than TileView works out "
+                f"({_MOST_NUMBERS:,}; any program on up to {_MANY_TILES:,} tiles is)"
+            )
         placement = self._place_inputs(ledger)
         owner_copies = OwnerCopies(ledger, placement.rotations)
         steps = owner_copies.apply(region.steps, follow=lowering.reads_parameters)
@@ -252,6 +268,14 @@ class Replanner:
                 number, origin, name, counted_under, own.shape, own.precision, own.layout, group, owners
             )
         return value
+
+
+@lru_cache(maxsize=1 << 12)
+def _on_chip(owners: Owners, chip_tiles: tuple[int, ...]) -> Owners:
+    """An owner map sent through the mapping from the program's tiles to the chip's: its rotation stays."""
+    if owners.embedding is None:
+        return Owners(owners.rotation, chip_tiles)
+    return Owners(owners.rotation, tuple(chip_tiles[tile] for tile in owners.embedding))
 
 
 def _outputs(graph: Graph, region: Region) -> tuple[int, ...]:

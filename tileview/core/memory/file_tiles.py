@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from tileview.core.memory.file_rows import known_part
+from tileview.core.memory.step_table import StepTable, Usages
 from tileview.core.memory.usage import Kept, PlacedTiles
 from tileview.model.sizes import LARGEST_COUNTED_BYTES
 from tileview.model.timeline import ByteArray
@@ -16,22 +16,17 @@ from tileview.model.timeline_file import TILE_UNAVAILABLE, TimelineFile
 
 _KEPT_STEPS = 64
 _STEPS_AT_ONCE = 64
-_KEPT_TABLE_NUMBERS = 3 << 24
-"""Entries of the table of all steps that is kept once it is read (192 MiB); larger ones are read again."""
-
-
-Usages = npt.NDArray[np.int32] | npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class StepsRead:
     """Consecutive steps that have been read: ``worst`` (steps, 4) as :meth:`FileNumbers.worst` has it, and ``usage``
-    (steps, tiles, 2) in four bytes a number where they suffice, None where there are too many of them to be kept.
+    (steps, tiles, 2) in four bytes a number where they suffice.
     """
 
     first: int
     worst: ByteArray
-    usage: Usages | None
+    usage: Usages
 
 
 class FileNumbers:
@@ -51,9 +46,7 @@ class FileNumbers:
         self._worst = np.zeros((self._steps, 4), dtype=np.int64)
         self._scanned = 0
         self._deferred = False
-        self._table: Usages | None = None
-        if self._steps * self._tiles * 2 <= _KEPT_TABLE_NUMBERS:
-            self._table = np.zeros((self._steps if self._tiles else 0, self._tiles, 2), dtype=np.int32)
+        self._table = StepTable(self._steps, self._tiles)
         self._usages: Kept[int, ByteArray] = Kept(_KEPT_STEPS)
 
     def usage(self, step: int) -> ByteArray:
@@ -122,7 +115,7 @@ class FileNumbers:
         """Before anything is read: leave out the steps before ``step``, and keep no table, for a reader that only hands
         parts on."""
         self._scanned = min(step, self._steps)
-        self._table = None
+        self._table.close()
 
     def resume(self) -> None:
         """Whoever promised to read the steps will not: they are read here, when they are asked for."""
@@ -140,8 +133,8 @@ class FileNumbers:
                 tile = int(np.flatnonzero(total == total.max())[-1])
                 worst[index] = (usage[:, 0].max(), usage[:, 1].max(), total[tile], tile)
         small = usages.max(initial=0) <= np.iinfo(np.int32).max
-        compact: Usages | None = usages.astype(np.int32) if small else usages
-        part = StepsRead(first, worst, compact if self.numbers <= _KEPT_TABLE_NUMBERS else None)
+        compact: Usages = usages.astype(np.int32) if small else usages
+        part = StepsRead(first, worst, compact)
         self.take(part)
         return part
 
@@ -151,12 +144,7 @@ class FileNumbers:
         if part.first != self._scanned or end > self._steps:
             return
         self._worst[part.first : end] = part.worst
-        if part.usage is None:
-            self._table = None
-        elif self._table is not None:
-            if part.usage.dtype.itemsize > self._table.dtype.itemsize:
-                self._table = self._table.astype(np.int64)
-            self._table[part.first : end] = part.usage
+        self._table.put(part.first, part.usage)
         self._scanned = end
 
     def scan(self, steps: int) -> bool:
@@ -178,8 +166,9 @@ class FileNumbers:
     def tile_curve(self, tile: int) -> ByteArray:
         """(steps, 2): standard and interleaved bytes of one tile at every step; 0 at those not read yet."""
         self._finish()
-        if self._table is not None:
-            curve = self._table[:, tile].astype(np.int64)
+        kept = self._table.curve(tile)
+        if kept is not None:
+            curve = kept
         else:
             curve = np.zeros((self._steps, 2), dtype=np.int64)
             for step in range(self._scanned):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import hashlib
+import json
 import os
 import stat
 import tempfile
@@ -105,6 +107,15 @@ class Settings:
     def evaluate_by_itself(self, on: bool) -> None:
         self._store.setValue("evaluate", "true" if on else "false")
 
+    @property
+    def place_by_itself(self) -> bool:
+        """Whether programs are placed in the background without being asked for."""
+        return str(self._store.value("place", "true")).lower() != "false"
+
+    @place_by_itself.setter
+    def place_by_itself(self, on: bool) -> None:
+        self._store.setValue("place", "true" if on else "false")
+
     # -- window ---------------------------------------------------------------------------------------------------
 
     def _bytes(self, key: str) -> QByteArray:
@@ -144,6 +155,26 @@ class Settings:
 
     def clear_recent(self) -> None:
         self._store.remove("files/recent")
+
+    def notes(self, path: Path) -> dict[str, str]:
+        """The notes on the steps of a file, by what the step is."""
+        try:
+            found = json.loads(str(self._store.value(self._notes_key(path), "{}")))
+        except ValueError:
+            return {}
+        return {str(key): str(text) for key, text in found.items()} if isinstance(found, dict) else {}
+
+    def keep_notes(self, path: Path, notes: dict[str, str]) -> None:
+        key = self._notes_key(path)
+        if notes:
+            self._store.setValue(key, json.dumps(notes))
+        else:
+            self._store.remove(key)
+
+    @staticmethod
+    def _notes_key(path: Path) -> str:
+        """One key a file; its path holds what a key may not."""
+        return f"notes/{hashlib.sha256(str(path.absolute()).encode(errors='surrogateescape')).hexdigest()[:32]}"
 
     @property
     def folder(self) -> str:

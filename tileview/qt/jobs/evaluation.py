@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import time
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from tileview.analysis.alternatives import AlternativeResult
+from tileview.analysis.alternatives import AlternativeResult, evaluation_order, seconds_left, time_left_text
+from tileview.analysis.diagnose import verdict_place
+from tileview.analysis.relief import makers
 from tileview.model.recipe import Recipe
 from tileview.qt.base.settings import Settings
 from tileview.qt.jobs.runner import Job, Runner, failure_of
@@ -20,6 +23,8 @@ AUTOMATIC_LIMIT = 3000
 DELAY_MS = 250
 """How long the window rests after an estimate before the background work begins."""
 TASKS_A_WORKER = 6
+LARGEST_SHARE = 2000
+"""Alternatives of a task at most, about: a worker takes in one while it works on another."""
 IN_HAND = 2
 """Tasks that a worker has at a time: one that it works on, one to go on with. Which gets the rest depends on how fast
 each is."""
@@ -50,7 +55,8 @@ def share(recipe: Recipe, operations: Sequence[int]) -> Recipe:
 class Evaluation(QObject):
     """Evaluates the alternatives of the state in force.
 
-    A run belongs to one revision of the session; any edit ends it. The selected operation comes first. Results of a run
+    A run belongs to one revision of the session; any edit ends it. The selected operation comes
+    first, then those that hold memory where the verdict is decided. Results of a run
     that was overtaken are dropped by the session. ``fault`` is a (sentence, details) that the user should see.
     """
 
@@ -67,6 +73,7 @@ class Evaluation(QObject):
         self._revision = -1
         self._done = 0
         self._total = 0
+        self._begun = 0.0
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(DELAY_MS)
@@ -143,15 +150,21 @@ class Evaluation(QObject):
         self._done = 0
         self._total = sum(len(recipe.alternatives[operation]) for operation in operations)
         chosen = session.selection.operation
-        runs = [[chosen]] if chosen in operations and chosen is not None else []
-        rest = [operation for operation in operations if operation != chosen]
+        self._begun = time.monotonic()
+        timeline, verdict = session.timeline, session.verdict
+        place = None if timeline is None or verdict is None else verdict_place(verdict, timeline)
+        at_fault = () if timeline is None or place is None else makers(timeline, place)
+        shown = () if chosen is None else (chosen,)
+        early = evaluation_order(set(operations).intersection((*shown, *at_fault)), shown, at_fault)
+        runs = [[operation] for operation in early]
+        rest = list(evaluation_order(operations, shown, at_fault)[len(early) :])
         count = min(max(1, (os.cpu_count() or 1)), 4) if self._total > 16 else 1
         while len(self._runners) < count:
             runner = Runner(self, say=self._signals.message.emit)
             runner.part.connect(self._on_part)
             runner.ended.connect(self._on_ended)
             self._runners.append(runner)
-        runs += shares(recipe, rest, count * TASKS_A_WORKER)
+        runs += shares(recipe, rest, max(count * TASKS_A_WORKER, self._total // LARGEST_SHARE))
         key = (os.getpid(), id(self), self._revision)
         overrides = session.state.overrides
         self._waiting.extend(Job("evaluate", (key, share(recipe, run), overrides)) for run in runs)
@@ -170,7 +183,8 @@ class Evaluation(QObject):
     # -- what comes back ------------------------------------------------------------------------------------------
 
     def _show(self) -> None:
-        text = f"{self._done:,} of {self._total:,} alternatives"
+        left = time_left_text(seconds_left(self._done, self._total, time.monotonic() - self._begun))
+        text = ", ".join(filter(None, (f"{self._done:,} of {self._total:,} alternatives", left)))
         self._signals.work.show(WORK, text, self._done, self._total)
 
     @Slot(object, object)

@@ -20,7 +20,7 @@ from tileview.formats import open_file
 from tileview.formats.search_state import search_state_from_bytes
 from tileview.model.recipe import Overrides, Recipe
 from tileview.model.sizes import size_text
-from tileview.model.timeline import Problem
+from tileview.model.timeline import Problem, Timeline
 from tileview.model.timeline_file import TimelineFile
 from tileview.qt.jobs.process import Reporter
 from tileview.session.document import Document, edited_recipe
@@ -109,17 +109,45 @@ def fix(payload: tuple[Recipe, int, str, Overrides, int], reporter: Reporter) ->
     return search(recipe, most, Mode(mode), overrides, worker_count(), limit, told, reporter.stopped)
 
 
-def make_diagnosis(
-    payload: tuple[Recipe, Overrides, Recipe | None, dict[tuple[int, int], AlternativeResult]], reporter: Reporter
-) -> Diagnosis:
-    """Take the verdict on a recipe apart: with growth against a baseline, and with what other plans would do."""
-    recipe, overrides, before, results = payload
-    replanner = Replanner()
-    result = estimate(recipe, overrides, replanner)
+@dataclass(slots=True)
+class _Diagnosed:
+    """The recipe of the file that is diagnosed, what was lowered of it, and the last baseline with its timeline."""
+
+    recipe: Recipe
+    replanner: Replanner = field(default_factory=Replanner)
+    baseline: tuple[EditState | Recipe, Overrides, Timeline | None] | None = None
+
+    def before(self, before: EditState | Recipe, overrides: Overrides) -> Timeline | None:
+        """The timeline of a baseline: a state of the same file, or another file's recipe."""
+        if self.baseline is None or self.baseline[:2] != (before, overrides):
+            same = isinstance(before, EditState)
+            recipe = edited_recipe(self.recipe, before) if isinstance(before, EditState) else before
+            made = estimate(recipe, overrides, self.replanner if same else None).timeline
+            self.baseline = before, overrides, made
+        return self.baseline[2]
+
+
+_DIAGNOSED: list[_Diagnosed] = []
+
+Asked = tuple[EditState, EditState | Recipe | None, dict[tuple[int, int], AlternativeResult]]
+
+
+def make_diagnosis(payload: tuple[Recipe | None, Asked], reporter: Reporter) -> Diagnosis:
+    """Take the verdict on a state of a recipe apart: with growth against a baseline, and with what other plans do.
+
+    The recipe of the file comes with the first question only; it is kept, and what was lowered of it, so that the next
+    state of the same file takes little.
+    """
+    base, (state, before, results) = payload
+    if base is not None:
+        _DIAGNOSED[:] = [_Diagnosed(base)]
+    kept = _DIAGNOSED[0]
+    recipe, overrides = edited_recipe(kept.recipe, state), state.overrides
+    result = estimate(recipe, overrides, kept.replanner)
     reporter.check()
-    baseline = None if before is None else estimate(before, overrides).timeline
+    baseline = None if before is None else kept.before(before, overrides)
     reporter.check()
-    return diagnose_fully(result.verdict, result.timeline, recipe, overrides, baseline, results, replanner)
+    return diagnose_fully(result.verdict, result.timeline, recipe, overrides, baseline, results, kept.replanner)
 
 
 # -- reports ----------------------------------------------------------------------------------------------------------
@@ -163,6 +191,7 @@ def report(order: ReportOrder, reporter: Reporter) -> bytes:
         order.problems,
         order.edits,
         order.known,
+        result.price,
     )
 
     def told(done: int, total: int, what: str) -> None:

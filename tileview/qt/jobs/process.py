@@ -20,6 +20,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
@@ -39,6 +40,8 @@ TASKS: Final = {
     "fix": "tileview.qt.jobs.plan_tasks:fix",
     "report": "tileview.qt.jobs.plan_tasks:report",
     "diagnose": "tileview.qt.jobs.plan_tasks:make_diagnosis",
+    "place": "tileview.qt.jobs.place_tasks:place",
+    "place alternatives": "tileview.qt.jobs.place_tasks:place_alternatives",
 }
 """Kind of task → where it is: imported when it is first asked for, so that a file is begun without the planner."""
 
@@ -182,6 +185,23 @@ def serve() -> None:
     Server(source, target).run()
 
 
+@dataclass(frozen=True)
+class OnBase:
+    """A payload of two parts: ``base`` is large, and goes to a process once; the process keeps the last it was handed.
+
+    A job gets the pair (base or None, rest): None where it has the base already.
+    """
+
+    base: object
+    rest: object
+
+    def handed_to(self, process: ChildProcess) -> tuple[object, object]:
+        if process.base is self.base:
+            return None, self.rest
+        process.base = self.base
+        return self.base, self.rest
+
+
 class ChildProcess:
     """One child process and its pipes; used by one thread, but for :meth:`kill` and :meth:`stop`.
 
@@ -192,6 +212,8 @@ class ChildProcess:
     def __init__(self) -> None:
         package = str(Path(__file__).resolve().parents[3])
         paths = [package, *filter(None, [os.environ.get("PYTHONPATH")])]
+        self.base: object = None
+        """What the process was handed last to be kept (:class:`OnBase`)."""
         self._process = subprocess.Popen(
             [sys.executable, "-X", "utf8", "-c", "from tileview.qt.jobs.process import serve; serve()"],
             stdin=subprocess.PIPE,

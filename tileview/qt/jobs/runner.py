@@ -13,7 +13,7 @@ from typing import Final
 from PySide6.QtCore import QObject, Signal, Slot
 
 from tileview.qt.jobs.collector import HOLDS
-from tileview.qt.jobs.process import ChildProcess, Reporter, outcome_of
+from tileview.qt.jobs.process import ChildProcess, OnBase, Reporter, outcome_of
 
 ATTEMPTS: Final = 3
 """How often a task is given to a process before it is reported as lost."""
@@ -252,7 +252,8 @@ class Runner(QObject):
                 self._process = ChildProcess()
             process = self._process
         if begun is None:
-            process.send((job.token, kind, job.payload))
+            payload = job.payload.handed_to(process) if isinstance(job.payload, OnBase) else job.payload
+            process.send((job.token, kind, payload))
         while True:
             token, what, payload = process.receive()
             if token != job.token or self._closing:

@@ -56,6 +56,11 @@ class PlotAxis(pg.AxisItem):
         return [self._texts[value] for value in values]
 
 
+def byte_gutter(font: QFont, widest: str = "000.0 KiB") -> int:
+    """Pixels that an upright axis of bytes takes; a plot below it without one leaves as many free."""
+    return ceil(QFontMetricsF(font).horizontalAdvance(widest)) + 8
+
+
 class ByteAxis(PlotAxis):
     """Bytes at multiples of a power of two; ``widest`` is the longest text it makes room for."""
 
@@ -66,7 +71,7 @@ class ByteAxis(PlotAxis):
     def dress(self, theme: Theme, font: QFont, grid: bool = True) -> None:
         super().dress(theme, font, grid)
         if self.orientation in ("left", "right"):
-            self.setWidth(ceil(self._metrics.horizontalAdvance(self._widest)) + 8)
+            self.setWidth(byte_gutter(font, self._widest))
         else:
             self.setHeight(ceil(self._metrics.height()) + _TICK + 2)
 

@@ -18,6 +18,7 @@ from PySide6.QtGui import (
     QMouseEvent,
     QPainter,
     QPen,
+    QPixmapCache,
     QResizeEvent,
     QWheelEvent,
 )
@@ -39,7 +40,11 @@ _WHEEL_FACTOR: Final = 1.25
 _PAN_PART: Final = 0.15
 """How much of what is in view a key moves by."""
 
+_KEPT_KIB: Final = 32 * 1024
+"""Room for the pictures that items keep; Qt's own is too small for a large screen."""
+
 pg.setConfigOptions(antialias=False, exitCleanup=False)
+QPixmapCache.setCacheLimit(_KEPT_KIB)
 
 
 class Plot(pg.PlotWidget):
@@ -72,6 +77,7 @@ class Plot(pg.PlotWidget):
         self._place: QPointF | None = None
         self.setAccessibleName(name)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.viewport().setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.viewport().setMouseTracking(True)
         item = self.getPlotItem()
         item.hideButtons()
@@ -84,15 +90,20 @@ class Plot(pg.PlotWidget):
             item.showAxis(side, side in (axes or {}))
         self.still = Still()
         self.box.addItem(self.still, ignoreBounds=True)
-        self._over = Over(self._draw_over, item)
+        self._over = Over(self._draw_over, item, kept=True)
         self._rubber = QGraphicsRectItem()
         self._rubber.setZValue(40)
         self._rubber.hide()
         self.box.addItem(self._rubber, ignoreBounds=True)
+        item.layout.setContentsMargins(0, 0, 0, 0)
+        self.build()
         if zoom is not None:
             zoom.changed.connect(self._take_zoom)
             self._take_zoom()
         self.set_theme(theme)
+
+    def build(self) -> None:
+        """Make the items of the plot; called once, before anything is drawn."""
 
     # -- look -----------------------------------------------------------------------------------------------------
 
@@ -174,12 +185,15 @@ class Plot(pg.PlotWidget):
 
     def draw(self, painter: QPainter) -> None:
         """Draw the plot with its corner at the origin: for files."""
-        self.still.keep_picture(False)
+        kept = (self.still, self._over)
+        for one in kept:
+            one.keep_picture(False)
         size = QRectF(0, 0, self.width(), self.height())
         painter.fillRect(size, self.theme.color("background"))
         self.scene().prepareForPaint()
         self.scene().render(painter, size, size)
-        self.still.keep_picture(True)
+        for one in kept:
+            one.keep_picture(True)
 
     # -- events -----------------------------------------------------------------------------------------------------
 
@@ -294,6 +308,7 @@ class Plot(pg.PlotWidget):
         return follow
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
+        self.setFocus(Qt.FocusReason.MouseFocusReason)
         self._drag = None if event.button() == Qt.MouseButton.RightButton else self.start_drag(event)
         if self._drag is None:
             super().mousePressEvent(event)

@@ -59,28 +59,31 @@ def ribbon(edges: Floats, lower: npt.NDArray[np.generic], upper: npt.NDArray[np.
     )  # fmt: skip
 
 
-class Still(pg.GraphicsObject):
-    """What stays the same while a cursor moves, painted once: one picture is kept, not one for each curve.
-
-    Its parts are painted in their order; a part is an item in the units of the plot, or a function that draws in
-    pixels (:meth:`pixels`).
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._parts: Sequence[pg.GraphicsObject | Draw] = ()
-        self.keep_picture(True)
+class Kept(pg.GraphicsObject):
+    """An item whose picture is kept until it is told to update."""
 
     def keep_picture(self, on: bool) -> None:
         """Whether the picture is kept; not while a file is drawn."""
         mode = QGraphicsItem.CacheMode
         self.setCacheMode(mode.DeviceCoordinateCache if on else mode.NoCache)
 
+
+class Still(Kept):
+    """What stays the same while a cursor moves, painted once: one picture is kept, not one for each curve.
+
+    Its parts are items in the units of the plot, painted in their order.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._parts: Sequence[pg.GraphicsObject] = ()
+        self.keep_picture(True)
+
     @property
-    def parts(self) -> Sequence[pg.GraphicsObject | Draw]:
+    def parts(self) -> Sequence[pg.GraphicsObject]:
         return self._parts
 
-    def set_parts(self, parts: Sequence[pg.GraphicsObject | Draw]) -> None:
+    def set_parts(self, parts: Sequence[pg.GraphicsObject]) -> None:
         self._parts = tuple(parts)
         self.prepareGeometryChange()
         self.update()
@@ -89,24 +92,23 @@ class Still(pg.GraphicsObject):
         return QRectF(self.viewRect())
 
     def viewTransformChanged(self) -> None:
+        super().viewTransformChanged()
         self.prepareGeometryChange()
         self.update()
 
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
         for part in self._parts:
             painter.save()
-            if isinstance(part, pg.GraphicsObject):
-                part.paint(painter, option, widget)
-            else:
-                part(painter)
+            part.paint(painter, option, widget)
             painter.restore()
 
 
-class Over(pg.GraphicsObject):
+class Over(Kept):
     """Draws in pixels of the whole plot, axes and margins included: texts, flags, marks."""
 
-    def __init__(self, draw: Draw, parent: QGraphicsItem, above: float = 50.0) -> None:
+    def __init__(self, draw: Draw, parent: QGraphicsItem, above: float = 50.0, kept: bool = False) -> None:
         super().__init__(parent)
+        self.keep_picture(kept)
         self._draw = draw
         self._bounds = QRectF()
         self.setZValue(above)

@@ -1,4 +1,4 @@
-"""Up to four states side by side: peaks, verdicts, curves and tiles on one scale, what differs, and the linked file."""
+"""Up to four states beside one another: charts on one axis, tiles, what differs, and the linked file."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
+from tileview.analysis.fusions import agreement
 from tileview.analysis.linkage import brief, link_timelines, link_values, statement
-from tileview.present.compare_rows import MOST_STATES, CompareRow, CompareSpec, CompareState, compare_nodes, shared_top
-from tileview.present.difference_maps import difference_maps
+from tileview.present.compare_rows import MOST_STATES, CompareRow, CompareSpec, CompareState, compare_nodes
+from tileview.present.state_curves import StateCurve, state_curves
+from tileview.present.state_maps import state_maps
 from tileview.qt.base.text import safe_tip
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import RowPart, TablePart
 from tileview.qt.views.base import View
 from tileview.qt.views.compare_cards import ShownState, StateCard
+from tileview.qt.views.compare_charts import LETTERS, CompareCharts
 from tileview.qt.views.compare_tree import CompareTree
 from tileview.qt.views.going import go_where_live
 from tileview.qt.widgets.elided import ElidedLabel, WrappedLabel
@@ -24,15 +27,15 @@ from tileview.qt.widgets.node_model import NodeModel
 from tileview.session.document import edited_recipe
 from tileview.session.session import Pin, linked_timeline
 
-IN_FORCE = "in force"
-_HIGH = 260
-"""Pixels of height from which on there is room for pictures above the table."""
+CURRENT = "current"
+_BESIDE = 140
+"""Pixels of height that the view needs besides its charts."""
 _HIGHER = 440
 """Pixels of height from which on there is room for more than one line on what a linked file matches."""
 
 
 class CompareView(View):
-    """Baseline, the state in force, and pinned states or other files, side by side."""
+    """Baseline, the current state, and pinned states or other files, side by side."""
 
     title = "Compare"
     name = "compare"
@@ -45,8 +48,11 @@ class CompareView(View):
         self._statement: list[str] = []
         self._brief = ""
         self._marked: tuple[int | None, int | None] = (None, None)
+        self._curves = state_curves(())
         self.note = ElidedLabel(cut=Qt.TextElideMode.ElideRight)
-        self.cards = [StateCard(bridge.theme, self) for _ in range(MOST_STATES)]
+        self.cards = [StateCard(self) for _ in range(MOST_STATES)]
+        self.charts = CompareCharts(bridge.theme, self)
+        self.charts.step_wanted.connect(self._go_to_step)
         row = QHBoxLayout()
         row.setSpacing(8)
         for position, card in enumerate(self.cards):
@@ -60,21 +66,24 @@ class CompareView(View):
         self.tree.setMinimumHeight(60)
         self.tree.picked.connect(self._pick)
         self.link_label = WrappedLabel()
-        self.pin_button = self._button("Pi&n the state in force …", "Keep it for comparison, with a name", self.pin)
-        self.other_button = self._button("Compare with a f&ile …", "Put another file beside", self.compare_with)
+        self.pin_button = self._button("Pi&n current …", "Keep the current state for comparison, with a name", self.pin)
+        self.other_button = self._button("Add a f&ile …", "Put another file beside", self.compare_with)
+        self.earlier_button = self._button("Add the &version before the reload", "", self.compare_with_earlier)
         self.lead_focus(self.tree)
         buttons = QHBoxLayout()
         buttons.addWidget(self.pin_button)
         buttons.addWidget(self.other_button)
+        buttons.addWidget(self.earlier_button)
         buttons.addWidget(self.note, 1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(4, 4, 4, 4)
         layout.setSpacing(4)
         layout.addLayout(buttons)
         layout.addLayout(row)
-        layout.addWidget(self.tree, 1)
+        layout.addWidget(self.charts, 3)
+        layout.addWidget(self.tree, 2)
         layout.addWidget(self.link_label)
-        self._pin_action = QAction("Pin the state in force for comparison", self)
+        self._pin_action = QAction("Pin the current state for comparison", self)
         self._pin_action.triggered.connect(self.pin)
         self._rebuild()
 
@@ -102,6 +111,7 @@ class CompareView(View):
 
     def on_selection(self) -> None:
         selection = self.session.selection
+        self._show_cursor()
         marked = (selection.allocation, selection.operation)
         if marked != self._marked:
             self._marked = marked
@@ -121,10 +131,9 @@ class CompareView(View):
         self._fit_height()
 
     def _fit_height(self) -> None:
-        """In a low dock the table takes the room of the pictures, and the statement on the link that of a line."""
-        is_high, is_whole = self.height() >= _HIGH, self.height() >= _HIGHER
-        for card in self.cards:
-            card.show_pictures(is_high, self.height() // 8 if is_whole else 0)
+        """In a low dock the table takes the room of the charts, and the statement on the link that of a line."""
+        is_whole = self.height() >= _HIGHER
+        self.charts.setVisible(bool(self._shown) and self.height() >= self.charts.needed_height() + _BESIDE)
         statement = "\n".join(self._statement)
         self.link_label.setText(statement if is_whole else self._brief)
         self.link_label.setToolTip("" if is_whole else safe_tip(statement))
@@ -135,7 +144,7 @@ class CompareView(View):
         return [shown.state for shown in self._shown]
 
     def _gather(self) -> list[ShownState]:
-        """Baseline, the state in force where it is none of the others, then the newest pins; four at most."""
+        """Baseline, the current state where it is none of the others, then the newest pins; four at most."""
         session = self.session
         shown: list[ShownState] = []
         baseline, pins = session.baseline, session.pins
@@ -146,7 +155,7 @@ class CompareView(View):
         document, estimate = session.document, session.estimate
         kept = [baseline, *pins]
         if document is not None and estimate is not None and not any(map(self._is_in_force, kept)):
-            current = Pin(IN_FORCE, document, session.state, estimate)
+            current = Pin(CURRENT, document, session.state, estimate)
             shown.append(ShownState(_state(current), None, False, None, True))
         newest = others[len(shown) - MOST_STATES :]
         shown.extend(ShownState(_state(pin), pin, False, index, self._is_in_force(pin)) for index, pin in newest)
@@ -180,6 +189,9 @@ class CompareView(View):
         self._show_cards()
         self.note.setText(self._note(len(states)))
         self.pin_button.setEnabled(self.session.is_current)
+        earlier = self.session.earlier
+        self.earlier_button.setVisible(earlier is not None and earlier not in self.session.pins)
+        self.earlier_button.setToolTip("" if earlier is None else f"Put it beside: {earlier.name}")
         self._show_selected(scroll=False)
 
     def _note(self, count: int) -> str:
@@ -193,12 +205,32 @@ class CompareView(View):
 
     def _show_cards(self) -> None:
         states = self.states()
-        top, maps = shared_top(states), difference_maps(states)
         for position, card in enumerate(self.cards):
             card.setVisible(position < len(self._shown))
             if position < len(self._shown):
-                card.show_state(self._shown[position], top, maps[position], self.bridge.theme)
+                card.show_state(self._shown[position], LETTERS[position], self.bridge.theme)
+        self._curves = state_curves(states)
+        names = [shown.title for shown in self._shown]
+        self.charts.show_states(names, self._curves, state_maps(states), self.bridge.theme)
+        self._show_cursor()
         self._fit_height()
+
+    def _current_curve(self) -> StateCurve | None:
+        """The curve of the timeline that the session's steps are those of."""
+        for shown, curve in zip(self._shown, self._curves.curves, strict=False):
+            if shown.state.timeline is self.session.timeline:
+                return curve
+        return None
+
+    def _show_cursor(self) -> None:
+        curve, step = self._current_curve(), self.session.selection.step
+        self.charts.set_cursor(None if curve is None or step is None else curve.place_of(step))
+
+    def _go_to_step(self, place: int) -> None:
+        """Select the last of the current state's steps that stand at a step of the first state."""
+        curve = self._current_curve()
+        if curve is not None and bool(curve.there[place]):
+            self.session.select_step(int(curve.ranges[place, 1]) - 1)
 
     def link_statement(self) -> list[str]:
         """What matches between the open file and the one linked to it; empty where none is."""
@@ -214,7 +246,12 @@ class CompareView(View):
         linkage = link_timelines(recipe.graph, recipe.config.tile_count, estimated, file)
         head = f"Linked: {document.name} and {linked.name}"
         self._brief = f"Linked: {brief(linkage)}"
-        return [head, *statement(linkage, link_values(estimated), link_values(file))]
+        lines = [head, *statement(linkage, link_values(estimated), link_values(file))]
+        states = (self.session.estimate, *(pin.estimate for pin in self.session.pins))
+        made = next((one for one in states if one is not None and one.timeline is estimated), None)
+        if made is not None and made.fusion is not None:
+            lines.append(f"{agreement(made.fusion, file).text}.")
+        return lines
 
     def _show_selected(self, scroll: bool = True) -> None:
         """Mark the row of the selected allocation, else that of the selected operation, where there is one."""
@@ -246,12 +283,18 @@ class CompareView(View):
     # -- user -----------------------------------------------------------------------------------------------------
 
     def pin(self) -> None:
-        """Ask for the state in force to be kept, under a name that the user gives."""
+        """Ask for the current state to be kept, under a name that the user gives."""
         self.bridge.requested.emit("pin", None)
 
     def compare_with(self) -> None:
         """Ask for another file to stand beside."""
         self.bridge.requested.emit("compare_with", None)
+
+    def compare_with_earlier(self) -> None:
+        """Put what the file held before it was read again beside the others."""
+        earlier = self.session.earlier
+        if earlier is not None:
+            self.session.add_pin(earlier)
 
     def _on_asked(self, word: str) -> None:
         """Do with a card's state what its menu says."""
@@ -303,7 +346,8 @@ class CompareView(View):
 
     def picture_parts(self, whole: bool = False) -> Sequence[Part]:
         cards = [card.part() for card in self.cards if card.isVisibleTo(self)]
-        return (RowPart(cards), TablePart(self.tree, self.bridge.theme))
+        charts = (self.charts.part(),) if self.charts.isVisibleTo(self) else ()
+        return (RowPart(cards), *charts, TablePart(self.tree, self.bridge.theme))
 
 
 def _state(pin: Pin) -> CompareState:

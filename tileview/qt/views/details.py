@@ -14,7 +14,7 @@ from tileview.analysis.lifetimes import Lives
 from tileview.analysis.linkage import Counterparts
 from tileview.analysis.words import kind_words
 from tileview.model.program import DIRECT_OWNERS
-from tileview.model.timeline import Timeline, fullest_tile
+from tileview.model.timeline import Timeline, fullest_tile, steps_of_operation
 from tileview.present.detail_sections import (
     Paragraphs,
     allocation_details,
@@ -253,7 +253,7 @@ class DetailsView(View):
     def _steps_only(self, operation: int) -> tuple[Paragraphs, ...]:
         """What a timeline without a recipe says of an operation."""
         timeline = self.session.timeline
-        steps = [] if timeline is None else [step for step in timeline.steps if step.source == operation]
+        steps = [] if timeline is None else steps_of_operation(timeline, operation)
         lines = [f"Step {step.index}: {step.operation}" for step in steps[:_MOST_STEPS]]
         if len(steps) > _MOST_STEPS:
             lines.append(f"and {len(steps) - _MOST_STEPS} more")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import logging.handlers
+import os
 import platform
+import re
 import sys
 import threading
 import traceback
@@ -46,6 +48,9 @@ def _where_logged() -> str:
         return f"The details are in {log_path()} too."
     except OSError:
         return "No log file can be written here."
+
+
+_LOST_DISPLAY = re.compile(r"The (X11|Wayland) connection broke|The Wayland connection experienced a fatal error")
 
 
 class FaultHandler(QObject):
@@ -115,6 +120,10 @@ class FaultHandler(QObject):
     def _on_qt_message(self, kind: QtMsgType, context: object, message: str) -> None:
         level = {QtMsgType.QtWarningMsg: logging.WARNING, QtMsgType.QtCriticalMsg: logging.ERROR}
         LOGGER.log(level.get(kind, logging.INFO), "Qt: %s", message)
+        if _LOST_DISPLAY.match(message):  # Qt ends the process right after this, with 1: "does not fit"
+            sys.stderr.write("tileview: the connection to the display is lost\n")
+            sys.stderr.flush()
+            os._exit(2)
 
     # -- what is shown --------------------------------------------------------------------------------------------
 

@@ -82,9 +82,9 @@ class Welcome(QWidget):
         column.addLayout(self._heading())
         column.addWidget(
             plain_label(
-                "Open a recipe (search state, version 6) or a memory timeline (version 1, 2 or 3), or drop files or a "
-                "folder of dumps here. The window then says whether the program fits, what overflowed where and why, "
-                "and which alternatives would make it fit.",
+                "Open a recipe (search state, version 6, 7 or 8) or a memory timeline (version 1, 2 or 3), or drop "
+                "files or a folder of dumps here. The window then says whether the program fits, what overflowed "
+                "where and why, and which alternatives would make it fit.",
                 self,
             )
         )

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QMenu, QSizePolicy, QSpinBox
 
 from tileview.present.colours import Ramp
 from tileview.present.rasters import Metric, ScaleMode
-from tileview.qt.views.tiles.text import METRIC_NAMES
+from tileview.qt.views.tiles.words import METRIC_NAMES
 from tileview.qt.widgets.elided import ElidedLabel
 from tileview.qt.widgets.flow import FlowLayout
 
@@ -173,7 +173,7 @@ class TilesControls(QWidget):
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(button)
         self.follow_action = menu.addAction("Show the selected allocation's bytes when it is selected")
-        self.groups_action = menu.addAction("Show which tiles are alike")
+        self.groups_action = menu.addAction("Show which tiles are identical")
         menu.addSeparator()
         ramps = (Ramp.VIRIDIS, Ramp.CIVIDIS)
         self.ramp_actions = {ramp: menu.addAction(f"Colours: {ramp.value.title()}") for ramp in ramps}

@@ -1,4 +1,4 @@
-"""The strip that says which tiles are alike, as one sentence whose parts can be chosen."""
+"""The strip that says which tiles are identical, as one sentence whose parts can be chosen."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SCAN_SECONDS = 0.008
 
 
 class GroupStrip(QWidget):
-    """``1,408 tiles alike, 63 alike, 1 alone``: each part selects its tiles; what has no room stands in a menu.
+    """``1,408 identical tiles, 63 identical, 1 unique``: each part selects its tiles; what has no room is in a menu.
 
     Groups at one step are found at once, those over all steps a few steps at a time between events. A hidden strip does
     nothing.
@@ -35,7 +35,7 @@ class GroupStrip(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName("Tiles that are alike")
+        self.setAccessibleName("Identical tiles")
         self._groups: tuple[TileGroup, ...] = ()
         self._parts: tuple[GroupPart, ...] = ()
         self._timeline: Timeline | None = None
@@ -53,31 +53,31 @@ class GroupStrip(QWidget):
         self.scope = QComboBox(self)
         self.scope.addItem("At this step", False)
         self.scope.addItem("At all steps", True)
-        self.scope.setToolTip("Tiles are alike that hold the same standard and the same interleaved bytes")
+        self.scope.setToolTip("Identical tiles hold the same standard and the same interleaved bytes")
         self.scope.setAccessibleName("Steps over which tiles are compared")
         self.scope.currentIndexChanged.connect(self._restart)
-        self._label = QLabel(self)
-        self._buttons = [self._button() for _ in range(_PARTS)]
-        self._more = self._button()
-        self._more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self._menu = QMenu(self)
-        self._menu.aboutToShow.connect(self._fill_menu)
-        self._menu.triggered.connect(self._from_menu)
-        self._more.setMenu(self._menu)
+        self.label = QLabel(self)
+        self.buttons = [self._button() for _ in range(_PARTS)]
+        self.more = self._button()
+        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.menu = QMenu(self)
+        self.menu.aboutToShow.connect(self._fill_menu)
+        self.menu.triggered.connect(self._from_menu)
+        self.more.setMenu(self.menu)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
         row.addWidget(self.scope)
         row.addSpacing(4)
-        row.addWidget(self._label)
-        for button in (*self._buttons, self._more):
+        row.addWidget(self.label)
+        for button in (*self.buttons, self.more):
             row.addWidget(button)
         row.addStretch(1)
 
     def _button(self) -> QToolButton:
         button = QToolButton(self)
         button.setAutoRaise(True)
-        button.setAccessibleName("Select tiles that are alike")
+        button.setAccessibleName("Select identical tiles")
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         font = button.font()
         font.setUnderline(True)
@@ -87,7 +87,7 @@ class GroupStrip(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Parts look like what can be followed: in the accent colour, underlined."""
-        for button in (*self._buttons, self._more):
+        for button in (*self.buttons, self.more):
             palette = QPalette(button.palette())
             palette.setColor(QPalette.ColorRole.ButtonText, theme.color("accent"))
             button.setPalette(palette)
@@ -100,13 +100,18 @@ class GroupStrip(QWidget):
         return bool(self.scope.currentData())
 
     @property
+    def is_searching(self) -> bool:
+        """Whether the groups over all steps are being found."""
+        return self._timer.isActive()
+
+    @property
     def groups(self) -> tuple[TileGroup, ...]:
         return self._groups
 
     @property
     def sentence(self) -> str:
         """What can be read: the parts shown, and how many groups stand in the menu."""
-        texts = [button.text() for button in (*self._buttons, self._more) if not button.isHidden()]
+        texts = [button.text() for button in (*self.buttons, self.more) if not button.isHidden()]
         return " ".join(texts)
 
     # -- finding --------------------------------------------------------------------------------------------------
@@ -159,10 +164,10 @@ class GroupStrip(QWidget):
     def show_groups(self, groups: Sequence[TileGroup], unfinished: bool) -> None:
         """The groups found; ``unfinished`` while steps remain to be compared."""
         groups = tuple(groups)
-        said = self._label.text()
-        self._label.setText("comparing…" if unfinished else "known part:" if groups and self._is_partial() else "")
-        self._label.setVisible(bool(self._label.text()))
-        if groups == self._groups and said == self._label.text():
+        said = self.label.text()
+        self.label.setText("comparing…" if unfinished else "known part:" if groups and self._is_partial() else "")
+        self.label.setVisible(bool(self.label.text()))
+        if groups == self._groups and said == self.label.text():
             return
         self._groups = groups
         self._parts = group_parts(groups)
@@ -186,19 +191,19 @@ class GroupStrip(QWidget):
         """Show as many parts as there is room for beside the menu of the others."""
         parts = self._parts
         room = self.width() - self.scope.sizeHint().width() - 8
-        if not self._label.isHidden():
-            room -= self._label.sizeHint().width()
+        if not self.label.isHidden():
+            room -= self.label.sizeHint().width()
         shown, brief = self._fitting(room, False), False
         if shown < min(len(parts), 2):
             shown, brief = self._fitting(room, True), True
-        for index, button in enumerate(self._buttons):
+        for index, button in enumerate(self.buttons):
             button.setVisible(index < shown)
             if index < shown:
                 last = index == len(parts) - 1
                 self._set_button(button, parts[index].text if last else f"{parts[index].text},", parts[index].members)
         rest = parts[shown:]
-        self._more.setVisible(bool(rest))
-        self._set_button(self._more, self._rest_text(shown, brief), "A menu of the other groups")
+        self.more.setVisible(bool(rest))
+        self._set_button(self.more, self._rest_text(shown, brief), "A menu of the other groups")
 
     def _fitting(self, room: int, brief: bool) -> int:
         """How many parts have room beside the menu of the others."""
@@ -208,9 +213,9 @@ class GroupStrip(QWidget):
         return shown
 
     def _rest_text(self, shown: int, brief: bool) -> str:
-        """``24 more groups, 345 tiles``, in brief ``24 more``; tiles that are alone count as groups of one."""
+        """``24 more groups, 345 tiles``, in brief ``24 more``; unique tiles count as groups of one."""
         tiles = sum(len(part.tiles) for part in self._parts[shown:])
-        alone = sum(len(part.tiles) - 1 for part in self._parts[shown:] if part.text.endswith("alone"))
+        alone = sum(len(part.tiles) - 1 for part in self._parts[shown:] if part.is_unique)
         groups = len(self._parts) - shown + alone
         if brief:
             return f"{groups:,} more"
@@ -218,7 +223,7 @@ class GroupStrip(QWidget):
 
     def _widths(self, shown: int, brief: bool) -> list[int]:
         """What so many parts and the menu of the others would take."""
-        metrics, edge = self._more.fontMetrics(), 12
+        metrics, edge = self.more.fontMetrics(), 12
         widths = [metrics.horizontalAdvance(f"{part.text},") + edge for part in self._parts[:shown]]
         if shown < len(self._parts):
             widths.append(metrics.horizontalAdvance(self._rest_text(shown, brief)) + edge + 12)
@@ -234,19 +239,19 @@ class GroupStrip(QWidget):
 
     def _fill_menu(self) -> None:
         """Made when it is opened: there may be a thousand groups at every step."""
-        self._menu.clear()
-        shown = sum(not button.isHidden() for button in self._buttons)
+        self.menu.clear()
+        shown = sum(not button.isHidden() for button in self.buttons)
         for index in range(shown, min(len(self._parts), shown + _MENU_ENTRIES)):
-            action = self._menu.addAction(f"{self._parts[index].text}: {self._parts[index].members}")
+            action = self.menu.addAction(f"{self._parts[index].text}: {self._parts[index].members}")
             action.setData(index)
         left = len(self._parts) - shown - _MENU_ENTRIES
         if left > 0:
-            self._menu.addAction(f"{left:,} smaller groups").setEnabled(False)
+            self.menu.addAction(f"{left:,} smaller groups").setEnabled(False)
 
     def _clicked(self) -> None:
         sender = self.sender()
-        if isinstance(sender, QToolButton) and sender in self._buttons:
-            self._choose(self._buttons.index(sender))
+        if isinstance(sender, QToolButton) and sender in self.buttons:
+            self._choose(self.buttons.index(sender))
 
     def _from_menu(self, action: QAction) -> None:
         if isinstance(action.data(), int):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tileview.model.timeline import Timeline
 from tileview.present.curves import IndexArray
-from tileview.present.difference_maps import DifferenceScale
 from tileview.present.rasters import Metric, Scale, ScaleMode, TileField, scale_for
+from tileview.present.state_maps import DifferenceScale
 
 
 class MetricScales:

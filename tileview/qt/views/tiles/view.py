@@ -6,28 +6,51 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
-from PySide6.QtGui import QAction, QResizeEvent
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QAction, QContextMenuEvent, QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
+from tileview.analysis.tile_groups import identical_tiles
 from tileview.core.geometry.chip import Grid, grid
 from tileview.model.config import CHIP_TILES
-from tileview.model.timeline import Timeline
+from tileview.model.sizes import kib_text
+from tileview.model.timeline import Timeline, last_largest
 from tileview.present.colours import Ramp
 from tileview.present.curves import IndexArray, matching_steps
-from tileview.present.rasters import Metric, Scale, ScaleMode, TileField, slot_levels, tile_field, unavailable_at
-from tileview.qt.base.theme import Theme
+from tileview.present.rasters import (
+    Metric,
+    Scale,
+    ScaleMode,
+    TileField,
+    neighbour,
+    slot_levels,
+    tile_field,
+    tiles_between,
+    unavailable_at,
+)
+from tileview.present.tables import signed_kib
 from tileview.qt.jobs.session_signals import SessionSignals
+from tileview.qt.plot.legend import Legend
 from tileview.qt.plot.picture import Part
-from tileview.qt.views.base import View, action_of
+from tileview.qt.views.base import View, action_of, show_menu
 from tileview.qt.views.tiles.bars import LoadBars
+from tileview.qt.views.tiles.choosing import TileChoice
 from tileview.qt.views.tiles.controls import LineLabel, Picture, TilesControls
 from tileview.qt.views.tiles.groups import GroupStrip
-from tileview.qt.views.tiles.legend import ColourBar
+from tileview.qt.views.tiles.items import legend_of
 from tileview.qt.views.tiles.map import TileMap
-from tileview.qt.views.tiles.moves import TileMoves
 from tileview.qt.views.tiles.scales import MetricScales
-from tileview.qt.views.tiles.series import bar_layers, scale_marks, series_names
-from tileview.qt.views.tiles.text import METRIC_NAMES, headline, tile_tip, tiles_csv, value_text
+from tileview.qt.views.tiles.words import (
+    METRIC_NAMES,
+    bar_entries,
+    bar_layers,
+    headline,
+    legend_entries,
+    scale_marks,
+    tile_tip,
+    tiles_csv,
+    value_text,
+)
 
 
 class TilesView(View):
@@ -44,10 +67,8 @@ class TilesView(View):
         self._ramp = Ramp.VIRIDIS
         self._scales = MetricScales()
         self._root: int | None = None
-        self._headline = ""
         self._field: TileField | None = None
         self._matches: tuple[Timeline, Timeline, IndexArray] | None = None
-        self.moves = TileMoves(self)
         self._build()
         bridge.hovered.connect(self._hovered_elsewhere)
         self.refresh()
@@ -55,6 +76,7 @@ class TilesView(View):
     # -- widgets --------------------------------------------------------------------------------------------------
 
     def _build(self) -> None:
+        theme = self.bridge.theme
         self.controls = controls = TilesControls(self)
         controls.metric_chosen.connect(self.set_metric)
         controls.picture_chosen.connect(self._choose_picture)
@@ -63,25 +85,28 @@ class TilesView(View):
         controls.known_toggled.connect(self.refresh)
         controls.ramp_chosen.connect(self.set_ramp)
         controls.groups_toggled.connect(self._show_groups)
-        self._line = LineLabel(controls)
-        controls.add_line(self._line)
-        self.map = TileMap(self.bridge.theme, self.tip, self)
+        self.line = LineLabel(controls)
+        controls.add_line(self.line)
+        self.map, self.bars = TileMap(theme, self.tip), LoadBars(theme, self.tip)
         controls.fit_wanted.connect(self.map.fit)
-        self.bars = LoadBars(self.bridge.theme, self.tip, self)
+        self.choice = TileChoice(self.session, self._range_of, self)
+        self.choice.cursor_moved.connect(self._show_cursor)
+        self.choice.arrived.connect(self.map.show_tile)
         for picture in (self.map, self.bars):
-            picture.picked.connect(self.moves.picked)
-            picture.toggled.connect(self.moves.toggle)
-            picture.pointed.connect(self._pointed)
-            picture.cleared.connect(self.moves.clear)
-            picture.all_wanted.connect(self.moves.select_all)
-        self.map.moved.connect(self.moves.moved)
-        self.bars.moved.connect(self.moves.moved_along)
+            picture.picked.connect(self.choice.click)
+            picture.toggled.connect(self.choice.toggle)
+            picture.cleared.connect(self.choice.clear)
+            picture.tile_pointed.connect(self._pointed)
+            picture.all_wanted.connect(self._select_all)
+        self.map.moved.connect(self._move_on_map)
+        self.bars.moved.connect(self._move_along)
         self._stack = QStackedWidget(self)
         self._stack.addWidget(self.map)
         self._stack.addWidget(self.bars)
-        self.legend = ColourBar(self.bridge.theme, self)
-        self.groups = GroupStrip(self.bridge.theme, self)
-        self.groups.chosen.connect(self.moves.choose)
+        self.legend = Legend(self)
+        self.legend.setAccessibleName("Legend of the tiles")
+        self.groups = GroupStrip(theme, self)
+        self.groups.chosen.connect(self.choice.choose)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(6, 4, 6, 4)
         layout.setSpacing(3)
@@ -155,32 +180,25 @@ class TilesView(View):
         ramp = Ramp.DIFFERENCE if scale.diverging else self._ramp
         self.map.set_ramp(ramp)
         self.map.set_grid(self.grid)
+        marks = scale_marks(timeline, self._metric)
         if self.on_map:
             self.map.set_cells(slot_levels(field, scale), field.over)
+            self.map.set_scale(scale, marks)
         else:
             self._show_bars(timeline, field, scale)
         self._show_selection()
-        if self.on_map or field.missing:
-            self.legend.set_scale(scale, ramp, scale_marks(timeline, self._metric))
-        else:
-            self.legend.set_series(series_names(bar_layers(timeline, field), field.metric))
-        self.legend.set_counts(
-            int(field.over.sum()),
-            timeline.tile_count if field.missing else 0,
-            int(field.absent.sum()) if self._metric is Metric.ALLOCATION and not field.missing else None,
-        )
         self.groups.follow(timeline, step)
 
     def _show_nothing(self) -> None:
         estimate = self.session.estimate
         if estimate is not None:
-            self._line.show_text(f"No timeline: {estimate.verdict.text}")
+            self.line.show_text(f"No timeline: {estimate.verdict.text}")
         else:
-            self._line.show_text("No estimate yet" if self.session.document is not None else "Nothing is open")
+            self.line.show_text("No estimate yet" if self.session.document is not None else "Nothing is open")
         self.map.set_grid(grid(0))
         self.map.set_cells(np.zeros(0, dtype=np.uint8), np.zeros(0, dtype=np.bool_))
         self.bars.set_message("No tiles to show")
-        self.legend.set_counts(0, 0, None)
+        self.legend.set_entries(())
         self.groups.follow(None, None)
 
     def _show_bars(self, timeline: Timeline, field: TileField, scale: Scale) -> None:
@@ -202,21 +220,36 @@ class TilesView(View):
         if root is not None and self._metric is not Metric.ALLOCATION and root not in timeline.unavailable_roots:
             held = timeline.tiles.allocation(root) > 0
         self.map.set_held(held)
-        text = headline(timeline, field, selection.tile, root)
-        if len(selection.tiles) > 1:
-            text += f" · {len(selection.tiles):,} tiles selected"
-        self._headline = text
-        self._line.show_text(text)
+        self._show_legend(timeline, field)
+        text = headline(timeline, field, root)
+        self.line.show_text(text)
         for picture in (self.map, self.bars):
-            picture.setAccessibleDescription(text)
+            picture.set_description("; ".join([text, *self.legend.texts[1:]]))
 
-    def say_cursor(self) -> None:
-        """Tell the tile that the cursor has come to: what it holds, and how it is chosen."""
-        cursor, field = self.moves.cursor, self._field
+    def _show_legend(self, timeline: Timeline, field: TileField) -> None:
+        scale = self.scale()
+        entries = legend_entries(field, self.grid, self.session.selection.tiles)
+        words: list[str] = []
+        if not self.on_map and not field.missing:
+            entries = [*bar_entries(timeline, field), *entries]
+        elif scale is not None:
+            write = signed_kib if scale.diverging else kib_text
+            words = [f"{write(scale.low)} to {write(scale.high)}"]
+            words += [f"{name} {kib_text(size)}" for size, name in scale_marks(timeline, self._metric)]
+        self.legend.set_entries(legend_of(entries, self.bridge.theme))
+        self.legend.setAccessibleDescription("; ".join([*words, *self.legend.texts]))
+
+    def _show_cursor(self, cursor: int | None) -> None:
+        """Show and tell the tile that the cursor has come to: what it holds, and how it is chosen."""
+        self.map.set_cursor(cursor)
+        self.bars.set_cursor(cursor)
+        field = self._field
         if cursor is not None and field is not None and cursor < len(field.values):
             text = f"L{cursor}{'' if field.missing else f': {value_text(field, cursor)}'} (Space: select or not)"
-            self._line.show_text(f"{text} · {self._headline}")
-            self.map.setAccessibleDescription(text)
+            self.line.show_text(text)
+            self.map.set_description(text)
+        elif field is not None:
+            self._show_selection()
 
     def _baseline(self) -> Timeline | None:
         pin = self.session.baseline
@@ -298,12 +331,11 @@ class TilesView(View):
         self.groups.set_shown(self.controls.groups_action.isChecked() and high_enough)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Give the tiles the height they need first: the legend becomes one line, then groups and legend give way."""
+        """Give the tiles the height they need first: groups and legend give way."""
         super().resizeEvent(event)
         height, line = self.height(), self.fontMetrics().height()
-        self.legend.set_low(height < 19 * line)
         self.legend.setVisible(height >= 10 * line)
-        self._line.set_beside(24 if height < 19 * line else None)
+        self.line.set_beside(24 if height < 26 * line else None)
         self._show_groups()
 
     def fit(self) -> None:
@@ -316,16 +348,82 @@ class TilesView(View):
         if tile is not None:
             self.map.centre_on(tile)
 
+    # -- tiles ----------------------------------------------------------------------------------------------------
+
+    def _move_on_map(self, across: int, down: int, modifiers: Qt.KeyboardModifier) -> None:
+        tile, field = self.choice.at, self._field
+        if field is not None:
+            found = last_largest(field.values) if tile is None else neighbour(self.grid, tile, across, down)
+            self.choice.step_to(found, modifiers)
+
+    def _move_along(self, places: int, modifiers: Qt.KeyboardModifier) -> None:
+        """Go so many places along the order of the bars."""
+        tile, order = self.choice.at, self.bars.order
+        if order:
+            place = None if tile is None else self.bars.place_of(tile)
+            found = order[0 if place is None else min(max(place + places, 0), len(order) - 1)]
+            self.choice.step_to(found, modifiers)
+
+    def _range_of(self, anchor: int, tile: int) -> tuple[int, ...]:
+        """A range on the map, or along the order of the bars."""
+        if self.on_map:
+            return tiles_between(self.grid, anchor, tile)
+        low, high = sorted((self.bars.place_of(anchor) or 0, self.bars.place_of(tile) or 0))
+        return (*(other for other in self.bars.order[low : high + 1] if other != tile), tile)
+
+    def select_worst(self) -> None:
+        """Select the last tile with the largest value."""
+        field = self._field
+        if field is not None and not field.missing:
+            self.choice.step_to(last_largest(field.values), Qt.KeyboardModifier.NoModifier)
+
+    def _select_all(self) -> None:
+        if self.timeline is not None:
+            self.session.select_tiles(tuple(range(self.timeline.tile_count)))
+
+    def select_identical(self, tile: int) -> None:
+        """Select the tiles that hold the same standard and the same interleaved bytes as one at the step shown."""
+        timeline, field = self.timeline, self._field
+        if timeline is not None and field is not None:
+            self.choice.choose(identical_tiles(timeline, field.step, tile))
+
+    def tile_actions(self, tile: int) -> list[QAction]:
+        """What a context menu offers for a tile."""
+        return [
+            action_of(self, f"&Select the tiles identical to L{tile}", partial(self.select_identical, tile)),
+            action_of(self, "Show its &allocations", partial(self._show_allocations, tile)),
+            action_of(self, f"&Copy name (L{tile})", partial(_copy, f"L{tile}")),
+            action_of(self, "Copy its &figures", partial(_copy, self.tip(tile))),
+        ]
+
+    def _show_allocations(self, tile: int) -> None:
+        self.choice.choose((tile,))
+        self.bridge.requested.emit("show_view", "allocations")
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        picture = self.map if self.on_map else self.bars
+        place = picture.mapFromGlobal(event.globalPos())
+        tile = picture.tile_at(QPointF(place)) if picture.rect().contains(place) else None
+        actions = [] if tile is None or self._field is None else self.tile_actions(tile)
+        show_menu(self, [*actions, *self.menu_actions()], event.globalPos())
+
     def _pointed(self, tile: int | None) -> None:
         self.bridge.hovered.emit(None, None, tile)
 
     def _hovered_elsewhere(self, operation: object, root: object, tile: object) -> None:
-        self.map.set_pointed(tile if isinstance(tile, int) else None)
+        """Light up the tile that is pointed at anywhere, or the tiles that hold the allocation."""
+        timeline, lit = self.timeline, None
+        if timeline is not None and isinstance(tile, int) and tile < timeline.tile_count:
+            lit = np.zeros(timeline.tile_count, dtype=np.bool_)
+            lit[tile] = True
+        elif timeline is not None and isinstance(root, int) and root in timeline.aliases:
+            lit = None if root in timeline.unavailable_roots else timeline.tiles.allocation(root) > 0
+        self.map.set_lit(lit)
 
     # -- what the session tells -----------------------------------------------------------------------------------
 
     def on_document(self) -> None:
-        self.moves.forget()
+        self.choice.forget()
         self._root = None
         self._metric = Metric.TOTAL
         self.map.fit()
@@ -358,9 +456,10 @@ class TilesView(View):
             self.refresh()
 
     def on_theme(self) -> None:
-        theme: Theme = self.bridge.theme
-        for widget in (self.map, self.bars, self.legend, self.groups):
+        theme = self.bridge.theme
+        for widget in (self.map, self.bars, self.groups):
             widget.set_theme(theme)
+        self.refresh()
 
     # -- out ------------------------------------------------------------------------------------------------------
 
@@ -375,7 +474,7 @@ class TilesView(View):
             ("Tiles: sorted by load", partial(self.set_sorted, True)),
             ("Tiles: scale 0 … budget", partial(self.set_scale, ScaleMode.LOCKED)),
             ("Tiles: scale to step", partial(self.set_scale, ScaleMode.AUTO)),
-            ("Tiles: select the worst tile", self.moves.go_to_worst),
+            ("Tiles: select the worst tile", self.select_worst),
         ]
         return [action_of(self, text, slot) for text, slot in entries]
 
@@ -384,10 +483,14 @@ class TilesView(View):
         return None if timeline is None or field is None else partial(tiles_csv, timeline, field)
 
     def picture_words(self) -> str:
-        return self._line.full_text
+        return self.line.full_text
 
     def picture_parts(self, whole: bool = False) -> Sequence[Part]:
         return (self.map if self.on_map else self.bars, self.legend)
 
     def shut_down(self) -> None:
         self.groups.stop()
+
+
+def _copy(text: str) -> None:
+    QGuiApplication.clipboard().setText(text)

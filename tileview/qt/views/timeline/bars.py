@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QBrush, QMouseEvent, QPainter, QPen, QWheelEvent
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QBrush, QMouseEvent, QPainter, QPen, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
 from tileview.analysis.lifetimes import Lifetime
 from tileview.model.sizes import Unavailable, kib_text
 from tileview.present.colours import class_token
 from tileview.qt.base.theme import Theme
-from tileview.qt.plot.plane import Plane
-from tileview.qt.views.timeline.axis import StepAxis
-from tileview.qt.views.timeline.canvas import KeyCommand, StepCanvas
+from tileview.qt.plot.axes import byte_gutter
+from tileview.qt.plot.base import Drag, KeyCommand
+from tileview.qt.views.timeline.axis import StepZoom
+from tileview.qt.views.timeline.plot import RIGHT, StepPlot
 
 
-class LifetimeBars(StepCanvas):
+class LifetimeBars(StepPlot):
     """One row an allocation: bytes in the gutter, a bar for each range of steps, the name in or beside it.
 
     Where the steps that use it are known they are ticks along the bar's lower edge.
@@ -33,23 +34,26 @@ class LifetimeBars(StepCanvas):
     def __init__(
         self,
         theme: Theme,
-        axis: StepAxis,
+        zoom: StepZoom,
         keys: KeyCommand,
         tip: Callable[[Lifetime], str],
         uses: Callable[[int], Sequence[int]],
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(theme, axis, keys, parent)
-        self._uses = uses
+        self._uses, self._row_tip = uses, tip
+        super().__init__(theme, "Lifetimes of allocations", parent, zoom=zoom, keys=keys)
         self.setMinimumSize(QSize(120, 40))
-        self.setAccessibleName("Lifetimes of allocations")
-        self._tip = tip
+
+    def build(self) -> None:
         self._rows: tuple[Lifetime, ...] = ()
         self._place_of: dict[int, int] = {}
         self._message = ""
         self._selected: int | None = None
         self._root_pointed: int | None = None
+        self._lit: int | None = None
         self._offset = 0
+        super().build()
+        self.setYRange(0, 1, padding=0)
 
     # -- what is shown --------------------------------------------------------------------------------------------
 
@@ -111,34 +115,45 @@ class LifetimeBars(StepCanvas):
         index = self._offset + int(place.y() // self.row_height())
         return self._rows[index] if place.y() >= 0 and index < len(self._rows) else None
 
-    def plane(self) -> Plane:
-        left = self.gutter()
-        area = QRectF(left, 0, max(self.width() - left - 10, 10), max(self.height(), 10))
-        return Plane(area, self.axis.first, self.axis.last, 1)
+    def set_lit(self, root: int | None) -> None:
+        """The allocation that is pointed at in another view."""
+        if root != self._lit:
+            self._lit = root
+            self.draw_again()
 
-    def tip(self, place: QPointF) -> str:
+    def tip_at(self, place: QPointF) -> str:
         row = self.row_at(place)
-        return "" if row is None else self._tip(row)
+        return "" if row is None else self._row_tip(row)
+
+    def redraw(self) -> None:
+        self.set_margins(byte_gutter(self.font()), 0, RIGHT, 0)
+        super().redraw()
 
     # -- painting -------------------------------------------------------------------------------------------------
 
-    def render_picture(self, painter: QPainter) -> None:
-        plane = self.plane()
+    def draw_over(self, painter: QPainter) -> None:
+        area = self.area()
         if not self._rows:
-            painter.setPen(self._theme.color("muted"))
+            painter.setPen(self.theme.color("muted"))
             flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
             painter.drawText(self.rect().adjusted(8, 4, -8, -4), flags, self._message)
             return
         height = self.row_height()
-        painter.setClipRect(self.rect())
         for index in range(self._offset, min(self._offset + self.page() + 1, len(self._rows))):
-            self._draw_row(painter, plane, self._rows[index], (index - self._offset) * height, height)
-        painter.setPen(QPen(self._theme.color("border"), 1))
-        painter.drawLine(plane.area.topLeft(), plane.area.bottomLeft())
+            self._draw_row(painter, area, self._rows[index], (index - self._offset) * height, height)
+        painter.setPen(QPen(self.theme.color("border"), 1))
+        painter.drawLine(area.topLeft(), area.bottomLeft())
 
-    def _draw_row(self, painter: QPainter, plane: Plane, row: Lifetime, top: int, height: int) -> None:
-        theme, area = self._theme, plane.area
+    def _across(self, area: QRectF, start: float, stop: float) -> tuple[float, float] | None:
+        """Where some steps lie, as far as they are in view; None where none of them is."""
+        left, right = max(self.pixel(start).x(), area.left()), min(self.pixel(stop).x(), area.right())
+        return (left, right) if right > left else None
+
+    def _draw_row(self, painter: QPainter, area: QRectF, row: Lifetime, top: int, height: int) -> None:
+        theme = self.theme
         selected = row.root == self._selected
+        if row.root == self._lit and not selected:
+            painter.fillRect(QRectF(0, top, self.width(), height), theme.color("hover"))
         if selected:
             painter.fillRect(QRectF(0, top, self.width(), height), theme.color("selection"))
         unavailable = isinstance(row.size, Unavailable)
@@ -151,24 +166,24 @@ class LifetimeBars(StepCanvas):
         painter.save()
         painter.setClipRect(QRectF(area.left(), top, area.width(), height))
         for start, stop in row.spans:
-            band = plane.band(start, stop)
-            if not band.isEmpty():
-                self._draw_bar(painter, row, QRectF(band.left(), top + 2, max(band.width(), 2), height - 4))
-        self._draw_uses(painter, plane, row, top + height - 2)
-        self._draw_name(painter, plane, row, top, height)
+            seen = self._across(area, start, stop)
+            if seen is not None:
+                self._draw_bar(painter, row, QRectF(seen[0], top + 2, max(seen[1] - seen[0], 2), height - 4))
+        self._draw_uses(painter, area, row, top + height - 2)
+        self._draw_name(painter, area, row, top, height)
         painter.restore()
 
-    def _draw_uses(self, painter: QPainter, plane: Plane, row: Lifetime, bottom: int) -> None:
+    def _draw_uses(self, painter: QPainter, area: QRectF, row: Lifetime, bottom: int) -> None:
         last = -10.0
         for step in self._uses(row.root):
-            x = plane.x(step + 0.5)
-            if plane.shows(x) and x - last >= 3:
-                painter.fillRect(QRect(round(x) - 1, bottom - 4, 2, 4), self._theme.color("total"))
+            x = self.pixel(step + 0.5).x()
+            if area.left() <= x <= area.right() and x - last >= 3:
+                painter.fillRect(QRect(round(x) - 1, bottom - 4, 2, 4), self.theme.color("total"))
                 last = x
 
     def _draw_bar(self, painter: QPainter, row: Lifetime, bar: QRectF) -> None:
         """Standard is plain, interleaved hatched, what has no size crossed: not by colour alone."""
-        theme = self._theme
+        theme = self.theme
         token = "unavailable" if isinstance(row.size, Unavailable) else class_token(row.memory_class)
         painter.setPen(QPen(theme.color(token), 1.4))
         painter.setBrush(theme.color(token, 70))
@@ -182,13 +197,13 @@ class LifetimeBars(StepCanvas):
             painter.setPen(QPen(theme.color("accent"), 2))
             painter.drawRect(bar)
 
-    def _draw_name(self, painter: QPainter, plane: Plane, row: Lifetime, top: int, height: int) -> None:
+    def _draw_name(self, painter: QPainter, area: QRectF, row: Lifetime, top: int, height: int) -> None:
         """The name inside the bar where it fits there, else on the side with more room.
 
         An arrow points to a bar that is out of view.
         """
-        area, metrics = plane.area, self.fontMetrics()
-        begin, end = plane.x(row.first), plane.x(row.last + 1)
+        metrics = self.fontMetrics()
+        begin, end = self.pixel(row.first).x(), self.pixel(row.last + 1).x()
         left, right = (min(max(x, area.left()), area.right()) for x in (begin, end))
         name = row.name
         if end <= area.left():
@@ -201,35 +216,40 @@ class LifetimeBars(StepCanvas):
         text = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, max(int(rooms[side]), 0))
         width = metrics.horizontalAdvance(text)
         x = {"inside": left + 4, "right": right + 4, "left": left - 4 - width}[side]
-        painter.setPen(self._theme.color("selection_text" if row.root == self._selected else "text"))
+        painter.setPen(self.theme.color("selection_text" if row.root == self._selected else "text"))
         painter.drawText(QPointF(x, top + (height + metrics.ascent() - metrics.descent()) / 2), text)
 
     # -- mouse ----------------------------------------------------------------------------------------------------
 
-    def resizeEvent(self, event) -> None:  # type: ignore[no-untyped-def]
+    def resizeEvent(self, event: QResizeEvent | None) -> None:
         super().resizeEvent(event)
-        self._offset = min(self._offset, self.most_offset())
-        self.scrolled.emit()
+        if event is not None:
+            self._offset = min(self._offset, self.most_offset())
+            self.scrolled.emit()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
+        """Scroll; with Ctrl zoom, with Shift move, as over the curves."""
         if event.modifiers() & (Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier):
-            self.zoom_wheel(event)
+            super().wheelEvent(event)
             return
         self.scroll_to(self._offset - round(event.angleDelta().y() / 40))
         event.accept()
 
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        if event.button() == Qt.MouseButton.LeftButton:
-            row = self.row_at(event.position())
-            again = row is not None and row.root == self._selected
-            self.chosen.emit(None if row is None or (again and bool(event.modifiers())) else row.root)
+    def start_drag(self, event: QMouseEvent) -> Drag | None:
+        """A click selects an allocation."""
+        if event.button() != Qt.MouseButton.LeftButton:
+            return super().start_drag(event)
+        row = self.row_at(event.position())
+        again = row is not None and row.root == self._selected
+        self.chosen.emit(None if row is None or (again and bool(event.modifiers())) else row.root)
+        return lambda _place, _done: None
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        self.point_at(event.position())
+        super().mouseMoveEvent(event)
         row = self.row_at(event.position())
         self._point_at_root(None if row is None else row.root)
 
-    def leaveEvent(self, event) -> None:  # type: ignore[no-untyped-def]
+    def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)
         self._point_at_root(None)
 

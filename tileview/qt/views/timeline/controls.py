@@ -41,9 +41,10 @@ class TimelineControls(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.mode_box = combo(self, "Which tile the curves follow", [(MODE_NAMES[mode], mode) for mode in CurveMode])
-        self.stack_check = QCheckBox("By group", self)
-        self.stack_check.setAccessibleName("Stack the total by group")
-        self.stack_check.setToolTip("Stack the total by group: parameters, activations, scratch")
+        self.stack_check = QCheckBox("By operation", self)
+        self.stack_check.setAccessibleName("Stack the total by operation")
+        self.stack_check.setToolTip("Stack the total: parameters, then what each operation makes")
+        self.stack_check.setChecked(True)
         orders = [("Lifetimes by bytes", LifetimeOrder.BYTES), ("Lifetimes by start", LifetimeOrder.START)]
         self.order_box = combo(self, "Order of the lifetimes", orders)
         filters = [
@@ -88,6 +89,7 @@ class TimelineControls(QWidget):
         menu = QMenu(button)
         self.baseline_action = self._option(menu, "Show the baseline's curves behind")
         self.budget_action = self._option(menu, "Let the height reach to the budget")
+        self.cycles_action = self._option(menu, "Show the cycles of each step")
         self.lifetimes_action = self._option(menu, "Show the lifetimes of allocations")
         button.setMenu(menu)
         return button
@@ -103,7 +105,8 @@ class TimelineControls(QWidget):
         self.stack_check.toggled.connect(self.changed)
         self.baseline_action.toggled.connect(self.changed)
         self.budget_action.toggled.connect(self.changed)
-        self.lifetimes_action.toggled.connect(self._panes)
+        for action in (self.lifetimes_action, self.cycles_action):
+            action.toggled.connect(self._panes)
         self.bars_button.toggled.connect(self._panes)
         self.order_box.currentIndexChanged.connect(self.lifetimes_changed)
         self.filter_box.currentIndexChanged.connect(self.lifetimes_changed)
@@ -151,6 +154,11 @@ class TimelineControls(QWidget):
     def with_lifetimes(self) -> bool:
         """Whether the bars are shown."""
         return self.lifetimes_action.isChecked() and (not self._is_low or self.bars_button.isChecked())
+
+    @property
+    def with_cycles(self) -> bool:
+        """Whether the strip of cycles is wanted."""
+        return self.cycles_action.isChecked() and self.with_curves
 
     @property
     def with_curves(self) -> bool:

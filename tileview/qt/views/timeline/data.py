@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QBrush, QColor, QPen
 
+from tileview.analysis.overflows import STANDARD_ALLOCATION, overflows
 from tileview.model.sizes import Unavailable
-from tileview.model.timeline import ByteArray
+from tileview.model.timeline import ByteArray, Timeline
 from tileview.present.colours import category
 from tileview.present.curves import BoolArray, Curves, PeakMark, RepeatSpan, Series
 from tileview.qt.base.theme import Theme
@@ -16,6 +17,17 @@ from tileview.qt.base.theme import Theme
 _BROKEN = {"total": (1.5, (7, 3)), "standard": (1.1, (2, 2)), "interleaved": (1.1, (7, 2, 1, 2))}
 """Width and dashes of a second tile's curves, in pixels."""
 _PATTERNS = (Qt.BrushStyle.SolidPattern, Qt.BrushStyle.Dense4Pattern, Qt.BrushStyle.DiagCrossPattern)
+
+
+@dataclass(frozen=True, slots=True)
+class Excess:
+    """A run of steps over a limit, at its worst step; ``who`` names the operation at fault (``, op 21``), or is
+    empty.
+    """
+
+    step: int
+    over_bytes: int
+    who: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +47,8 @@ class PlotData:
     baseline: tuple[ByteArray, BoolArray] | None = None
     baseline_classes: tuple[ByteArray, ByteArray] | None = field(default=None)
     second: Curves | None = None
+    overflows: tuple[Excess, ...] = ()
+    notes: tuple[tuple[int, str], ...] = ()
 
     @property
     def steps(self) -> int:
@@ -55,6 +69,15 @@ class PlotData:
         return max(highest + highest // 12, 1024)
 
 
+def excesses(timeline: Timeline) -> tuple[Excess, ...]:
+    """The overflows of steps, the worst first, with the operation at fault; none where what is over is not known."""
+    return tuple(
+        Excess(one.step, one.over_bytes, "" if one.operation is None else f", op {one.operation}")
+        for one in overflows(timeline) or ()
+        if one.limit != STANDARD_ALLOCATION
+    )
+
+
 def second_pen(theme: Theme, part: str) -> QPen:
     """The line of a second tile's ``total``, ``standard`` or ``interleaved`` curve: the colour of the first's, thinner
     and broken in a way of its own, so that they differ without colour as well.
@@ -73,7 +96,7 @@ def layer_brush(theme: Theme, index: int, series: Series) -> QBrush:
     if series.kind == "parameters":
         return QBrush(theme.color("border"))
     if series.kind in ("rest", "other"):
-        token = "raised" if series.kind == "rest" else "warning"
+        token = "field" if series.kind == "rest" else "warning"
         return QBrush(theme.color(token))
     colour, pattern = category(index, theme.categories)
     return QBrush(QColor(colour), _PATTERNS[pattern % len(_PATTERNS)])

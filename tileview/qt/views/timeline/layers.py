@@ -37,6 +37,7 @@ class LayerReader(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._source: StackSource | None = None
+        self._made: tuple[Curves, tuple[Series, ...]] | None = None
         self._timer = QTimer(self)
         self._timer.setInterval(0)
         self._timer.timeout.connect(self._read_on)
@@ -44,10 +45,12 @@ class LayerReader(QObject):
     def layers(self, timeline: Timeline, shown: Curves) -> tuple[Series, ...]:
         """The layers that add up to curves; empty as long as they are being read."""
         if self._source is None or self._source.timeline is not timeline:
-            self._source = StackSource(timeline)
+            self._source, self._made = StackSource(timeline), None
         if _read_for(self._source, _FIRST_SECONDS):
             self._timer.stop()
-            return self._source.layers(shown, _LAYERS)
+            if self._made is None or self._made[0] is not shown:
+                self._made = (shown, self._source.layers(shown, _LAYERS))
+            return self._made[1]
         self._timer.start()
         return ()
 
@@ -58,7 +61,7 @@ class LayerReader(QObject):
     def forget(self) -> None:
         """Another document."""
         self._timer.stop()
-        self._source = None
+        self._source = self._made = None
 
     def _read_on(self) -> None:
         source = self._source

@@ -4,37 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject, QPointF, Qt
 from PySide6.QtGui import QKeyEvent
 
 from tileview.analysis.loads import peak_place
-from tileview.analysis.overflows import next_place_over
-
-if TYPE_CHECKING:
-    from tileview.qt.views.timeline.view import TimelineView
+from tileview.analysis.overflows import next_place_over, steps_over
+from tileview.qt.views.timeline.axis import StepZoom
+from tileview.session.session import Session
 
 LEAP = 10
 """Steps that an arrow key moves with Shift held, rows that a page key moves."""
 
 
 class TimelineMoves(QObject):
-    """Moves the selection and the visible steps of a :class:`TimelineView`."""
+    """Moves the selection and the steps in view.
 
-    def __init__(self, view: TimelineView) -> None:
-        super().__init__(view)
-        self._view = view
-        self._session = view.session
-        self._axis = view.axis
+    ``neighbour`` gives the allocation so many lifetime bars below the selected one, ``say`` tells the user something.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        axis: StepZoom,
+        neighbour: Callable[[int], int | None],
+        say: Callable[[str], object],
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._axis = session, axis
+        self._neighbour, self._say = neighbour, say
 
     # -- keys -----------------------------------------------------------------------------------------------------
 
     def key(self, event: QKeyEvent) -> Callable[[], None] | None:
-        """What a key does in the timeline; None leaves it to the window."""
+        """What a key does in the timeline; None leaves it to the plot, then to the window.
+
+        S zooms out while not all steps are in view, as W, A and D zoom in and move; else it goes to the standard peak,
+        with Shift always.
+        """
         key, modifiers = Qt.Key(event.key()), event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
-        if modifiers == Qt.KeyboardModifier.AltModifier and key == Qt.Key.Key_Left:
-            return self.back
         if modifiers & ~Qt.KeyboardModifier.ShiftModifier:
             return None
         by = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(key)
@@ -42,6 +51,8 @@ class TimelineMoves(QObject):
             return lambda: self.move_step(by * (LEAP if modifiers else 1))
         if key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal):
             return lambda: self.zoom(1.5)
+        if key == Qt.Key.Key_S and (modifiers or self._axis.is_fit):
+            return lambda: self.go_to_peak("S")
         typed = {"[": self.begin_range, "]": self.end_range}.get(event.text())
         if typed is not None:
             return typed
@@ -56,7 +67,6 @@ class TimelineMoves(QObject):
             Qt.Key.Key_Home: lambda: self.go_to(0),
             Qt.Key.Key_End: lambda: self.go_to(self._axis.steps - 1),
             Qt.Key.Key_P: lambda: self.go_to_peak("P"),
-            Qt.Key.Key_S: lambda: self.go_to_peak("S"),
             Qt.Key.Key_I: lambda: self.go_to_peak("I"),
             Qt.Key.Key_N: lambda: self.go_to_over(True),
             Qt.Key.Key_B: lambda: self.go_to_over(False),
@@ -82,7 +92,7 @@ class TimelineMoves(QObject):
 
     def go_to_peak(self, letter: str) -> None:
         """Select the step of a peak (P total, S standard, I interleaved) and the tile that reaches it."""
-        timeline = self._view.timeline
+        timeline = self._session.timeline
         place = None if timeline is None else peak_place(timeline, letter)
         if place is None:
             self._say("The timeline has no such peak")
@@ -92,18 +102,18 @@ class TimelineMoves(QObject):
 
     def go_to_over(self, forward: bool) -> None:
         """Select the next (previous) step at which some tile is over a budget, and the fullest such tile."""
-        timeline, over = self._view.timeline, self._view.over
+        timeline = self._session.timeline
         place = None if timeline is None else next_place_over(timeline, self._session.selection.step, forward)
         if place is not None:
             self._session.select(replace(self._session.selection, step=place.step, tiles=(place.tile,)))
-        elif bool(over.any()):
+        elif timeline is not None and bool(steps_over(timeline).any()):
             self._say(f"No step {'after' if forward else 'before'} this one is over budget")
         else:
             self._say("No step is over budget")
 
     def move_row(self, by: int) -> None:
         """Select the allocation so many lifetime bars further down."""
-        root = self._view.bars.neighbour(by)
+        root = self._neighbour(by)
         if root is not None:
             self._session.select_allocation(root)
 
@@ -139,7 +149,8 @@ class TimelineMoves(QObject):
     def zoom(self, factor: float) -> None:
         """Zoom about the selected step."""
         current = self._session.selection.step
-        self._axis.zoom(factor, (self._axis.first + self._axis.last) / 2 if current is None else current + 0.5)
+        middle = self._axis.shown.center().x() if current is None else current + 0.5
+        self._axis.zoom(factor, QPointF(middle, 0))
 
     def zoom_to_range(self) -> None:
         """Show the range of steps that filters the tables, with a little on both sides."""
@@ -160,6 +171,3 @@ class TimelineMoves(QObject):
         """The steps that were shown before."""
         if not self._axis.back():
             self._say("No earlier zoom to go back to")
-
-    def _say(self, text: str) -> None:
-        self._view.bridge.message.emit(text)

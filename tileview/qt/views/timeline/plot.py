@@ -3,228 +3,339 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from enum import Enum
 
 import numpy as np
+import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QFontMetricsF,
-    QMouseEvent,
-    QPainter,
-    QPen,
-    QWheelEvent,
-)
+from PySide6.QtGui import QFontMetricsF, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
-from tileview.present.curves import BoolArray
-from tileview.present.ticks import step_ticks
+from tileview.present.curves import BoolArray, runs, stretch
 from tileview.qt.base.theme import Theme
-from tileview.qt.plot.plane import Plane, runs, stairs
-from tileview.qt.views.timeline.axis import StepAxis
-from tileview.qt.views.timeline.canvas import KeyCommand, StepCanvas
-from tileview.qt.views.timeline.curves import CurvePainter
+from tileview.qt.plot.axes import ByteAxis, StepAxis
+from tileview.qt.plot.base import Drag, KeyCommand, Plot
+from tileview.qt.plot.items import Over
+from tileview.qt.views.timeline.axis import StepZoom
+from tileview.qt.views.timeline.curves import CurveItems
 from tileview.qt.views.timeline.data import PlotData
-from tileview.qt.views.timeline.marks import label_height
+from tileview.qt.views.timeline.marks import FLAG_GAP, Marks, label_height
+
+_GRIP = 4.0
+"""Pixels beside an edge of the range from which it is dragged."""
+RIGHT = 10
+"""Pixels free at the right of all plots over steps."""
 
 
-class Drag(Enum):
-    """What the mouse is doing."""
-
-    NONE = 0
-    SCRUB = 1
-    BRUSH = 2
-    ZOOM = 3
-    PAN = 4
+def cosmetic(colour: object, width: float = 1.0, style: Qt.PenStyle = Qt.PenStyle.SolidLine) -> QPen:
+    """A line whose width is in pixels whatever the units of the plot."""
+    return pg.mkPen(color=colour, width=width, style=style, cosmetic=True)
 
 
-class CurvePlot(StepCanvas):
-    """Curves, cursor, brushed range."""
+class StepPlot(Plot):
+    """A plot over steps: a cursor at the selected step, a line at the one under the mouse, and a range."""
+
+    pointed_step = Signal(object)
+    """The step under the mouse, or None."""
+    zoom: StepZoom
+
+    def build(self) -> None:
+        self.current: int | None = None
+        self.span: tuple[int, int] | None = None
+        self.pointed_at: int | None = None
+        self.region = pg.LinearRegionItem(movable=True, swapMode="sort")
+        self.band = pg.LinearRegionItem(movable=False)
+        self.cursor_line, self.pointer = (pg.InfiniteLine(angle=90, movable=False) for _ in range(2))
+        for above, item in ((10, self.region), (15, self.pointer), (18, self.band), (20, self.cursor_line)):
+            item.setZValue(above)
+            item.hide()
+            self.box.addItem(item, ignoreBounds=True)
+        self.pointed.connect(self._take_pointer)
+
+    def set_theme(self, theme: Theme) -> None:
+        accent = theme.color("accent")
+        self.region.setBrush(theme.color("accent", 46))
+        self.region.setHoverBrush(theme.color("accent", 60))
+        self.band.setBrush(theme.color("accent", 60))
+        for line in self.region.lines:
+            line.setPen(cosmetic(accent))
+            line.setHoverPen(cosmetic(accent, 3))
+        for line in self.band.lines:
+            line.setPen(pg.mkPen(None))
+        self.cursor_line.setPen(cosmetic(accent, 2))
+        self.pointer.setPen(cosmetic(theme.color("muted"), 1, Qt.PenStyle.DotLine))
+        super().set_theme(theme)
+
+    def step_at(self, x: float) -> int:
+        """The step at a place, cut to those there are."""
+        return min(max(int(np.floor(x)), 0), max(self.zoom.steps - 1, 0))
+
+    def set_current(self, step: int | None) -> None:
+        """The selected step."""
+        self.current = step
+        self._place_cursor()
+
+    def set_span(self, span: tuple[int, int] | None) -> None:
+        """The range of steps, half-open; None for no range."""
+        self.span = span
+        self._place_span()
+
+    def set_pointed(self, step: int | None) -> None:
+        """The step that the mouse points at, here or in another plot of the view."""
+        if step != self.pointed_at:
+            self.pointed_at = step
+            self._place_pointer()
+
+    def _take_pointer(self, place: QPointF | None) -> None:
+        step = None if place is None else self.step_at(place.x())
+        if step != self.pointed_at:
+            self.set_pointed(step)
+            self.pointed_step.emit(step)
+
+    def _shows(self, x: float) -> bool:
+        return self.zoom.first <= x <= self.zoom.last
+
+    def _place_cursor(self) -> None:
+        step = self.current
+        middle = -1.0 if step is None else step + 0.5
+        self.cursor_line.setVisible(self._shows(middle))
+        wide = self.area().width() > 3 * self.zoom.shown.width()
+        self.band.setVisible(self.cursor_line.isVisible() and wide)
+        if step is not None:
+            self.cursor_line.setValue(middle)
+            self.band.setRegion((max(step, self.zoom.first), min(step + 1, self.zoom.last)))
+
+    def _place_span(self) -> None:
+        span, zoom = self.span, self.zoom
+        seen = span is not None and span[1] > zoom.first and span[0] < zoom.last
+        self.region.setVisible(seen)
+        if span is not None and seen:
+            self.region.blockSignals(True)
+            self.region.setRegion((max(span[0], zoom.first), min(span[1], zoom.last)))
+            self.region.blockSignals(False)
+            for line, end in zip(self.region.lines, span, strict=True):
+                line.setVisible(self._shows(end))
+
+    def _place_pointer(self) -> None:
+        middle = -1.0 if self.pointed_at is None else self.pointed_at + 0.5
+        self.pointer.setVisible(self._shows(middle))
+        self.pointer.setValue(middle)
+
+    def redraw(self) -> None:
+        self._place_cursor()
+        self._place_span()
+        self._place_pointer()
+        super().redraw()
+
+
+class CurvePlot(StepPlot):
+    """Curves, cursor, range, budgets."""
 
     stepped = Signal(object)
     brushed = Signal(object)
     """A half-open range of steps, or None."""
 
     def __init__(
-        self, theme: Theme, axis: StepAxis, keys: KeyCommand, tip: Callable[[int], str], parent: QWidget | None = None
+        self, theme: Theme, zoom: StepZoom, keys: KeyCommand, tip: Callable[[int], str], parent: QWidget | None = None
     ) -> None:
-        super().__init__(theme, axis, keys, parent)
+        axes = {"left": ByteAxis(), "bottom": StepAxis()}
+        super().__init__(
+            theme, "Memory over the steps", parent, zoom=zoom, keys=keys, axes=axes,
+            tip=lambda place: tip(self.step_at(place.x())) if self.data is not None else "",
+        )  # fmt: skip
         self.setMinimumSize(QSize(120, 60))
-        self.setAccessibleName("Memory over the steps")
-        self._tip = tip
-        self._data: PlotData | None = None
-        self._message = "No timeline to show"
+
+    def build(self) -> None:
+        self.data: PlotData | None = None
+        self.message = "No timeline to show"
+        self.marks: Marks | None = None
         self._to_budget = True
         self._operation: BoolArray | None = None
         self._lifetime: tuple[tuple[int, int], ...] = ()
-        self._drag = Drag.NONE
-        self._start = 0.0
-        self._rubber: tuple[float, float] | None = None
+        super().build()
+        self.budgets = tuple(pg.InfiniteLine(angle=0, movable=False) for _ in range(2))
+        for line in self.budgets:
+            line.setZValue(5)
+            line.hide()
+            self.box.addItem(line, ignoreBounds=True)
+        self._lit = Over(self._draw_lit, self.getPlotItem(), above=30)
+        self._chip = Over(self._draw_chip, self.getPlotItem(), above=60)
+        self.region.sigRegionChangeFinished.connect(self._edge_moved)
+
+    def set_theme(self, theme: Theme) -> None:
+        self.budgets[0].setPen(cosmetic(theme.color("budget"), 1.5))
+        self.budgets[1].setPen(cosmetic(theme.color("interleaved"), 1.5, Qt.PenStyle.DashDotLine))
+        super().set_theme(theme)
 
     def set_data(self, data: PlotData | None, message: str = "No timeline to show") -> None:
-        self._data, self._message = data, message
+        self.data, self.message = data if data is not None and data.steps else None, message
         self.redraw()
 
     def set_to_budget(self, to_budget: bool) -> None:
         """Whether the height reaches to the budget even where the curves stay far below it."""
-        self._to_budget = to_budget
-        self.redraw()
+        if to_budget != self._to_budget:
+            self._to_budget = to_budget
+            self.redraw()
 
     def set_lit(self, operation: BoolArray | None, lifetime: tuple[tuple[int, int], ...]) -> None:
-        """Steps of the selected operation, and those at which the selected allocation is live: drawn along the lower
-        edge.
-        """
-        self._operation, self._lifetime = operation, lifetime
-        self.update()
+        """Steps of an operation, and those at which an allocation is live: drawn along the lower edge."""
+        if operation is not self._operation or lifetime != self._lifetime:
+            self._operation, self._lifetime = operation, lifetime
+            self._lit.update()
 
-    def plane(self) -> Plane:
-        line = self.fontMetrics().height()
-        left, top = self.gutter(), line + 12
-        area = QRectF(left, top, max(self.width() - left - 10, 10), max(self.height() - top - line - 8, 10))
-        highest = 1024 if self._data is None else self._top(area.height())
-        return Plane(area, self.axis.first, self.axis.last, highest)
+    @property
+    def lit_steps(self) -> BoolArray | None:
+        """The steps of the operation that is lit."""
+        return self._operation
 
-    def _top(self, height: float) -> int:
+    @property
+    def lit_spans(self) -> tuple[tuple[int, int], ...]:
+        """The steps at which the allocation that is lit is live."""
+        return self._lifetime
+
+    @property
+    def top(self) -> float:
+        """Bytes at the upper edge."""
+        return float(self.box.viewRange()[1][1])
+
+    def _find_top(self, height: float) -> int:
         """Bytes at the upper edge: those of the data, and so many more that the name of the budget stands above its
         line.
         """
-        data = self._data
+        data = self.data
         assert data is not None
         top, room = data.top(self._to_budget), label_height(QFontMetricsF(self.font())) + 2
         if data.budget <= top and height > 4 * room:
             top = max(top, int(data.budget * height / (height - room)) + 1)
         return top
 
-    def tip(self, place: QPointF) -> str:
-        return "" if self._data is None or self._pointed is None else self._tip(self._pointed)
-
-    def render_picture(self, painter: QPainter) -> None:
-        if self._data is None or not self._data.steps:
-            painter.setPen(self._theme.color("muted"))
-            flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
-            painter.drawText(self.rect().adjusted(8, 8, -8, -8), flags, self._message)
-            return
-        CurvePainter(painter, self.plane(), self._data, self._theme).paint()
+    def redraw(self) -> None:
+        """Make the items of the columns in view, and find places for the texts."""
+        data = self.data
+        for side in ("left", "bottom"):
+            self.getPlotItem().showAxis(side, data is not None)
+        for line in self.budgets:
+            line.setVisible(data is not None)
+        if data is None:
+            self.still.set_parts(())
+            self.marks = None
+        else:
+            line_height = self.fontMetrics().height()
+            self.set_margins(0, line_height + FLAG_GAP + 4, RIGHT, 0)
+            area = self.area()
+            top = self._find_top(area.height())
+            self.setYRange(0, top, padding=0)
+            at = stretch(self.zoom.first, self.zoom.last, max(int(area.width()), 1), data.steps)
+            curves = CurveItems(data, at, self.theme, top)
+            self.still.set_parts(curves.items())
+            for line, size in zip(self.budgets, (data.budget, data.interleaved_budget), strict=True):
+                line.setValue(size)
+                line.setVisible(size <= top and (line is self.budgets[0] or not data.layers))
+            self.marks = Marks(data, curves, self.theme, self.font(), area, self.pixel)
+            self._lit.set_bounds(QRectF(area.left(), area.bottom() - 10, area.width(), 10))
+        super().redraw()
+        self._place_chip()
 
     def draw_over(self, painter: QPainter) -> None:
-        if self._data is None or not self._data.steps:
-            return
-        super().draw_over(painter)
-        plane = self.plane()
-        self._draw_ticks(painter, plane)
-        self._draw_lit(painter, plane)
-        if self._rubber is not None:
-            painter.setPen(QPen(self._theme.color("accent"), 1, Qt.PenStyle.DashLine))
-            painter.setBrush(self._theme.color("accent", 40))
-            painter.drawRect(plane.band(*self._rubber))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-        if self.current is not None:
-            self._draw_step_label(painter, plane)
+        if self.marks is not None:
+            self.marks.paint(painter)
+        else:
+            painter.setPen(self.theme.color("muted"))
+            flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+            painter.drawText(self.rect().adjusted(8, 8, -8, -8), flags, self.message)
 
-    def _draw_lit(self, painter: QPainter, plane: Plane) -> None:
-        painter.setClipRect(plane.area)
-        if self._operation is not None:
-            at = stairs(plane, self.axis.steps)
-            for begin, end in runs(at.any(self._operation)):
-                left, right = float(at.left[begin]), float(at.right[end - 1])
-                painter.fillRect(
-                    QRectF(left, plane.area.bottom() - 4, max(right - left, 2), 4), self._theme.color("accent")
-                )
-        for start, stop in self._lifetime:
-            band = plane.band(start, stop)
-            if not band.isEmpty():
-                box = QRectF(band.left(), plane.area.bottom() - 9, max(band.width(), 2), 4)
-                painter.fillRect(box, self._theme.color("warning"))
-        painter.setClipping(False)
+    def set_current(self, step: int | None) -> None:
+        super().set_current(step)
+        self._place_chip()
 
-    def _draw_step_label(self, painter: QPainter, plane: Plane) -> None:
-        """The number of the current step on the axis, over whatever tick stands there."""
-        assert self.current is not None
-        x = plane.x(self.current + 0.5)
-        if not plane.area.left() <= x <= plane.area.right():
+    def _place_chip(self) -> None:
+        """Put the number of the selected step on the axis, over whatever tick is there."""
+        axis = self.getPlotItem().getAxis("bottom")
+        shown = self.data is not None and self.current is not None and self._shows(self.current + 0.5)
+        self._chip.setVisible(shown)
+        if not shown or self.current is None:
+            axis.leave_free(None)
             return
-        box = self._step_box(plane)
+        metrics, area = self.fontMetrics(), self.area()
+        width = metrics.horizontalAdvance(f"step {self.current:,}") + 10
+        x = self.pixel(self.current + 0.5).x()
+        left = min(max(x - width / 2, 0.0), self.width() - width)
+        self._chip.set_bounds(QRectF(left, area.bottom() + 3, width, metrics.height() + 1))
+        self._chip.update()
+        axis.leave_free((self.value(QPointF(left, 0)).x(), self.value(QPointF(left + width, 0)).x()))
+
+    def _draw_chip(self, painter: QPainter) -> None:
+        box = self._chip.boundingRect()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self._theme.color("accent"))
+        painter.setBrush(self.theme.color("accent"))
         painter.drawRoundedRect(box, 3, 3)
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(self._theme.color("accent_text"))
-        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, f"{self.current:,}")
+        painter.setPen(self.theme.color("accent_text"))
+        painter.setFont(self.font())
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter, f"step {self.current:,}")
 
-    def _step_box(self, plane: Plane) -> QRectF:
-        """Where the number of the current step stands on the axis."""
-        metrics = self.fontMetrics()
-        width = metrics.horizontalAdvance(f"{self.current:,}") + 10
-        left = min(max(plane.x((self.current or 0) + 0.5) - width / 2, 0.0), self.width() - width)
-        return QRectF(left, plane.area.bottom() + 3, width, metrics.height())
-
-    def _draw_ticks(self, painter: QPainter, plane: Plane) -> None:
-        """The numbers on the axis of steps, but for those that the current step's would cover."""
-        metrics, area = self.fontMetrics(), plane.area
-        widest = metrics.horizontalAdvance(f"{self.axis.steps:,}") + 18
-        taken = QRectF() if self.current is None else self._step_box(plane)
-        last = min(int(np.ceil(plane.last)), self.axis.steps) - 1
-        painter.setPen(self._theme.color("muted"))
-        for tick in step_ticks(max(int(np.floor(plane.first)), 0), last, max(int(area.width() // widest), 1)):
-            x = plane.x(tick.value + 0.5)
-            width = metrics.horizontalAdvance(tick.text) + 2
-            box = QRectF(x - width / 2, area.bottom() + 3, width, metrics.height())
-            if area.left() <= x <= area.right():
-                painter.drawLine(QPointF(x, area.bottom()), QPointF(x, area.bottom() + 3))
-                if not box.intersects(taken):
-                    painter.drawText(box, Qt.AlignmentFlag.AlignCenter, tick.text)
+    def _draw_lit(self, painter: QPainter) -> None:
+        area, data = self.area(), self.data
+        if data is None:
+            return
+        spans: list[tuple[float, float, int, str]] = []
+        if self._operation is not None:
+            at = stretch(self.zoom.first, self.zoom.last, max(int(area.width()), 1), data.steps)
+            found = [(at.edges[begin], at.edges[end]) for begin, end in runs(at.any(self._operation))]
+            spans += [(start, stop, 4, "accent") for start, stop in found]
+        spans += [(start, stop, 9, "warning") for start, stop in self._lifetime]
+        for start, stop, up, token in spans:
+            left, right = max(self.pixel(start).x(), area.left()), min(self.pixel(stop).x(), area.right())
+            if right > left:
+                box = QRectF(left, area.bottom() - up, max(right - left, 2), 4)
+                painter.fillRect(box, self.theme.color(token))
 
     # -- mouse ----------------------------------------------------------------------------------------------------
 
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        self.zoom_wheel(event)
-
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        if self._data is None:
-            return
-        plane, place = self.plane(), event.position()
-        self._start = plane.place(place.x())
-        if event.button() == Qt.MouseButton.MiddleButton:
-            self._drag = Drag.PAN
-        elif event.button() == Qt.MouseButton.LeftButton:
-            modifiers = event.modifiers()
-            if modifiers & Qt.KeyboardModifier.ShiftModifier:
-                self._drag = Drag.BRUSH
-            elif modifiers & Qt.KeyboardModifier.ControlModifier or place.y() > plane.area.bottom() + 1:
-                self._drag = Drag.ZOOM
-            else:
-                self._drag = Drag.SCRUB
-                self._scrub(place)
-
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+    def start_drag(self, event: QMouseEvent) -> Drag | None:
+        """A drag scrubs; with Shift it brushes a range, with Ctrl or below the plot it zooms. An edge of the range is
+        left to pyqtgraph.
+        """
         place = event.position()
-        self.point_at(place)
-        here = self.plane().place(place.x())
-        if self._drag is Drag.SCRUB:
-            self._scrub(place)
-        elif self._drag is Drag.PAN:
-            self.axis.pan(self._start - here)
-        elif self._drag in (Drag.BRUSH, Drag.ZOOM):
-            low, high = sorted(
-                (min(max(self._start, 0.0), float(self.axis.steps)), min(max(here, 0.0), float(self.axis.steps)))
-            )
-            self._rubber = (low, high) if self._drag is Drag.ZOOM else (float(np.floor(low)), float(np.ceil(high)))
-            self.update()
+        if self.data is None or event.button() != Qt.MouseButton.LeftButton:
+            return super().start_drag(event)
+        if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            return self._brush_from(self.value(place).x())
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier or place.y() > self.area().bottom() + 1:
+            return self.zoom_from(place)
+        if any(line.isVisible() and abs(self.pixel(line.value()).x() - place.x()) <= _GRIP for line in self._grips()):
+            return None
+        self._scrub(place, False)
+        return self._scrub
 
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        drag, rubber = self._drag, self._rubber
-        self._drag, self._rubber = Drag.NONE, None
-        self.update()
-        if rubber is None:
-            if drag is Drag.BRUSH:
-                self.brushed.emit(None)
+    def _grips(self) -> list[pg.InfiniteLine]:
+        return list(self.region.lines) if self.region.isVisible() else []
+
+    def _scrub(self, place: QPointF, done: bool) -> None:
+        if not done:
+            self.stepped.emit(self.step_at(self.value(place).x()))
+
+    def _brush_from(self, start: float) -> Drag:
+        span: tuple[int, int] | None = None
+
+        def follow(place: QPointF, done: bool) -> None:
+            nonlocal span
+            if done:
+                self.brushed.emit(span)
+                return
+            low, high = sorted(min(max(x, 0.0), float(self.zoom.steps)) for x in (start, self.value(place).x()))
+            if np.ceil(high) > np.floor(low):
+                span = (int(np.floor(low)), int(np.ceil(high)))
+                self.set_span(span)
+
+        return follow
+
+    def _edge_moved(self) -> None:
+        """An edge of the range was dragged: the range is of whole steps."""
+        if self.span is None:
             return
-        if drag is Drag.BRUSH and rubber[1] > rubber[0]:
-            self.brushed.emit((int(rubber[0]), int(rubber[1])))
-        elif drag is Drag.ZOOM and rubber[1] - rubber[0] > 1e-6:
-            self.axis.show(*rubber, "drag")
-
-    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        self.axis.fit()
-
-    def _scrub(self, place: QPointF) -> None:
-        self.stepped.emit(self.plane().step(place.x(), self.axis.steps))
+        low, high = (round(end) for end in self.region.getRegion())
+        first, last = self.span
+        low = first if first < self.zoom.first and low <= self.zoom.first else low
+        high = last if last > self.zoom.last and high >= self.zoom.last else high
+        low = min(max(low, 0), self.zoom.steps - 1)
+        self.brushed.emit((low, min(max(high, low + 1), self.zoom.steps)))

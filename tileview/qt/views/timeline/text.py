@@ -41,6 +41,34 @@ def step_line(timeline: Timeline, shown: Curves, step: int, second: Curves | Non
     return " · ".join([*parts, beside] if beside else parts)
 
 
+HINT = (
+    "drag: go to a step · Shift+drag: measure a range · Ctrl+drag or wheel: zoom · W A S D: zoom and move · "
+    "← →: step · N, B: overflows · P, S, I: peaks"
+)
+"""What mouse and keys do in the timeline."""
+
+
+def measured(shown: Curves, span: tuple[int, int]) -> str:
+    """A range of steps, half-open, measured: the totals at its ends, their difference, the largest and the smallest in
+    it; steps whose usage is unavailable are left out and counted.
+    """
+    start, stop = span[0], min(span[1], len(shown))
+    steps = [step for step in range(start, stop) if not shown.unavailable[step]]
+    lost = stop - start - len(steps)
+    parts = [f"Steps {start:,} … {stop - 1:,} ({stop - start:,})"]
+    if steps:
+        first, last = int(shown.total[steps[0]]), int(shown.total[steps[-1]])
+        highest = max(steps, key=lambda step: int(shown.total[step]))
+        lowest = min(steps, key=lambda step: int(shown.total[step]))
+        sign = "+" if last > first else "−" if last < first else "±"
+        parts.append(f"total {kib_text(first)} → {kib_text(last)}, {sign}{size_text(abs(last - first))}")
+        parts.append(f"most {kib_text(int(shown.total[highest]))} at step {highest:,}")
+        parts.append(f"least {kib_text(int(shown.total[lowest]))} at step {lowest:,}")
+    if lost:
+        parts.append(f"{lost:,} step{'' if lost == 1 else 's'} unavailable")
+    return " · ".join(parts)
+
+
 def _known_total(shown: Curves, step: int) -> str:
     return "not read yet" if shown.unavailable[step] else size_text(int(shown.total[step]))
 
@@ -55,6 +83,7 @@ def step_tip(
     repeats: tuple[RepeatSpan, ...] = (),
     baseline: int | None = None,
     second: Curves | None = None,
+    note: str = "",
 ) -> str:
     """The tooltip of a step: what runs, exact bytes by class, those of a second tile, what the layers of a stack hold,
     which peaks lie there.
@@ -92,6 +121,8 @@ def step_tip(
         for mark in marks
         if mark.step == step
     ]
+    if note:
+        lines.append(f"note: {note}")
     return "\n".join(lines)
 
 

@@ -7,12 +7,12 @@ from functools import partial
 
 import numpy as np
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction, QResizeEvent
+from PySide6.QtGui import QAction, QPalette, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QScrollBar, QSplitter, QVBoxLayout, QWidget
 
 from tileview.analysis.lifetimes import Lifetime, filtered, ordered
 from tileview.analysis.overflows import steps_over
-from tileview.model.timeline import Timeline
+from tileview.model.timeline import ByteArray, Timeline
 from tileview.present.curves import (
     BoolArray,
     CurveMode,
@@ -28,17 +28,20 @@ from tileview.qt.plot.legend import Legend
 from tileview.qt.plot.picture import Part
 from tileview.qt.views.base import View, action_of
 from tileview.qt.views.tiles.controls import LineLabel
-from tileview.qt.views.timeline.axis import StepAxis
+from tileview.qt.views.timeline.axis import StepZoom
 from tileview.qt.views.timeline.bars import LifetimeBars
 from tileview.qt.views.timeline.controls import LifetimeFilter, TimelineControls
-from tileview.qt.views.timeline.data import PlotData
+from tileview.qt.views.timeline.data import PlotData, excesses
 from tileview.qt.views.timeline.layers import LayerReader
 from tileview.qt.views.timeline.legend import legend_entries
 from tileview.qt.views.timeline.lives import LifetimeSource
 from tileview.qt.views.timeline.moves import TimelineMoves
-from tileview.qt.views.timeline.plot import CurvePlot
+from tileview.qt.views.timeline.notes import StepNotes
+from tileview.qt.views.timeline.plot import CurvePlot, StepPlot
 from tileview.qt.views.timeline.source import CurveSource
-from tileview.qt.views.timeline.text import MODE_NAMES, step_line, step_tip, steps_csv
+from tileview.qt.views.timeline.strip import StepStrip
+from tileview.qt.views.timeline.text import HINT, MODE_NAMES, measured, step_line, step_tip, steps_csv
+from tileview.qt.widgets.elided import ElidedLabel
 
 
 class TimelineView(View):
@@ -53,61 +56,55 @@ class TimelineView(View):
         self._shown: tuple[CurveMode, int | None] | None = None
         self.source = CurveSource(bridge.session)
         self.lives = LifetimeSource(bridge.session)
+        self.notes = StepNotes(bridge.session, self)
+        self.notes.changed.connect(self.refresh)
         self._reader = LayerReader(self)
         self._reader.ready.connect(self.refresh)
         self._reader.progressed.connect(self._reading)
         self._listed: tuple[object, ...] = ()
         self._listed_rows: tuple[Lifetime, ...] = ()
+        self._hovered: int | None = None
+        self._lit: tuple[object, BoolArray | None] = (None, None)
         self.over: BoolArray = np.zeros(0, dtype=np.bool_)
-        self.axis = StepAxis(self)
-        self.moves = TimelineMoves(self)
+        self.axis = StepZoom(self)
+        self.moves = TimelineMoves(
+            bridge.session, self.axis, lambda by: self.bars.neighbour(by), bridge.message.emit, self
+        )
         self._build()
         self._pace = Throttle(self._show_lifetimes, self)
         self.axis.changed.connect(self._sync_axis)
-        self.on_estimate()
+        self.on_document()
 
     # -- widgets --------------------------------------------------------------------------------------------------
 
     def _build(self) -> None:
-        theme = self.bridge.theme
+        theme, keys = self.bridge.theme, self.moves.key
         self.controls = controls = TimelineControls(self)
-        controls.mode_chosen.connect(self.set_mode)
-        controls.changed.connect(self.refresh)
-        controls.lifetimes_changed.connect(self._show_lifetimes)
-        controls.fit_wanted.connect(self.axis.fit)
-        controls.back_wanted.connect(self.moves.back)
-        controls.clear_wanted.connect(self.moves.clear_range)
-        controls.panes_changed.connect(self._show_panes)
-        self._line = LineLabel(controls)
-        controls.add_line(self._line)
+        self.line = LineLabel(controls)
+        controls.add_line(self.line)
         self.legend = Legend(self)
-        self.plot = CurvePlot(theme, self.axis, self.moves.key, self.tip, self)
-        self.bars = LifetimeBars(theme, self.axis, self.moves.key, self.lives.tip, self.lives.uses, self)
-        self.plot.stepped.connect(self.session.select_step)
-        self.plot.brushed.connect(self.moves.set_range)
-        self.plot.pointed.connect(self._pointed)
-        self.plot.pointed.connect(self.bars.set_pointed)
-        self.bars.pointed.connect(self.plot.set_pointed)
-        self.bars.chosen.connect(self.session.select_allocation)
-        self.bars.pointed_root.connect(self._pointed_root)
-        self.bars.scrolled.connect(self._sync_scroll)
-        self._scroll = QScrollBar(Qt.Orientation.Vertical, self)
-        self._scroll.setAccessibleName("Scroll the lifetimes")
-        self._scroll.valueChanged.connect(self.bars.scroll_to)
-        lower = QWidget(self)
-        inner = QHBoxLayout(lower)
-        inner.setContentsMargins(0, 0, 0, 0)
-        inner.setSpacing(0)
-        inner.addWidget(self.bars, 1)
-        inner.addWidget(self._scroll)
-        self._lower = lower
-        self._upper = upper = QWidget(self)
-        inner = QHBoxLayout(upper)
-        inner.setContentsMargins(0, 0, self._scroll.sizeHint().width(), 0)
-        inner.addWidget(self.plot)
+        self.plot = CurvePlot(theme, self.axis, keys, self.tip, self)
+        self.strip = StepStrip(theme, "Cycles of the steps", self, zoom=self.axis, keys=keys)
+        self.bars = LifetimeBars(theme, self.axis, keys, self.lives.tip, self.lives.uses, self)
+        self.plots: tuple[StepPlot, ...] = (self.plot, self.strip, self.bars)
+        self.hint = ElidedLabel(HINT, self, Qt.TextElideMode.ElideRight)
+        self.hint.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        self.scroll_bar = QScrollBar(Qt.Orientation.Vertical, self)
+        self.scroll_bar.setAccessibleName("Scroll the lifetimes")
+        self._upper, self._lower = QWidget(self), QWidget(self)
+        upper = QVBoxLayout(self._upper)
+        upper.setContentsMargins(0, 0, self.scroll_bar.sizeHint().width(), 0)
+        upper.setSpacing(0)
+        upper.addWidget(self.plot, 1)
+        upper.addWidget(self.strip)
+        lower = QHBoxLayout(self._lower)
+        lower.setContentsMargins(0, 0, 0, 0)
+        lower.setSpacing(0)
+        lower.addWidget(self.bars, 1)
+        lower.addWidget(self.scroll_bar)
         self._splitter = QSplitter(Qt.Orientation.Vertical, self)
-        self._splitter.addWidget(upper)
-        self._splitter.addWidget(lower)
+        self._splitter.addWidget(self._upper)
+        self._splitter.addWidget(self._lower)
         self._splitter.setStretchFactor(0, 7)
         self._splitter.setStretchFactor(1, 3)
         self._splitter.setCollapsible(0, False)
@@ -118,7 +115,28 @@ class TimelineView(View):
         layout.addWidget(controls)
         layout.addWidget(self.legend)
         layout.addWidget(self._splitter, 1)
+        layout.addWidget(self.hint)
         self.lead_focus(self.plot)
+        self._connect()
+
+    def _connect(self) -> None:
+        controls = self.controls
+        controls.mode_chosen.connect(self.set_mode)
+        controls.changed.connect(self.refresh)
+        controls.lifetimes_changed.connect(self._show_lifetimes)
+        controls.fit_wanted.connect(self.axis.fit)
+        controls.back_wanted.connect(self.moves.back)
+        controls.clear_wanted.connect(self.moves.clear_range)
+        controls.panes_changed.connect(self._show_panes)
+        self.plot.stepped.connect(self.session.select_step)
+        self.plot.brushed.connect(self.moves.set_range)
+        for one in self.plots:
+            one.pointed_step.connect(self._pointed)
+        self.bars.chosen.connect(self.session.select_allocation)
+        self.bars.pointed_root.connect(self._pointed_root)
+        self.bars.scrolled.connect(self._sync_scroll)
+        self.scroll_bar.valueChanged.connect(self.bars.scroll_to)
+        self.bridge.hovered.connect(self._on_hover)
 
     # -- what the view shows --------------------------------------------------------------------------------------
 
@@ -139,7 +157,7 @@ class TimelineView(View):
             self.refresh()
 
     def set_stacked(self, stacked: bool) -> None:
-        """Stack the total by group."""
+        """Stack the total by operation."""
         self.controls.stack_check.setChecked(stacked)
 
     def tip(self, step: int) -> str:
@@ -159,6 +177,7 @@ class TimelineView(View):
             repeats=data.repeats,
             baseline=baseline,
             second=data.second,
+            note=dict(data.notes).get(step, ""),
         )
 
     def refresh(self) -> None:
@@ -169,7 +188,7 @@ class TimelineView(View):
             self._data = None
             self.plot.set_data(None, self._nothing())
             self.legend.set_entries(())
-            self._line.show_text("")
+            self.line.show_text("")
             return
         source = self.source
         shown = source.first(timeline)
@@ -185,6 +204,8 @@ class TimelineView(View):
             self._layers(timeline, shown),
             *(source.behind(timeline) if self.controls.with_baseline else (None, None)),
             source.second(timeline),
+            excesses(timeline),
+            tuple(self.notes.by_step().items()),
         )
         self.plot.set_data(self._data)
         self._show_cursor()
@@ -197,7 +218,7 @@ class TimelineView(View):
         return self._reader.layers(timeline, shown)
 
     def _reading(self, read: int, count: int) -> None:
-        self._line.show_text(f"Reading what the layers need: {read:,} of {count:,} arrays")
+        self.line.show_text(f"Reading what the layers need: {read:,} of {count:,} arrays")
 
     def _nothing(self) -> str:
         estimate = self.session.estimate
@@ -212,15 +233,13 @@ class TimelineView(View):
         timeline, data = self.timeline, self._data
         selection = self.session.selection
         self.controls.clear_button.setVisible(selection.span is not None)
-        for canvas in (self.plot, self.bars):
-            canvas.set_current(selection.step)
-            canvas.set_span(selection.span)
+        for one in self.plots:
+            one.set_current(selection.step)
+            one.set_span(selection.span)
+        self.hint.setText(HINT if data is None or selection.span is None else measured(data.curves, selection.span))
         if timeline is None or data is None:
             return
-        lit = None
-        if selection.operation is not None:
-            lit = np.fromiter((step.source == selection.operation for step in timeline.steps), dtype=np.bool_)
-        self.plot.set_lit(lit, self.lives.spans(selection.allocation))
+        self._show_lit()
         step = selection.step
         if step is not None and step < len(timeline.steps):
             text = step_line(timeline, data.curves, step, data.second)
@@ -228,10 +247,27 @@ class TimelineView(View):
                 text = f"No tile selected, worst tile shown · {text}"
             if selection.span is not None:
                 text += f" · range {selection.span[0]} … {selection.span[1] - 1}"
-            self._line.show_text(text)
-            self.plot.setAccessibleDescription(text)
+            self.line.show_text(text)
+            self.plot.set_description(text)
         tile = None if step is None or step >= len(timeline.steps) else tile_at(timeline, data.curves, step)
         self.legend.set_entries(legend_entries(self.bridge.theme, data, step, tile, timeline.tile_count))
+
+    def _show_lit(self) -> None:
+        """Light the steps of the operation that is pointed at somewhere, else of the selected one."""
+        timeline, selection = self.timeline, self.session.selection
+        operation = selection.operation if self._hovered is None else self._hovered
+        key = (timeline, operation)
+        if timeline is None or operation is None:
+            self._lit = (key, None)
+        elif self._lit[0] != key:
+            flags = np.fromiter((step.source == operation for step in timeline.steps), dtype=np.bool_)
+            self._lit = (key, flags)
+        self.plot.set_lit(self._lit[1], self.lives.spans(selection.allocation))
+
+    def show_cycles(self, values: ByteArray | None, known: BoolArray, name: str = "cycles", most: str = "") -> None:
+        """Show a number a step under the curves; see :meth:`StepStrip.show_values`."""
+        self.strip.show_values(values, known, name, most)
+        self._show_panes()
 
     # -- lifetimes ------------------------------------------------------------------------------------------------
 
@@ -250,11 +286,11 @@ class TimelineView(View):
         self.bars.set_selected(selection.allocation)
 
     def _sync_scroll(self) -> None:
-        self._scroll.blockSignals(True)
-        self._scroll.setRange(0, self.bars.most_offset())
-        self._scroll.setPageStep(self.bars.page())
-        self._scroll.setValue(self.bars.offset)
-        self._scroll.blockSignals(False)
+        self.scroll_bar.blockSignals(True)
+        self.scroll_bar.setRange(0, self.bars.most_offset())
+        self.scroll_bar.setPageStep(self.bars.page())
+        self.scroll_bar.setValue(self.bars.offset)
+        self.scroll_bar.blockSignals(False)
 
     def _sync_axis(self) -> None:
         self.controls.back_button.setEnabled(self.axis.can_go_back)
@@ -262,6 +298,7 @@ class TimelineView(View):
 
     def _show_panes(self) -> None:
         self._upper.setVisible(self.controls.with_curves)
+        self.strip.setVisible(self.controls.with_cycles and self.strip.has_values)
         self._lower.setVisible(self.controls.with_lifetimes)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -272,8 +309,9 @@ class TimelineView(View):
         height, line = self.height(), self.fontMetrics().height()
         is_low = 2 * height < 37 * line
         self.controls.set_low(is_low)
-        self._line.set_beside(24 if is_low else None)
+        self.line.set_beside(24 if is_low else None)
         self.legend.setVisible(height >= 10 * line)
+        self.hint.setVisible(height >= 20 * line)
         self.legend.set_most_lines(1 if height < 15 * line else 2 if height < 28 * line else 4)
 
     # -- choices --------------------------------------------------------------------------------------------------
@@ -286,8 +324,16 @@ class TimelineView(View):
         """Bring the selected step into the middle."""
         self.moves.centre()
 
+    def _on_hover(self, operation: int | None, root: int | None, _tile: int | None) -> None:
+        if self.timeline is not None:
+            self._hovered = operation
+            self._show_lit()
+            self.bars.set_lit(root)
+
     def _pointed(self, step: int | None) -> None:
         timeline = self.timeline
+        for one in self.plots:
+            one.set_pointed(step)
         source = None
         if timeline is not None and step is not None and step < len(timeline.steps):
             source = timeline.steps[step].source
@@ -302,6 +348,8 @@ class TimelineView(View):
         self._listed = ()
         self.lives.forget()
         self._reader.forget()
+        self.notes.load()
+        self._hovered = None
         self.axis.set_steps(1, keep=False)
         self.on_estimate(keep=False)
 
@@ -328,8 +376,8 @@ class TimelineView(View):
         self.refresh()
 
     def on_theme(self) -> None:
-        for canvas in (self.plot, self.bars):
-            canvas.set_theme(self.bridge.theme)
+        for one in self.plots:
+            one.set_theme(self.bridge.theme)
         self._show_cursor()
 
     # -- out ------------------------------------------------------------------------------------------------------
@@ -339,7 +387,7 @@ class TimelineView(View):
             (f"Timeline: {MODE_NAMES[mode].lower()}", partial(self.set_mode, mode)) for mode in CurveMode
         ]
         entries += [
-            ("Timeline: stack by group", self.controls.stack_check.toggle),
+            ("Timeline: stack by operation", self.controls.stack_check.toggle),
             ("Timeline: zoom to all steps", self.axis.fit),
             ("Timeline: zoom back", self.moves.back),
             ("Timeline: zoom to the range", self.moves.zoom_to_range),
@@ -347,6 +395,7 @@ class TimelineView(View):
             ("Timeline: begin a range at the step", self.moves.begin_range),
             ("Timeline: end the range with the step", self.moves.end_range),
             ("Timeline: clear the range", self.moves.clear_range),
+            ("Timeline: note on the step…", self.notes.ask),
         ]
         return [action_of(self, text, slot) for text, slot in entries]
 
@@ -357,12 +406,14 @@ class TimelineView(View):
         return partial(steps_csv, timeline, data.curves, data.over, data.layers, data.second)
 
     def picture_words(self) -> str:
-        return self._line.full_text
+        return self.line.full_text
 
     def picture_parts(self, whole: bool = False) -> Sequence[Part]:
         parts: list[Part] = []
         if self.controls.with_curves:
             parts += [self.legend, self.plot]
+            if self.strip.isVisible():
+                parts.append(self.strip)
         if self.controls.with_lifetimes:
             parts.append(self.bars)
         return parts

@@ -1,0 +1,359 @@
+"""The states that are compared as charts on one axis: their totals, their tiles, and how they differ from the first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QBrush, QColor, QMouseEvent, QPainter, QPen
+from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
+
+from tileview.model.sizes import kib_text
+from tileview.present.colours import Ramp
+from tileview.present.compare_rows import MOST_STATES
+from tileview.present.curves import Columns, column_any, column_max, columns
+from tileview.present.rasters import FloatArray
+from tileview.present.state_curves import StateCurve, StateCurves
+from tileview.present.state_maps import StateMap
+from tileview.present.tables import signed_kib
+from tileview.qt.base.theme import Theme
+from tileview.qt.plot.axes import ByteAxis, StepAxis
+from tileview.qt.plot.base import Drag, Plot
+from tileview.qt.plot.items import stairs
+from tileview.qt.plot.picture import Part
+from tileview.qt.plot.picture_parts import ColumnPart, RowPart
+from tileview.qt.plot.zoom import Zoom
+from tileview.qt.views.tiles.items import ColourScale, SlotImage, cosmetic, slot_table
+
+LETTERS = "ABCD"
+"""What the states are called in charts, the first one A."""
+_MAP_WIDTH = 250
+_LEAST = 40
+"""Pixels that a chart has at least for its curve."""
+
+
+class _Chart(Plot):
+    """A chart whose steps are the first state's; a click tells the step."""
+
+    step_wanted = Signal(int)
+
+    def __init__(self, theme: Theme, name: str, zoom: Zoom, bottom: StepAxis | None = None) -> None:
+        self._curves: StateCurves | None = None
+        self._cursor: int | None = None
+        axes = {"left": ByteAxis(widest="−000.0 KiB"), **({} if bottom is None else {"bottom": bottom})}
+        super().__init__(theme, name, zoom=zoom, axes=axes)
+        line = self.fontMetrics().height()
+        self.setMinimumSize(QSize(80, (1 if bottom is None else 2) * line + _LEAST))
+        self.set_margins(0, line + 2, 6, line // 2 if bottom is None else 2)
+
+    def set_cursor(self, place: int | None) -> None:
+        """Mark a step of the first state."""
+        if place != self._cursor:
+            self._cursor = place
+            self.draw_again()
+
+    def tip_at(self, place: QPointF) -> str:
+        step = self._step(place)
+        return (
+            "" if step is None or self._curves is None else self._curves.tip(LETTERS[: len(self._curves.curves)], step)
+        )
+
+    def columns(self) -> tuple[FloatArray, Columns]:
+        """Edges and steps of the columns in view: one a step, or one a pixel where several steps share it."""
+        assert self.zoom is not None
+        steps = 0 if self._curves is None else self._curves.steps
+        first, last, pixels = self.zoom.shown.left(), self.zoom.shown.right(), max(int(self.area().width()), 1)
+        if last - first > pixels:
+            return np.linspace(first, last, pixels + 1), columns(first, last, pixels, steps)
+        shown = np.arange(max(int(first), 0), min(int(np.ceil(last)), steps), dtype=np.int64)
+        return np.append(shown, shown[-1:] + 1).astype(np.float64), Columns(shown, shown + 1)
+
+    def _step(self, place: QPointF) -> int | None:
+        step = int(np.floor(self.value(place).x()))
+        inside = self._curves is not None and 0 <= step < self._curves.steps and self.area().contains(place)
+        return step if inside else None
+
+    def start_drag(self, event: QMouseEvent) -> Drag | None:
+        if event.button() != Qt.MouseButton.LeftButton or event.modifiers():
+            return super().start_drag(event)
+
+        def follow(place: QPointF, done: bool) -> None:
+            step = self._step(place)
+            if done and step is not None:
+                self.step_wanted.emit(step)
+
+        return follow
+
+    def draw_over(self, painter: QPainter) -> None:
+        area = self.area()
+        painter.setPen(QPen(self.theme.color("border"), 1))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRect(area)
+        if self._cursor is not None:
+            band = QRectF(self.pixel(self._cursor), self.pixel(self._cursor + 1))
+            band.setTop(area.top())
+            band.setBottom(area.bottom())
+            band = band.intersected(area)
+            if not band.isEmpty():
+                painter.setPen(QPen(self.theme.color("accent"), 1))
+                painter.drawRect(band)
+
+    def write(self, painter: QPainter, text: str, token: str, *, right: bool = False) -> None:
+        """Write a line of text above the plot, from its left or up to its right end."""
+        area = self.area()
+        line = QRectF(
+            area.left(), area.top() - self.fontMetrics().height() - 1, area.width(), self.fontMetrics().height()
+        )
+        _write(painter, line, text, self.theme.color(token), right)
+
+
+def _write(painter: QPainter, line: QRectF, text: str, color: QColor, right: bool = False) -> None:
+    painter.setPen(color)
+    shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, int(line.width()))
+    side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
+    painter.drawText(line, side | Qt.AlignmentFlag.AlignVCenter, shown)
+
+
+class StateChart(_Chart):
+    """The fullest tile and reserve of one state, against its budget."""
+
+    def __init__(self, theme: Theme, zoom: Zoom) -> None:
+        self._curve: StateCurve | None = None
+        self._letter = ""
+        super().__init__(theme, "Chart of a state", zoom)
+
+    def show_curve(self, title: str, place: int, curves: StateCurves, theme: Theme) -> None:
+        """Show one state's curve; all charts have the same axes."""
+        self._letter, self._curves, self._curve = LETTERS[place], curves, curves.curves[place]
+        self.setYRange(curves.low, curves.high + (curves.high - curves.low) * 0.08, padding=0)
+        curve, words = self._curve, "no timeline"
+        if curve is not None and bool(curve.there.any()):
+            peak = int(curve.needed.argmax())
+            words = f"most {kib_text(int(curve.needed[peak]))}, budget {kib_text(curve.budget)}"
+        start = f"; the axis starts at {kib_text(curves.low)}" if curves.low else ""
+        self.setAccessibleName(f"Chart of {LETTERS[place]}, {title}")
+        self.set_description(f"Fullest tile and reserve at every step: {words}{start}")
+        self.set_theme(theme)
+
+    def redraw(self) -> None:
+        curve, curves = self._curve, self._curves
+        parts = []
+        if curve is not None and curves is not None and curves.steps:
+            edges, where = self.columns()
+            there = column_any(curve.there, where)
+            heights = np.where(there, column_max(curve.needed, where), curves.low).astype(np.float64)
+            fill = stairs(edges, heights, cosmetic(self.theme.total), QBrush(self.theme.color("standard", 110)))
+            fill.setFillLevel(curves.low)
+            limit = np.full(len(heights), float(curve.budget))
+            over = np.where(heights > curve.budget, heights, np.nan)
+            parts = [fill, stairs(edges, over, cosmetic(self.theme.over, 3)),
+                     stairs(edges, limit, cosmetic(self.theme.budget, 1.5, Qt.PenStyle.DashLine))]  # fmt: skip
+        self.still.set_parts(parts)
+        super().redraw()
+
+    def draw_over(self, painter: QPainter) -> None:
+        super().draw_over(painter)
+        curve = self._curve
+        if curve is None or not bool(curve.there.any()):
+            self.write(painter, f"{self._letter}  no timeline", "muted")
+            return
+        peak = int(curve.needed.argmax())
+        needed, spare = int(curve.needed[peak]), curve.budget - int(curve.needed[peak])
+        state = f"{kib_text(spare)} spare" if spare >= 0 else f"{kib_text(-spare)} over"
+        where = f"most {kib_text(needed)}: {state}" + (f"; {curve.lost}" if curve.lost else "")
+        self.write(painter, f"{self._letter}  {where}", "ok" if spare >= 0 else "over")
+        self.write(painter, f"budget {kib_text(curve.budget)}", "budget", right=True)
+
+
+class DifferenceChart(_Chart):
+    """How the states differ from the first one at every step: orange is more, blue less; further ones as lines."""
+
+    def __init__(self, theme: Theme, zoom: Zoom) -> None:
+        super().__init__(theme, "Difference from the first state", zoom, StepAxis())
+
+    def show_curves(self, curves: StateCurves, theme: Theme) -> None:
+        self._curves = curves
+        reach = max(curves.reach, 1024)
+        self.setYRange(-1.15 * reach, 1.15 * reach, padding=0)
+        self.set_description(f"Differences from A at every step, at most {kib_text(curves.reach)}")
+        self.set_theme(theme)
+
+    def redraw(self) -> None:
+        parts = []
+        if self._curves is not None and self._curves.steps:
+            edges, where = self.columns()
+            for place, curve in enumerate(self._curves.curves[1:]):
+                if curve is None:
+                    continue
+                more = np.maximum(column_max(curve.difference, where), 0).astype(np.float64)
+                less = np.minimum(-column_max(-curve.difference, where), 0).astype(np.float64)
+                if place == 0:
+                    for part, token in ((more, "warning"), (less, "accent")):
+                        color = self.theme.color(token)
+                        parts.append(stairs(edges, part, QPen(Qt.PenStyle.NoPen), QBrush(color)))
+                else:
+                    style = (Qt.PenStyle.DashLine, Qt.PenStyle.DotLine)[place - 1]
+                    parts += [stairs(edges, part, cosmetic(self.theme.text, 1.5, style)) for part in (more, less)]
+            parts.append(stairs(edges, np.zeros(len(edges) - 1), cosmetic(self.theme.muted)))
+        self.still.set_parts(parts)
+        super().redraw()
+
+    def draw_over(self, painter: QPainter) -> None:
+        super().draw_over(painter)
+        if self._curves is None:
+            return
+        names = ["filled", "dashed", "dotted"]
+        several = len(self._curves.curves) > 2
+        letters = LETTERS[1 : len(self._curves.curves)]
+        words = [f"{one} − A{f' {name}' if several else ''}" for one, name in zip(letters, names, strict=False)]
+        self.write(painter, ", ".join(words), "text")
+        curve = self._curves.curves[1] if len(self._curves.curves) > 1 else None
+        if curve is not None:
+            low, high = int(curve.difference.min(initial=0)), int(curve.difference.max(initial=0))
+            ends = f"B: {signed_kib(low)} to {signed_kib(high)}" if low or high else "B: the same at every step"
+            self.write(painter, ends, "muted", right=True)
+
+
+class StateMapPlot(Plot):
+    """The tiles of one state in their places, with a colour bar; hidden without a map."""
+
+    def __init__(self, theme: Theme) -> None:
+        self._shown: StateMap | None = None
+        self._letter = ""
+        self._image = SlotImage()
+        self._bar = ColourScale()
+        super().__init__(theme, "Tiles of a state")
+        self.setMinimumSize(QSize(100, 24))
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding)
+        self.box.addItem(self._image, ignoreBounds=True)
+        self.box.invertY(True)
+        self.getPlotItem().layout.addItem(self._bar, 2, 5)
+        self.getPlotItem().layout.setColumnFixedWidth(4, 6)
+        line = self.fontMetrics().height()
+        self.set_margins(2, line + 2, 2, line // 2)
+
+    def sizeHint(self) -> QSize:
+        return QSize(_MAP_WIDTH, 60)
+
+    @property
+    def shown(self) -> StateMap | None:
+        """What is drawn."""
+        return self._shown
+
+    def show_map(self, shown: StateMap | None, letter: str, name: str, theme: Theme) -> None:
+        """Draw another map; None hides the plot."""
+        self._shown, self._letter = shown, letter
+        self.setAccessibleName(f"Tiles of {letter}, {name}")
+        self.set_description("" if shown is None else shown.text)
+        self.setVisible(shown is not None)
+        self.set_theme(theme)
+
+    def cell_rect(self, tile: int) -> QRectF:
+        """Where a tile is drawn in the widget."""
+        assert self._shown is not None
+        x, y = float(self._shown.grid.column[tile]), float(self._shown.grid.row[tile])
+        return QRectF(self.pixel(x, y), self.pixel(x + 1, y + 1))
+
+    def tip_at(self, place: QPointF) -> str:
+        shown = self._shown
+        if shown is None:
+            return ""
+        value = self.value(place)
+        tile = shown.grid.tile_at(int(np.floor(value.y())), int(np.floor(value.x())))
+        lines = [shown.text]
+        if tile is not None and not shown.field.missing and self.area().contains(place):
+            size = int(shown.field.values[tile])
+            lines.insert(0, f"L{tile}: {signed_kib(size) if shown.scale.diverging else kib_text(size)}")
+        return "\n".join(lines)
+
+    def redraw(self) -> None:
+        shown = self._shown
+        if shown is not None:
+            rows, columns = shown.slots.shape
+            ramp = Ramp.DIFFERENCE if shown.scale.diverging else Ramp.VIRIDIS
+            self._image.setLookupTable(slot_table(self.theme, ramp))
+            self._image.show_cells(shown.slots)
+            self.setRange(QRectF(0, 0, max(columns, 1), max(rows, 1)), padding=0)
+            self._bar.show_scale(shown.scale, ramp, (), self.theme, int(self.box.height()))
+        super().redraw()
+
+    def draw_over(self, painter: QPainter) -> None:
+        if self._shown is not None and self._shown.field.missing:
+            painter.fillRect(self.area(), QBrush(self.theme.color("unavailable"), Qt.BrushStyle.DiagCrossPattern))
+        painter.setPen(QPen(self.theme.color("border"), 1))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRect(self.area())
+        if self._shown is not None:
+            what = f"{self._letter} − A" if self._shown.scale.diverging else self._letter
+            height = self.fontMetrics().height()
+            line = QRectF(self.area().left(), self.area().top() - height - 1, self.width() - self.area().left(), height)
+            _write(painter, line, f"{what}, step {self._shown.field.step}", self.theme.color("text"))
+
+
+class CompareCharts(QWidget):
+    """A row for each state, curve and tiles, all curves of one height and on one axis; below them the differences."""
+
+    step_wanted = Signal(int)
+    """A step of the first state."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.zoom = Zoom(self, across_only=True)
+        self.charts = [StateChart(theme, self.zoom) for _ in range(MOST_STATES)]
+        self.maps = [StateMapPlot(theme) for _ in range(MOST_STATES)]
+        self.difference = DifferenceChart(theme, self.zoom)
+        self.axis_name = QLabel("steps of A")
+        self.axis_name.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom)
+        self._rows = grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setSpacing(2)
+        for row, (chart, tiles) in enumerate(zip(self.charts, self.maps, strict=True)):
+            grid.addWidget(chart, row, 0)
+            grid.addWidget(tiles, row, 1)
+        grid.addWidget(self.difference, MOST_STATES, 0)
+        grid.addWidget(self.axis_name, MOST_STATES, 1)
+        grid.setRowStretch(MOST_STATES, 2)
+        grid.setColumnStretch(0, 1)
+        for chart in (*self.charts, self.difference):
+            chart.step_wanted.connect(self.step_wanted)
+        self._curves: StateCurves | None = None
+        self.setMinimumHeight(1)
+
+    def needed_height(self) -> int:
+        """Pixels below which the charts say nothing."""
+        shown = [chart.minimumHeight() + 2 for chart in self.charts if not chart.isHidden()]
+        return sum(shown) + (0 if self.difference.isHidden() else self.difference.minimumHeight())
+
+    def show_states(
+        self, names: Sequence[str], curves: StateCurves, maps: Sequence[StateMap | None], theme: Theme
+    ) -> None:
+        """Show the states, the first one first."""
+        if self._curves is None or curves.steps != self._curves.steps:
+            self.zoom.set_bounds(QRectF(0, 0, max(curves.steps, 1), 1), keep=False)
+        self._curves = curves
+        for place, (chart, tiles) in enumerate(zip(self.charts, self.maps, strict=True)):
+            chart.setVisible(place < len(names))
+            self._rows.setRowStretch(place, 3 if place < len(names) else 0)
+            if place < len(names):
+                chart.show_curve(names[place], place, curves, theme)
+                tiles.show_map(maps[place], LETTERS[place], names[place], theme)
+            else:
+                tiles.show_map(None, "", "", theme)
+        self.difference.setVisible(len(names) > 1)
+        self.axis_name.setVisible(len(names) > 1)
+        self.difference.show_curves(curves, theme)
+
+    def set_cursor(self, place: int | None) -> None:
+        """Mark a step of the first state in all charts."""
+        for chart in (*self.charts, self.difference):
+            chart.set_cursor(place)
+
+    def part(self) -> Part:
+        """The charts as part of a picture."""
+        rows = [
+            RowPart([one for one in pair if one.isVisibleTo(self)])
+            for pair in (*zip(self.charts, self.maps, strict=True), (self.difference,))
+            if pair[0].isVisibleTo(self)
+        ]
+        return ColumnPart(rows)
