@@ -16,6 +16,7 @@ from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QApplication, QToolTip
 
 from tests.helpers.graphs import generated, graph, operation, repeat, transformer
+from tileview.analysis.fusions import fusion_facts
 from tileview.formats import open_file
 from tileview.graphlayout import LayoutCancelled, NodeKind, columns
 from tileview.model.graph import Graph
@@ -173,7 +174,7 @@ class TestContent:
         assert figures.outside == 0
         top = [node.index for node in sample.view.result.structure.nodes if node.region == 0]
         assert int(figures.bytes[top].sum()) == worst
-        assert "on tile 0, step 106: 79,872 B" in sample.legend()
+        assert f"on tile 0, step {step}: 79,872 B" in sample.legend()
 
     def test_step_and_tile_change_the_figures(self, sample) -> None:
         sample.session.select_step(3)
@@ -670,24 +671,51 @@ class TestColours:
         assert any(found)
 
     def test_by_step(self, sample) -> None:
-        sample.view.bar.colours.setCurrentIndex(1)
-        sample.view.bar.colours.activated.emit(1)
+        sample.view.bar.colours.setCurrentIndex(2)
+        sample.view.bar.colours.activated.emit(2)
         assert sample.view.mode is ColourMode.STEP
         sample.canvas.centre(sample.node(35), 1.0)
         assert self.probe(sample, 36) == sample.bridge.theme.color("background")
         sample.canvas.centre(sample.node(0), 1.0)
         assert self.probe(sample, 0) == sample.bridge.theme.color("border")
-        assert sample.legend().startswith("Step 106: Product, runs at this step")
+        step = sample.session.selection.step
+        assert sample.session.timeline.steps[step].kind == "Product"
+        assert sample.legend().startswith(f"Step {step}: Product, runs at this step")
         sample.key("c")
         assert sample.view.mode is ColourMode.SHARE
         assert sample.view.bar.colours.currentIndex() == 0
+
+    def test_by_cycles(self, pane) -> None:
+        pane.open(OVER)
+        pane.key("c")
+        assert pane.view.mode is ColourMode.CYCLES
+        cycles = pane.session.estimate.cycles
+        prices = cycles.operations()
+        style, node = pane.view.shown_style, pane.node(21)
+        assert int(style.figures.bytes[node]) == prices[21].cycles
+        assert style.share_text(node) == f"{100 * prices[21].cycles / cycles.total:.1f} %"
+        assert style.read_text(node) == f"exchange {100 * prices[21].exchange / cycles.total:.1f} %"
+        assert f"{prices[21].cycles:,} of the planner's cycles" in pane.canvas.tip(node)[-1]
+        whole = pane.canvas.scene.rect(node).width() - 6
+        made, read = pane.canvas.scene.bar(node, Detail.ALL)
+        assert (made.width() + read.width()) / whole == pytest.approx(prices[21].cycles / cycles.total)
+        boxes = [one.index for one in style.structure.nodes if one.region == 0]
+        assert int(style.figures.bytes[boxes].sum()) + style.figures.outside == cycles.total
+        assert "exchange" in pane.legend()
+
+    def test_what_the_compiler_fuses_says_in_whose_step_it_went(self, pane) -> None:
+        pane.open(OVER)
+        went = fusion_facts(pane.session.estimate).went_into
+        details = {one: pane.canvas.scene.words[pane.node(one)].detail for one in range(46)}
+        said = {number: text for number, text in details.items() if "in the step of" in text}
+        assert said == {number: f"in the step of op {other}" for number, other in went.items()}
 
     @pytest.mark.parametrize("theme", ["light", "dark"])
     @pytest.mark.parametrize("scale", [0.3, 1.0])
     def test_states_of_a_step_differ_without_colour(self, make_pane, theme, scale) -> None:
         pane = make_pane(theme=theme)
         pane.open(OVER)
-        pane.key("c")
+        pane.view.set_mode(ColourMode.STEP)
         structure, states = pane.view.result.structure, pane.view.shown_style.states
 
         def light(state: StepState) -> tuple[list[float], int]:

@@ -11,6 +11,7 @@ from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, make_timeline,
 from tests.helpers.graphs import graph, operation, transformer
 from tileview.analysis.holdings import holdings, input_readers, owners_of_values
 from tileview.analysis.overflows import TOTAL, Overflow
+from tileview.core.cycles.prices import UNPRICED, Price, ProgramCycles
 from tileview.graphlayout import NodeKind, read_structure
 from tileview.model.plan import (
     AttentionDispatch,
@@ -31,11 +32,20 @@ from tileview.model.plan import (
     ViewDispatch,
     ViewOperator,
 )
+from tileview.model.sizes import UNAVAILABLE
 from tileview.model.tensor import F16, ROW_MAJOR, Axis, AxisBase, Format, Layout, Tiling
 from tileview.model.timeline import Timeline
 from tileview.present.allocation_rows import AllocationFigures
 from tileview.present.colours import contrast
-from tileview.present.graph_figures import NodeFigures, StepState, no_figures, no_marks, node_figures, node_marks
+from tileview.present.graph_figures import (
+    NodeFigures,
+    StepState,
+    cycle_figures,
+    no_figures,
+    no_marks,
+    node_figures,
+    node_marks,
+)
 from tileview.present.graph_style import MADE, READ, UNAVAILABLE, ColourMode, GraphStyle, graph_style
 from tileview.present.graph_words import node_words, short_plan
 from tileview.present.operation_colours import operation_colours
@@ -282,6 +292,30 @@ class TestStyle:
         assert "1 allocation unavailable" in style.figure_tip(structure.by_operation[1])[0]
         assert ("", "on tile 0, step 0: at least 4,096 B") in style.legend
         assert (UNAVAILABLE, "size unavailable") in style.legend
+
+    def test_cycles_in_place_of_bytes(self) -> None:
+        structure, figures = figures_at(1)
+        # Operation 0 once for 60, 10 of them exchange, operation 1 ten times for 2 and 1; 10 belong to no operation.
+        prices = (Price(60, 10), Price(2, 1), Price(10, 0))
+        cycles = ProgramCycles(prices, (1, 10, 1), (0, 1, None), 90, 20, 90)
+        style = styled(structure, cycle_figures(structure, cycles, figures), ColourMode.CYCLES)  # type: ignore[arg-type]
+        node = structure.by_operation  # type: ignore[attr-defined]
+        assert [style.share_text(node[number]) for number in range(3)] == ["66.7 %", "22.2 %", "0.0 %"]
+        assert [style.read_text(node[number]) for number in range(3)] == ["exchange 11.1 %", "exchange 11.1 %", ""]
+        assert style.bars[node[0]].tolist() == [50 / 90, 60 / 90]
+        assert style.figure_tip(node[1]) == (
+            "20 of the planner's cycles in all runs, 22.2 % of 90; 10 of them exchange",
+        )
+        assert style.legend == (
+            (MADE, "computing"),
+            (READ, "exchange"),
+            ("", "of 90 planner's cycles in all runs"),
+            ("", "11.1 % (10) belong to no box"),
+        )
+        unpriced = ProgramCycles((*prices[:2], UNPRICED), (1, 10, 1), (0, 1, 2), UNAVAILABLE, UNAVAILABLE, 80)
+        style = styled(structure, cycle_figures(structure, unpriced, figures), ColourMode.CYCLES)  # type: ignore[arg-type]
+        assert [style.share_text(node[number]) for number in range(3)] == ["75.0 %", "25.0 %", "n/a"]
+        assert style.legend[2] == ("", "of at least 80 planner's cycles in all runs")
 
     def test_by_step(self) -> None:
         structure, figures = figures_at(1)

@@ -7,7 +7,7 @@ parameters and inputs under the operation that reads them (:mod:`tileview.analys
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 import numpy as np
@@ -15,7 +15,9 @@ import numpy.typing as npt
 
 from tileview.analysis.holdings import Holdings
 from tileview.analysis.overflows import Overflow
+from tileview.core.cycles.prices import ProgramCycles
 from tileview.graphlayout import Structure
+from tileview.model.sizes import Unavailable
 from tileview.model.timeline import Timeline
 from tileview.present.operation_rows import step_spans
 
@@ -164,6 +166,24 @@ def node_figures(
         -1 if shown.source is None else structure.by_operation.get(shown.source, -1),
         any(not structure.nodes[index].is_port for index in np.flatnonzero(states == int(StepState.IDLE)).tolist()),
         held.has_hosts,
+    )
+
+
+def cycle_figures(structure: Structure, cycles: ProgramCycles, figures: NodeFigures) -> NodeFigures:
+    """The planner's cycles of all runs in place of bytes: ``own`` what is computed, ``read`` the exchange.
+
+    ``unavailable`` counts operations without a price; step, tile and states stay those of ``figures``.
+    """
+    prices = cycles.operations()
+    known = {one: price for one, price in prices.items() if not isinstance(price.cycles, Unavailable)}
+    exchange = {one: int(price.exchange) for one, price in known.items()}  # type: ignore[arg-type]
+    computed = {one: int(price.cycles) - exchange[one] for one, price in known.items()}  # type: ignore[arg-type]
+    own, lost_own = _by_node(structure, computed)
+    read, lost_read = _by_node(structure, exchange)
+    missing, _ = _by_node(structure, {one: 1 for one in prices if one not in known})
+    outside = cycles.known - sum(computed.values()) - sum(exchange.values()) + lost_own + lost_read
+    return replace(
+        figures, own=own, read=read, unavailable=missing, usage=cycles.known, outside=outside, shared=0, has_hosts=False
     )
 
 

@@ -47,7 +47,8 @@ class Look:
         """
         if self.style.mode is ColourMode.STEP and len(self.style.states):
             return STATE_SHORT[StepState(int(self.style.states[node]))]
-        text = self.style.over_text(node) or self.style.read_text(node)
+        text = self.style.over_text(node) if self.style.mode is ColourMode.SHARE else ""
+        text = text or self.style.read_text(node)
         if text:
             return text
         count = len(set(self.style.structure.nodes[node].parameters))
@@ -279,7 +280,7 @@ class BoxLayer:
         """The room for a box's words: above its bar, beside its signs."""
         rect = box.rect
         inside = rect.adjusted(8, 2, -8, -2)
-        if look.style.mode is ColourMode.SHARE:
+        if look.style.mode.has_bars:
             part = _BAR_PARTS.get(detail)
             inside.setBottom(rect.bottom() - 2 - (BAR if part is None else part * rect.height()))
         if self._structure.nodes[box.node].kind is NodeKind.REPEAT:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from PySide6.QtGui import QFont, QFontMetricsF
 
+from tileview.analysis.fusions import fusion_facts
 from tileview.analysis.holdings import holdings, host_inputs, input_readers, owners_of_values
 from tileview.analysis.overflows import Overflow, overflows
 from tileview.graphlayout import Sizes, Spacing, Structure
@@ -16,6 +18,7 @@ from tileview.present.colours import parse_rgb
 from tileview.present.graph_figures import (
     NodeFigures,
     NodeMarks,
+    cycle_figures,
     no_figures,
     no_marks,
     node_figures,
@@ -99,7 +102,9 @@ class GraphLook:
         estimate = self._session.estimate
         program = None if estimate is None else estimate.program
         unknown = {} if program is None else dict(program.unknown)
-        return node_words(structure, recipe.graph, recipe.plans, tuple(self._session.state.swaps), unknown)
+        fusions = None if estimate is None else fusion_facts(estimate)
+        fused = {} if fusions is None else fusions.went_into
+        return node_words(structure, recipe.graph, recipe.plans, tuple(self._session.state.swaps), unknown, fused)
 
     def marks(self, structure: Structure) -> NodeMarks:
         """Faults and colours, which hold whatever the step."""
@@ -110,7 +115,7 @@ class GraphLook:
         return self._marks[1]
 
     def figures(self, structure: Structure) -> NodeFigures:
-        """Bytes and states at the selected step, on the selected tile or the worst one."""
+        """Bytes (or cycles) and states at the selected step, on the selected tile or the worst one."""
         timeline, selection = self._session.timeline, self._session.selection
         step = selection.step
         if timeline is None or step is None or step >= len(timeline.steps):
@@ -121,11 +126,20 @@ class GraphLook:
         if tile != self._sizes_of:
             self._sizes, self._sizes_of = {}, tile
         held = holdings(timeline, step, tile, self._owners, self._readers, self._hosts, self._sizes)
-        return node_figures(structure, held, timeline, step, tile, self._owners, self._spans)
+        figures = node_figures(structure, held, timeline, step, tile, self._owners, self._spans)
+        if self.mode is not ColourMode.CYCLES:
+            return figures
+        estimate = self._session.estimate
+        cycles = None if estimate is None else estimate.cycles
+        return (
+            replace(no_figures(structure), step=step, tile=tile)
+            if cycles is None
+            else cycle_figures(structure, cycles, figures)
+        )
 
     def style(self, structure: Structure, theme: Theme) -> GraphStyle:
         """Colours and figures for the boxes."""
-        if self.mode is ColourMode.SHARE:
+        if self.mode.has_bars:
             colours = [*theme.categories[:COLOURED], getattr(theme, _REST_TOKEN)]
         else:
             colours = [getattr(theme, token) for token in _STATE_TOKENS]
