@@ -7,6 +7,7 @@ such a part is drawn first, and what lies around it is covered.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -174,7 +175,7 @@ def _tidy(raw: bytes, size: QSize) -> bytes:
 def scale_within(size: QSize, scale: float) -> float:
     """The scale asked for, or the largest that :data:`MOST_PIXELS` and :data:`MOST_SIDE` allow."""
     width, height = max(size.width(), 1), max(size.height(), 1)
-    return min(scale, MOST_SIDE / width, MOST_SIDE / height, (MOST_PIXELS / (width * height)) ** 0.5)
+    return min(scale, MOST_SIDE / width, MOST_SIDE / height, math.sqrt(MOST_PIXELS / (width * height)))
 
 
 def png_image(picture: Paintable, scale: float = 1.0) -> QImage:

@@ -322,8 +322,10 @@ class CompareCharts(QWidget):
 
     def needed_height(self) -> int:
         """Pixels below which the charts say nothing."""
-        shown = [chart.minimumHeight() + 2 for chart in self.charts if not chart.isHidden()]
-        return sum(shown) + (0 if self.difference.isHidden() else self.difference.minimumHeight())
+        shown: list[int] = [chart.minimumHeight() + 2 for chart in self.charts if not chart.isHidden()]
+        if not self.difference.isHidden():
+            shown.append(self.difference.minimumHeight())
+        return sum(shown)
 
     def show_states(
         self, names: Sequence[str], curves: StateCurves, maps: Sequence[StateMap | None], theme: Theme
