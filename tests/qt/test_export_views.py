@@ -38,7 +38,7 @@ def views_of(driver) -> dict:
 def export(driver, wish: Wish, target: Path) -> Path:
     """Write a view as a click on the last button does, and wait for the file."""
     exporter = driver.window.view_exporter
-    assert exporter.write(wish, target)
+    assert exporter.write_view(wish, target)
     driver.qtbot.waitUntil(lambda: not exporter.is_writing, timeout=20_000)
     return target
 
@@ -209,9 +209,9 @@ def test_the_whole_graph_is_drawn_beside_the_window_and_can_be_stopped(opened, m
     monkeypatch.setattr(GraphScene, "paint", wait)
     said = []
     opened.window.bridge.message.connect(said.append)
-    assert exporter.write(Wish(view, Kind.PNG, whole=True), tmp_path / "never.png")
+    assert exporter.write_view(Wish(view, Kind.PNG, whole=True), tmp_path / "never.png")
     assert opened.window.bridge.work.running() == ("view",)
-    assert not exporter.write(Wish(view, Kind.PNG), tmp_path / "second.png")
+    assert not exporter.write_view(Wish(view, Kind.PNG), tmp_path / "second.png")
     assert "still being written" in said[-1]
     opened.window.status.work.stop.click()
     hold.set()

@@ -5,10 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from tileview.analysis.placement import FailingTile, PlacementSteps, ProgramPlacement
-from tileview.core.placement.outcome import Answer, Totals
+from tileview.analysis.placement import (
+    FailingTile,
+    PlacementSteps,
+    PlacementUnknownError,
+    ProgramPlacement,
+    place_steps,
+)
+from tileview.core.placement.outcome import Answer, Ended, Totals
 from tileview.core.placement.proofs import Proofs
 from tileview.core.placement.ranges import elements_of
+from tileview.model.recipe import Overrides, Recipe
 from tileview.model.sizes import exact_text, kib_text
 from tileview.model.timeline import Verdict
 
@@ -48,8 +55,25 @@ class StepWords:
     sentences: tuple[str, ...]
     more: str
 
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """All of it: title and steps in one line, then the sentences."""
+        steps = " → ".join(f"{step.label}: {step.text}" for step in self.steps)
+        return (f"{self.title}. {steps}", *self.sentences, *([self.more] if self.more else []))
+
 
 CAPTURED_LABEL = "Captured 498,872 B"
+
+
+def recipe_steps(
+    verdict: Verdict, recipe: Recipe, overrides: Overrides, ended: Ended | None = None
+) -> tuple[StepWords, PlacementSteps | None]:
+    """Place a recipe in the memories that its verdict speaks of; None with the reason where that is not known."""
+    try:
+        steps = place_steps(recipe, overrides, enlarge=bool(verdict.fits), ended=ended)
+    except PlacementUnknownError as error:
+        return step_words(verdict, None, str(error)), None
+    return step_words(verdict, steps), steps
 
 
 def step_words(verdict: Verdict, placed: PlacementSteps | None, unknown: str = "") -> StepWords:
