@@ -7,14 +7,21 @@ from pathlib import Path
 from typing import Any
 
 from tileview.analysis.placement import (
+    PlacedTiles,
     PlacementSteps,
     PlacementUnknownError,
-    ProgramPlacement,
     first_not_placed,
     program_requests,
 )
 from tileview.analysis.placement_files import profile_facts, stated_against_derived, study_tile
-from tileview.analysis.placement_words import StepWords, not_placed_sentence, proof_text, recipe_steps, step_words
+from tileview.analysis.placement_words import (
+    NO_REQUESTS,
+    StepWords,
+    not_placed_sentence,
+    proof_text,
+    recipe_steps,
+    step_words,
+)
 from tileview.commands.base import clean
 from tileview.commands.ranges import DEFAULT_RESERVE, chosen_ranges
 from tileview.commands.subject import Subject
@@ -26,8 +33,6 @@ from tileview.formats.sniff import sniff_file
 from tileview.model.placement import TileDump
 from tileview.model.sizes import exact_text
 from tileview.model.timeline import Problem
-
-NO_REQUESTS = "a timeline lists bytes, not requests: its recipe can be placed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +63,7 @@ def placement_json(found: SubjectPlacement) -> dict[str, Any]:
     }
 
 
-def _preset_json(placement: ProgramPlacement) -> dict[str, Any]:
+def _preset_json(placement: PlacedTiles) -> dict[str, Any]:
     totals, failing = placement.totals, placement.failing
     return {
         "ranges": [list(span) for span in placement.preset.ranges],
