@@ -66,7 +66,6 @@ class GuiCollector(QObject):
         gc.freeze()
 
     def collect(self) -> None:
-        """Collect what is due."""
         counts = gc.get_count()
         if counts[0] > MANY:
             gc.freeze()
