@@ -100,7 +100,7 @@ def test_the_largest_stand_on_top_at_first_and_a_header_gives_the_order_of_the_p
     assert (header.sortIndicatorSection(), header.sortIndicatorOrder()) == (6, Qt.SortOrder.DescendingOrder)
     sizes = [row.bytes for row in (shown.view.model.row(index) for index in shown.view.model.indexes())]
     assert sizes == sorted(sizes, reverse=True)
-    assert shown.texts()[0] == "operation 20 result 0 #454"
+    assert shown.texts()[0] == "op 21's copy of op 20's result (F16) #454"
     shown.session.select_step(20)
     sizes = [row.bytes for row in (shown.view.model.row(index) for index in shown.view.model.indexes())]
     assert sizes == sorted(sizes, reverse=True)
@@ -118,7 +118,7 @@ def test_ctrl_c_copies_the_selected_rows_as_lines_with_tabs(shown: Stage) -> Non
     assert len(lines) == 2
     assert lines[0].split("\t")[0] == "Name"
     assert lines[1].split("\t")[:8] == [
-        "operation 20 result 0 #454", "standard", "158976", "0", "0", "1", "158976", "27.973",
+        "op 21's copy of op 20's result (F16) #454", "standard", "158976", "0", "0", "1", "158976", "27.973",
     ]  # fmt: skip
     copy = shown.view.tree.actions()[0]
     assert copy.shortcut() == QKeySequence(QKeySequence.StandardKey.Copy)

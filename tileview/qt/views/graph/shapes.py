@@ -137,7 +137,7 @@ def stripes(areas: Floats) -> Floats:
     x = left + 3 + number * _STRIPE
     start, end = np.minimum(x, right), np.maximum(x - height, left)
     lines = np.stack([start, top + (x - start), end, top + (x - end)], axis=1)
-    return lines[start > end]
+    return np.asarray(lines[start > end])
 
 
 def draw_stripes(painter: QPainter, area: QRectF, ink: QColor) -> None:
