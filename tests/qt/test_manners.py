@@ -426,7 +426,11 @@ def test_the_reference_begins_with_the_tour_and_shows_its_pictures(driver):
         "glossary",
         "formats",
         "estimate",
+        "placement",
         "command-line",
+        "changes",
+        "speed",
+        "architecture",
     ]
     driver.trigger("reference")
     reference = driver.window.findChild(Reference)
