@@ -17,6 +17,7 @@ from tileview.analysis.trials import (
     single_swaps,
 )
 from tileview.core.lowering.replanner import Replanner
+from tileview.core.memory.assemble import OwnPeak
 from tileview.errors import WorkError
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.timeline import Peak, Verdict
@@ -28,7 +29,8 @@ class AlternativeResult:
 
     ``ok`` False means that it cannot be lowered, ``error`` says why; then ``peak`` and ``delta_total`` are None.
     ``delta_total`` is the change of the total peak in bytes against the recipe in force (negative: better), None where
-    either is unavailable.
+    either is unavailable. ``own_peak`` is the fullest of the operation's own steps: a cure shows there even where
+    another operation's step keeps the total peak up.
     """
 
     operation: int
@@ -40,6 +42,7 @@ class AlternativeResult:
     fits: bool | None
     delta_total: int | None
     verdict: Verdict | None = None
+    own_peak: OwnPeak | None = None
 
 
 def evaluate(
@@ -141,7 +144,16 @@ def _result(swap: Swap, trial: Trial, before: Trial, in_force: bool) -> Alternat
         now, then = trial.peak.total, before.peak.total
         delta = now - then if isinstance(now, int) and isinstance(then, int) else None
     return AlternativeResult(
-        swap[0], swap[1], in_force, trial.ok, trial.error, trial.peak, trial.fits, delta, trial.verdict
+        swap[0],
+        swap[1],
+        in_force,
+        trial.ok,
+        trial.error,
+        trial.peak,
+        trial.fits,
+        delta,
+        trial.verdict,
+        own_peak=trial.own_peaks.get(swap[0]),
     )
 
 

@@ -18,13 +18,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 
 from tileview.analysis.conflict import NOTHING_PROVEN, Conflict, ConflictFinder
 from tileview.collecting import collect_seldom
 from tileview.core.estimate import Estimate, estimate, judge
 from tileview.core.lowering.replanner import Replanner
+from tileview.core.memory.assemble import OwnPeak
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.timeline import Peak, Verdict
 
@@ -38,7 +39,8 @@ class Trial:
     """What a set of swaps gives. ``peak`` is None where it cannot be lowered; ``error`` then says why.
 
     ``conflict`` is asked for by the fix search only: operations of which at least one must change for the verdict to
-    change, empty where nothing is proven (then every operation may matter).
+    change, empty where nothing is proven (then every operation may matter). ``own_peaks``: of the operations that are
+    swapped (of all where none is), the fullest of their own steps; not given with a conflict.
     """
 
     swaps: Swaps
@@ -48,6 +50,7 @@ class Trial:
     fits: bool | None
     verdict: Verdict
     conflict: Conflict = NOTHING_PROVEN
+    own_peaks: Mapping[int, OwnPeak] = field(default_factory=dict)
 
 
 def with_swaps(recipe: Recipe, swaps: Iterable[Swap]) -> Recipe:
@@ -90,7 +93,10 @@ class Evaluator:
         if mark is None:
             outcome = judge(with_swaps(self.recipe, swaps), self.overrides, self._replanner)
             verdict, refused = outcome.verdict, outcome.peak is None
-            return Trial(swaps, not refused, verdict.text if refused else None, outcome.peak, verdict.fits, verdict)
+            own, error = outcome.own_peaks, verdict.text if refused else None
+            if swaps:
+                own = {operation: own[operation] for operation, _ in swaps if operation in own}
+            return Trial(swaps, not refused, error, outcome.peak, verdict.fits, verdict, own_peaks=own)
         result = self.estimate(swaps)
         timeline, verdict = result.timeline, result.verdict
         if self._finder is None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from tileview.core.lowering.replanner import Replanner
+from tileview.core.memory.assemble import OwnPeak
 from tileview.core.memory.measurement import measure, measure_peaks
 from tileview.core.memory.verdict import cut_note
 from tileview.errors import GraphError, PlanError
@@ -96,11 +97,15 @@ def estimate(
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Peaks and verdict of a recipe; ``peak`` is None where it cannot be lowered (``error`` then says why)."""
+    """Peaks and verdict of a recipe; ``peak`` is None where it cannot be lowered (``error`` then says why).
+
+    ``own_peaks``: operation → the fullest of its own steps.
+    """
 
     peak: Peak | None
     error: PlanError | None
     verdict: Verdict
+    own_peaks: Mapping[int, OwnPeak] = field(default_factory=dict)
 
 
 def judge(recipe: Recipe, overrides: Overrides | None = None, replanner: Replanner | None = None) -> Outcome:
@@ -112,7 +117,7 @@ def judge(recipe: Recipe, overrides: Overrides | None = None, replanner: Replann
     except PlanError as error:
         return Outcome(None, error, _cannot_lower(error, config))
     judged = measure_peaks(program, config.tile_budget_bytes, config.reserve_bytes)
-    return Outcome(judged.peak, None, judged.verdict)
+    return Outcome(judged.peak, None, judged.verdict, own_peaks=judged.own_peaks)
 
 
 def configured(config: PipelineConfig, overrides: Overrides | None) -> PipelineConfig:
