@@ -485,7 +485,14 @@ def _sorted_size(row: AllocationRow) -> Field:
     return UNAVAILABLE if row.unsized else row.bytes
 
 
-ALLOCATIONS: Final = TableSpec[AllocationRow](
+class AllocationSpec(TableSpec[AllocationRow]):
+    """The columns; sums of groups stay out of CSV, so that what stands there adds up to the usage."""
+
+    def is_exported(self, row: AllocationRow) -> bool:
+        return row.kind is not RowKind.GROUP
+
+
+ALLOCATIONS: Final = AllocationSpec(
     (
         Column(
             "Allocation",

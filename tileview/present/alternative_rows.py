@@ -305,15 +305,19 @@ class AlternativeSpec(TableSpec[Entry]):
         if isinstance(row, OperationHead):
             return ()
         if row.is_current:
-            return (LinePart(f"current: {row.words}", short=row.words),)
+            return (LinePart(f"current: {row.words}"),)
         refused = () if row.result is None or row.result.ok else (LinePart(at_start(row.result.error or "refused")),)
         parts = tuple(LinePart(change.lead, change.after, change.short_lead) for change in row.changes)
         return (*refused, *parts) or (LinePart("same as the current plan"),)
 
+    def line_tip(self, row: Entry) -> str:
+        """The same in full, and what follows from it."""
+        more = [] if isinstance(row, OperationHead) else row.all_differences
+        return "\n".join((super().line_tip(row), *(["In full:"] if more else []), *more))
+
 
 ALTERNATIVES: Final = AlternativeSpec(
     (
-        Column("Op", cell=lambda one: Cell(str(one.operation), one.operation), room=Room.NEVER),
         Column(
             "Alt",
             tip="Number in the file, from 0; → is the current plan",
@@ -322,13 +326,14 @@ ALTERNATIVES: Final = AlternativeSpec(
             room=Room.SHARED,
             is_seen=True,
         ),
+        Column("Op", cell=lambda one: Cell(str(one.operation), one.operation), room=Room.NEVER),
         Column(
             "Own peak",
             True,
             "What the fullest of the operation's own steps leaves of the budget, the reserve taken off, or is over by",
             "bytes",
             cell=_own,
-            sample="✗ 399.8 over",
+            sample="✗ 1,399.8 over",
             is_seen=True,
         ),
         Column(
@@ -337,7 +342,7 @@ ALTERNATIVES: Final = AlternativeSpec(
             "Change of the total peak against the current recipe",
             "bytes",
             cell=_delta,
-            sample="−115.4",
+            sample="−1,115.4",
             is_seen=True,
         ),
         Column(

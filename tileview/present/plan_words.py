@@ -276,8 +276,8 @@ class PlanChange:
 
     @property
     def short_lead(self) -> str:
-        """What stands before the new value at least: ``grid → ``."""
-        return f"{self.label} → ".lstrip()
+        """What stands before the new value at least: ``grid ``."""
+        return f"{self.label} ".lstrip()
 
     @property
     def lead(self) -> str:

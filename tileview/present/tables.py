@@ -141,12 +141,12 @@ class LateNodes(Sequence[Node[R]]):
 class LinePart:
     """A part of the line under a row: ``lead`` in plain letters, then ``value`` in bold ones.
 
-    ``short`` stands in place of ``lead`` where there is little room.
+    ``short`` stands in place of ``lead`` where there is little room (None: the lead has to stay).
     """
 
     lead: str
     value: str = ""
-    short: str = ""
+    short: str | None = None
 
 
 def fitted_line(parts: Sequence[LinePart], room: int, width: Callable[[str, bool], int]) -> list[tuple[str, bool]]:
@@ -157,7 +157,7 @@ def fitted_line(parts: Sequence[LinePart], room: int, width: Callable[[str, bool
     leads = [part.lead for part in parts]
     if _line_width(parts, leads, width) <= room:
         return _joined(parts, leads)
-    leads = [part.short or part.lead for part in parts]
+    leads = [part.lead if part.short is None else part.short for part in parts]
     for count in range(len(parts), 0, -1):
         left = len(parts) - count
         rest = f" +{left}" if left else ""
@@ -197,6 +197,10 @@ class TableSpec(Generic[R]):
     def line(self, row: R) -> Sequence[LinePart]:
         """What stands in a line of its own under the row, over its whole width; empty where nothing does."""
         return ()
+
+    def line_tip(self, row: R) -> str:
+        """The tooltip of that line."""
+        return ", ".join(part.lead + part.value for part in self.line(row))
 
     def is_head(self, row: R) -> bool:
         """Whether a row is a heading: its first cell has the whole width."""

@@ -162,7 +162,8 @@ class AlternativesView(TableView):
             wanted = self._operations(recipe, at_fault)
             self._groups = tuple(self._group(recipe, one, at_fault.get(one, [])) for one in wanted)
         known = {key for key in map(self.model.key, self.model.indexes()) if isinstance(key, tuple)}
-        nodes = alternative_nodes(self._groups, self.query, self.outcome_box.currentData())
+        chosen = self.outcome_box.currentData()
+        nodes = alternative_nodes(self._groups, self.query, None if chosen is None else Outcome(chosen))
         self.model.set_nodes(nodes)
         if self.query or len(nodes) <= _MOST_EXPANDED:
             for node in nodes:

@@ -64,7 +64,6 @@ class TableView(View):
         self.model = NodeModel(self.spec, bridge.theme, self)
         self.tree = self.make_tree()
         self.tree.describe(self.description)
-        self.tree.setIndentation(12)
         self.tree.picked.connect(self.pick)
         self.tree.pointed.connect(self._point)
         bridge.hovered.connect(self._light)

@@ -12,6 +12,7 @@ from PySide6.QtGui import (
     QFont,
     QFontMetrics,
     QGuiApplication,
+    QHelpEvent,
     QKeyEvent,
     QKeySequence,
     QPainter,
@@ -23,15 +24,21 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QStyledItemDelegate,
     QStyleOptionViewItem,
+    QToolTip,
     QTreeView,
     QWidget,
 )
 
 from tileview.present.tables import Room, TableSpec, fitted_line
+from tileview.qt.base.text import safe_tip
 from tileview.qt.widgets.node_model import Index, NodeModel
 
 _CELL_MARGIN = 8
 """Pixels left and right of a cell's text."""
+
+_INDENT = 12
+_LINE_MARGIN = 6
+"""Pixels that a row of two lines has beyond them."""
 
 _FEWEST_CHARACTERS = 6
 """Of a column that gives way to others; a tooltip has the rest."""
@@ -66,6 +73,7 @@ class NodeView(QTreeView):
         self.setAccessibleName(name)
         self.setAccessibleDescription(_KEYS)
         self.setRootIsDecorated(tree)
+        self.setIndentation(_INDENT)
         self.setUniformRowHeights(not self._has_lines)
         self.setAlternatingRowColors(True)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
@@ -182,7 +190,7 @@ class NodeView(QTreeView):
 
     def has_line(self, index: Index) -> bool:
         """Whether a line of its own stands under the figures of a row."""
-        return self._has_lines and bool(self.nodes.spec.line(self.nodes.row(index)))
+        return self._has_lines and index.isValid() and bool(self.nodes.spec.line(self.nodes.row(index)))
 
     def drawRow(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | Any) -> None:
         super().drawRow(painter, option, index)
@@ -214,7 +222,7 @@ class NodeView(QTreeView):
             painter.setFont(strong if is_bold else plain)
             space = area.left() + indent + room - left
             shown = metrics[is_bold].elidedText(text, Qt.TextElideMode.ElideRight, space)
-            painter.drawText(left, area.bottom() - height, space, height, int(Qt.AlignmentFlag.AlignVCenter), shown)
+            painter.drawText(left, area.bottom() - height - 1, space, height, int(Qt.AlignmentFlag.AlignVCenter), shown)
             left += metrics[is_bold].horizontalAdvance(text)
 
     # -- the pointer ----------------------------------------------------------------------------------------------
@@ -225,6 +233,12 @@ class NodeView(QTreeView):
     def viewportEvent(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Leave:
             self.pointed.emit(None)
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            index = self.indexAt(event.pos())
+            if self.has_line(index) and event.pos().y() > self.visualRect(index).center().y():
+                tip = self.nodes.spec.line_tip(self.nodes.row(index))
+                QToolTip.showText(event.globalPos(), safe_tip(tip), self.viewport())
+                return True
         return super().viewportEvent(event)
 
     # -- selection ------------------------------------------------------------------------------------------------
@@ -306,10 +320,12 @@ class NodeView(QTreeView):
     # -- copy -----------------------------------------------------------------------------------------------------
 
     def selected_rows(self) -> list[Any]:
-        """The selected rows in the order shown; all rows where none is selected."""
+        """The selected rows in the order shown; where none is selected all that are exported."""
         chosen = {index.internalId() for index in self.selectionModel().selectedRows()}
-        rows = [self.nodes.row(index) for index in self.nodes.indexes() if not chosen or index.internalId() in chosen]
-        return [row for row in rows if self.nodes.spec.is_exported(row)]
+        every = [(index.internalId(), self.nodes.row(index)) for index in self.nodes.indexes()]
+        if chosen:
+            return [row for number, row in every if number in chosen]
+        return [row for _, row in every if self.nodes.spec.is_exported(row)]
 
     def copy_rows(self) -> None:
         """Put the selected rows on the clipboard as tab-separated text, header first."""
@@ -342,5 +358,5 @@ class _Cells(QStyledItemDelegate):
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         hint = super().sizeHint(option, index)
         if self._view.has_line(index):
-            hint.setHeight(2 * self._view.fontMetrics().height() + 4)
+            hint.setHeight(2 * self._view.fontMetrics().height() + _LINE_MARGIN)
         return hint
