@@ -146,7 +146,7 @@ def test_pointing_at_a_row_lights_it_up_elsewhere_and_the_other_way_round(shown:
 def test_the_menu_offers_what_one_does_with_an_allocation(shown: Stage) -> None:
     actions = {action.text().replace("&", ""): action for action in shown.view.menu_actions()}
     shown.click(shown.view.model.find(2))
-    assert [action.toolTip() for action in shown.view.menu_actions()][0] == "Select a row of an operation first"
+    assert next(action.toolTip() for action in shown.view.menu_actions()) == "Select a row of an operation first"
     assert not actions["Show alternatives"].isEnabled()
     shown.click(shown.view.model.index(0, 0))
     shown.view.menu_actions()
@@ -167,9 +167,6 @@ def test_the_largest_stand_on_top_at_first_and_a_header_gives_the_order_of_the_p
     header = shown.view.tree.header()
     assert header.sortIndicatorSection() == shown.view.spec.place("Bytes")
     assert header.sortIndicatorOrder() == Qt.SortOrder.DescendingOrder
-        shown.view.spec.place("Bytes"),
-        Qt.SortOrder.DescendingOrder,
-    )
     sizes = [row.bytes for row in (shown.view.model.row(index) for index in shown.view.model.indexes())]
     assert sizes == sorted(sizes, reverse=True)
     assert shown.texts()[0] == "op 21's copy of op 20's result (F16) #454"
@@ -296,10 +293,8 @@ def test_the_linked_file_s_bytes_stand_in_a_column_of_their_own(qtbot) -> None:
     shown.session.select_step(shown.session.timeline.total_peak_step)
     there = 0
     for index in shown.view.model.indexes():
-        row, text = (
-            shown.view.model.row(index),
-            shown.view.model.data(index.siblingAtColumn(shown.view.spec.place("Linked"))),
-        )
+        row = shown.view.model.row(index)
+        text = shown.view.model.data(index.siblingAtColumn(shown.view.spec.place("Linked")))
         if row.linked is not None and row.linked != row.bytes:
             there += 1
             assert int(text.replace("−", "-").replace(",", "").split(" ")[0]) == row.linked - row.bytes

@@ -320,8 +320,8 @@ def test_the_rejected_sample_has_43_invalid_layouts_under_one_row() -> None:
     assert first.row.place == "43 invalid layouts"
     assert len(first.children) == 43
     assert first.children[0].row.place == "vit.embedding.bias"
-    assert first.children[0].row.text.startswith("1472 owners asked of 288 grains")
-    assert "At most 288 owners" in first.children[0].row.hint
+    assert first.children[0].row.text.startswith("1,472 tiles requested, only 288 grains")
+    assert "At most one tile per grain: 288 tiles" in first.children[0].row.hint
     assert all(child.row.repairable for child in first.children)
     assert tally(nodes).startswith("43 errors")
     cell = PROBLEMS.cell(first.row, PROBLEMS.place("Severity"))
