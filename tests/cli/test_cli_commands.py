@@ -21,6 +21,9 @@ from tests.helpers.golden_program import DATA, load_golden
 
 OVER = SAMPLES / "so400m-over.recipe.json"
 FITS = SAMPLES / "so400m.recipe.json"
+ALTERNATIVE_KEYS = [
+    "op", "alt", "in_force", "ok", "error", "peak", "fits", "delta_total", "cycles", "exchange_cycles", "delta_cycles",
+]  # fmt: skip
 REJECTED = SAMPLES / "rejected-op0.timeline.json"
 
 # -- alternatives ---------------------------------------------------------------------------------------------------
@@ -31,7 +34,7 @@ def test_alternatives_are_the_golden_ones_in_order(workers, tmp_path):
     name = "a05_mlp_t8_f8_nofit"
     recipe = golden_file(f"models/{name}.recipe.json", tmp_path)
     expected = load_golden(f"models/{name}.expected.json.gz")
-    result = run("alternatives", recipe, "--json", "--workers", workers)
+    result = run("alternatives", recipe, "--no-fusion", "--json", "--workers", workers)
     found = result.json["alternatives"]
     keys = [(entry["op"], entry["alt"]) for entry in found]
     assert keys == sorted(keys)
@@ -40,7 +43,7 @@ def test_alternatives_are_the_golden_ones_in_order(workers, tmp_path):
     base = expected["in_force"]["peak"]["total"]
     plans = json.loads(recipe.read_bytes())
     for entry in found:
-        assert list(entry) == ["op", "alt", "in_force", "ok", "error", "peak", "fits", "delta_total"]
+        assert list(entry) == ALTERNATIVE_KEYS
         golden = by_key[entry["op"], entry["alt"]]
         assert entry["ok"] is golden["ok"]
         if golden["ok"]:
@@ -53,13 +56,17 @@ def test_alternatives_are_the_golden_ones_in_order(workers, tmp_path):
 
 
 def test_alternatives_of_single_operations():
-    result = run("alternatives", OVER, "--op", 4, "21", "--json", "--workers", 1)
+    result = run("alternatives", OVER, "--op", 4, "21", "--no-fusion", "--json", "--workers", 1)
     assert [(entry["op"], entry["alt"]) for entry in result.json["alternatives"]] == [
         *((4, alternative) for alternative in range(7)),
         *((21, alternative) for alternative in range(4)),
     ]
     assert result.code == 1
     assert {entry["delta_total"] for entry in result.json["alternatives"] if entry["op"] == 21} == {0, -15_744}
+    fused = run("alternatives", OVER, "--op", 4, "21", "--json", "--workers", 1)
+    assert fused.code == 0
+    fitting = {(entry["op"], entry["alt"]) for entry in fused.json["alternatives"] if entry["fits"]}
+    assert fitting == {(4, alternative) for alternative in (0, 1, 2, 3, 5, 6)}
     assert_one_error(run("alternatives", OVER, "--op", "1234", "--json"), "1234")
     assert "cannot be lowered" in run("alternatives", SAMPLES / "vit3-64tiles.recipe.json", "--op", "3").out
 
@@ -69,26 +76,26 @@ def test_alternatives_of_single_operations():
 
 def test_fix_finds_the_two_swaps_and_writes_them(tmp_path):
     target = tmp_path / "fixed.json"
-    result = run("fix", OVER, "--json", "-o", target)
+    result = run("fix", OVER, "--no-fusion", "--json", "-o", target)
     answer = result.json
     assert result.code == 0
     assert list(answer)[:5] == ["found", "swaps", "before", "after", "tried"]
     assert answer["found"] is True
     assert answer["exhaustive"] is True
-    assert answer["swaps"] == [[4, 0], [21, 0]]
+    assert answer["swaps"] == [[4, 1], [21, 3]]
     assert_summary(answer["before"])
     assert_summary(answer["after"])
     assert answer["after"]["peak"]["total"] == 500_344
-    again = run("summary", target, "--json").json["files"][0]
+    again = run("summary", target, "--no-fusion", "--json").json["files"][0]
     assert (again["fits"], again["peak"]) == (True, answer["after"]["peak"])
     expected, written = json.loads(OVER.read_bytes()), json.loads(target.read_bytes())
-    for operation in ("4", "21"):
-        expected["recipe"]["plans"][operation] = expected["alternatives"][operation][0]
+    for operation, alternative in (("4", 1), ("21", 3)):
+        expected["recipe"]["plans"][operation] = expected["alternatives"][operation][alternative]
     assert written == expected
 
 
 def test_fix_says_when_too_few_swaps_are_allowed():
-    result = run("fix", OVER, "--json", "--max-swaps", 1, "--workers", 1)
+    result = run("fix", OVER, "--no-fusion", "--json", "--max-swaps", 1, "--workers", 1)
     answer = result.json
     assert (result.code, answer["found"], answer["exhaustive"]) == (1, False, True)
     assert answer["swaps"] == []
@@ -97,7 +104,7 @@ def test_fix_says_when_too_few_swaps_are_allowed():
 
 
 def test_fix_says_when_it_was_cut_short():
-    answer = run("fix", OVER, "--json", "--limit", 5, "--workers", 1).json
+    answer = run("fix", OVER, "--no-fusion", "--json", "--limit", 5, "--workers", 1).json
     assert (answer["found"], answer["exhaustive"]) == (False, False)
     assert answer["tried"] <= 7
 
@@ -196,7 +203,7 @@ def test_diff_against_a_visited_recipe(tmp_path):
 def test_profile_holds_the_golden_numbers(name, tmp_path):
     target = tmp_path / "profile.json"
     recipe = SAMPLES / ("vit3-64tiles.recipe.json" if name == "vit3" else "so400m.recipe.json")
-    assert run("profile", recipe, "-o", target).code == 0
+    assert run("profile", recipe, "-o", target, "--no-fusion").code == 0
     expected = json.loads(gzip.decompress((DATA / f"{name}-profile.json.gz").read_bytes()))["composed"]
     found = json.loads(target.read_bytes())
     assert found["version"] == 3
@@ -230,7 +237,7 @@ def test_profile_writes_unavailable_sizes_as_the_compiler_does(tmp_path):
     missing = [value for value in values if value["layout_error"] is not None]
     assert len(missing) == 43
     assert {value["bytes"] for value in missing} == {2**64 - 1}
-    again = run("summary", target, "--json").json["files"][0]
+    again = run("summary", target, "--no-fusion", "--json").json["files"][0]
     assert len(again["unavailable"]) == 43
     assert again["version"] == 3
 
@@ -275,7 +282,7 @@ def test_report_of_a_recipe(tmp_path):
     assert result.code == 1
     page = target.read_text(encoding="utf-8")
     assert_self_contained(page)
-    for words in ("Does not fit", "568,312 B", "30,504 B", "4=0 21=0", "500,344 B", "<svg", "operation 21"):
+    for words in ("Does not fit", "568,312 B", "30,504 B", "4=1", "500,344 B", "<svg", "operation 21"):
         assert words in page
     assert page.count("<rect") >= 1472
 

@@ -20,8 +20,11 @@ from tileview.model.sizes import U64_MAX
 NAMES = [name for name in model_names() if name not in ("d02_encoder_head_t368_nofit", "k02_seed_swapped_t64_nofit")]
 
 
-def random_model(seed):
-    """A recipe with few alternatives, and a budget between what it needs now and what it could need."""
+def random_model(seed, fusion=True):
+    """A recipe with few alternatives, and a budget between what it needs now and what it could need.
+
+    ``fusion`` False: judged without the compiler's fusions.
+    """
     draw = random.Random(seed)
     recipe = golden_recipe(f"models/{draw.choice(NAMES)}")
     with_choice = [operation for operation, plans in recipe.alternatives.items() if len(plans) > 1]
@@ -34,12 +37,12 @@ def random_model(seed):
     }
     plans = {**recipe.plans, **{operation: draw.choice(alternatives[operation]) for operation in operations}}
     recipe = replace(recipe, plans=plans, alternatives=alternatives)
-    evaluator = Evaluator(recipe)
+    evaluator = Evaluator(recipe, Overrides(fusion=fusion))
     sets = all_sets(recipe, 3)
     trials = {swaps: evaluator.trial(swaps) for swaps in sets}
     peaks = sorted({trial.peak.total for trial in trials.values() if trial.peak is not None})
     budget = draw.choice(peaks) if peaks else 0
-    return recipe, Overrides(budget_bytes=budget, reserve_bytes=0)
+    return recipe, Overrides(budget_bytes=budget, reserve_bytes=0, fusion=fusion)
 
 
 def all_sets(recipe, most):
@@ -57,12 +60,13 @@ def all_sets(recipe, most):
     ]
 
 
-@pytest.mark.parametrize("seed", range(24))
-def test_fewest_and_best_equal_exhaustive_enumeration(seed):
-    recipe, overrides = random_model(seed)
+@pytest.mark.parametrize("fusion", [True, False])
+@pytest.mark.parametrize("seed", range(16))
+def test_fewest_and_best_equal_exhaustive_enumeration(seed, fusion):
+    recipe, overrides = random_model(seed, fusion)
     evaluator = Evaluator(recipe, overrides)
     trials = {swaps: evaluator.trial(swaps) for swaps in all_sets(recipe, 3)}
-    fitting = sorted((len(swaps), trial.peak.total, swaps) for swaps, trial in trials.items() if trial.fits)
+    fitting = sorted((len(swaps), t.peak.total, t.cycles, swaps) for swaps, t in trials.items() if t.fits)
     fewest = search(recipe, 3, overrides=overrides, workers=1)
     assert fewest.exhaustive
     assert fewest.found is bool(fitting)
@@ -70,12 +74,12 @@ def test_fewest_and_best_equal_exhaustive_enumeration(seed):
     assert margin.exhaustive
     assert margin.found is bool(fitting)
     if fitting:
-        _, total, swaps = fitting[0]
+        _, total, _, swaps = fitting[0]
         assert fewest.swaps == swaps
         assert fewest.after is not None
         assert fewest.after.peak is not None
         assert fewest.after.peak.total == total
-        best = min((total, size) for size, total, _ in fitting)
+        best = min((total, size) for size, total, _, _ in fitting)
         assert margin.after is not None
         assert margin.after.peak is not None
         assert (margin.after.peak.total, len(margin.swaps)) == best
@@ -95,12 +99,13 @@ def test_ranking_equals_the_exhaustive_one(seed):
     assert [(result.operation, result.alternative) for result in found] == [swap for _, swap in sorted(expected)]
 
 
-@pytest.mark.parametrize("seed", range(100, 124))
-def test_no_set_of_swaps_gets_past_the_bound(seed):
+@pytest.mark.parametrize("fusion", [True, False])
+@pytest.mark.parametrize("seed", range(100, 116))
+def test_no_set_of_swaps_gets_past_the_bound(seed, fusion):
     """From a random state: what reaches a mark changes an operation of the branch, one swap alone one of the final."""
     recipe, _ = random_model(seed)
     draw = random.Random(seed)
-    evaluator = Evaluator(recipe)
+    evaluator = Evaluator(recipe, Overrides(fusion=fusion))
     finder = ConflictFinder(recipe)
     sets = all_sets(recipe, 3)
     start = draw.choice(sets)

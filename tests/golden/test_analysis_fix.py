@@ -7,7 +7,7 @@ from itertools import combinations
 
 import pytest
 
-from tests.helpers.golden_recipes import golden_model, golden_recipe, model_names
+from tests.helpers.golden_recipes import COMPOSED, golden_model, golden_recipe, model_names
 from tileview.analysis.alternatives import evaluate, evaluate_all, ranked
 from tileview.analysis.conflict import ConflictFinder
 from tileview.analysis.fix import Mode, search
@@ -22,7 +22,7 @@ NEEDED = [name for name in model_names() if golden_model(name)[1]["fixes"]["need
 def test_a_search_agrees_with_the_fixes_of_the_golden_models(name):
     recipe, expected = golden_model(name)
     fixes = expected["fixes"]
-    result = search(recipe, 2, workers=1)
+    result = search(recipe, 2, overrides=COMPOSED, workers=1)
     assert result.exhaustive
     if not fixes["needed"]:
         assert (result.found, result.swaps) == (True, ())
@@ -38,13 +38,13 @@ def test_a_search_agrees_with_the_fixes_of_the_golden_models(name):
         assert {trial.swaps for trial in result.proposals} == pairs
     assert result.after is not None
     assert result.after.fits
-    assert Evaluator(recipe).confirm(result.swaps).peak == result.after.peak
+    assert Evaluator(recipe, COMPOSED).confirm(result.swaps).peak == result.after.peak
 
 
 @pytest.mark.parametrize("name", model_names())
 def test_alternatives_of_the_golden_models(name):
     recipe, expected = golden_model(name)
-    results = {(r.operation, r.alternative): r for r in evaluate_all(recipe, workers=1)}
+    results = {(r.operation, r.alternative): r for r in evaluate_all(recipe, workers=1, overrides=COMPOSED)}
     assert list(results) == sorted(results)
     assert len(results) == len(expected["swaps"])
     base = expected["in_force"]["peak"]["total"]
@@ -63,7 +63,7 @@ def test_alternatives_of_the_golden_models(name):
 
 def test_ranking_is_that_of_the_exhaustive_enumeration():
     recipe, expected = golden_model("d02_encoder_head_t368_nofit")
-    order = [(r.operation, r.alternative) for r in ranked(evaluate_all(recipe, workers=1))]
+    order = [(r.operation, r.alternative) for r in ranked(evaluate_all(recipe, workers=1, overrides=COMPOSED))]
     known = [entry for entry in expected["swaps"] if entry["ok"]]
     known.sort(key=lambda e: (not e["fits"], e["peak"]["total"], e["op"], e["alt"]))
     assert order[: len(known)] == [(entry["op"], entry["alt"]) for entry in known]
@@ -119,9 +119,9 @@ def test_a_killed_worker_loses_nothing(monkeypatch):
 
 
 @cache
-def evaluated(name):
+def evaluated(name, fusion=True):
     recipe = golden_recipe(f"models/{name}") if name != "vit3" else golden_recipe("vit3-64tiles")
-    evaluator = Evaluator(recipe)
+    evaluator = Evaluator(recipe, Overrides(fusion=fusion))
     base = evaluator.estimate()
     swaps = single_swaps(recipe)
     if name == "vit3":
@@ -129,10 +129,14 @@ def evaluated(name):
     return recipe, base, {swap: evaluator.trial((swap,)) for swap in swaps}
 
 
+@pytest.mark.parametrize("fusion", [True, False])
 @pytest.mark.parametrize("name", [*model_names(), "vit3"])
-def test_what_the_bound_leaves_out_cannot_help(name):
-    """For every peak that some single swap reaches: it is a swap of the branch and of the final set."""
-    recipe, base, trials = evaluated(name)
+def test_what_the_bound_leaves_out_cannot_help(name, fusion):
+    """For every peak that some single swap reaches: it is a swap of the branch and of the final set.
+
+    Without fusions something is always proven.
+    """
+    recipe, base, trials = evaluated(name, fusion)
     assert base.timeline is not None
     finder = ConflictFinder(recipe)
     total = base.timeline.peak.total
@@ -140,6 +144,8 @@ def test_what_the_bound_leaves_out_cannot_help(name):
     marks = [mark for mark in reached if mark < total] or [total - 1]
     for mark in marks:
         conflict = finder.find(recipe, base, mark)
+        if fusion and conflict.branch is None:
+            continue
         assert conflict.branch is not None
         for (operation, _), trial in trials.items():
             if trial.fits and trial.peak is not None and trial.peak.total <= mark:
@@ -159,9 +165,9 @@ def brute_force(recipe, overrides, most):
             if len({operation for operation, _ in chosen}) == size:
                 trial = evaluator.trial(chosen)
                 if trial.fits:
-                    found.append((trial.peak.total, chosen))
+                    found.append((trial.peak.total, trial.cycles, chosen))
         if found:
-            return [chosen for _, chosen in sorted(found)]
+            return [chosen for _, _, chosen in sorted(found)]
     return []
 
 
@@ -202,22 +208,38 @@ def test_most_margin_is_that_of_brute_force(name):
     assert (result.after.peak.total, len(result.swaps)) == best
 
 
-def test_the_recipe_over_budget_is_fixed_by_two_swaps():
-    recipe = golden_recipe("so400m-over")
-    result = search(recipe, 3, workers=1)
+def test_the_recipe_over_budget_is_fixed_by_one_swap():
+    """With the compiler's fusions each of six alternatives of operation 4 alone does, and no other single swap."""
+    result = search(golden_recipe("so400m-over"), 3, workers=1)
     assert (result.found, result.exhaustive) == (True, True)
-    assert result.swaps == ((4, 0), (21, 0))
+    assert {trial.swaps for trial in result.proposals} == {((4, index),) for index in (0, 1, 2, 3, 5, 6)}
+    assert result.swaps == ((4, 1),), "of six with the same peak the one with the fewest cycles"
+    assert result.after is not None
+    assert (result.after.peak.total, result.after.cycles) == (500_344, 18_035_866)
+    assert result.tried < 80
+
+
+def test_the_composed_recipe_over_budget_is_fixed_by_two_swaps():
+    recipe = golden_recipe("so400m-over")
+    result = search(recipe, 3, overrides=COMPOSED, workers=1)
+    assert (result.found, result.exhaustive) == (True, True)
+    assert result.swaps == ((4, 1), (21, 3)), "of twelve with the same peak the one with the fewest cycles"
+    assert len(result.proposals) == 12
+    assert {trial.peak.total for trial in result.proposals} == {500_344}
+    cycles = [trial.cycles for trial in result.proposals]
+    assert (cycles, cycles[0]) == (sorted(cycles), 19_947_061)
     assert result.after is not None
     assert result.after.peak is not None
     assert result.after.peak.total == 500_344
     assert result.tried < 200
     assert "exhaustive" not in result.text
-    assert "operation 4 to alternative 0 and operation 21 to alternative 0" in result.text
+    assert "operation 4 to alternative 1 and operation 21 to alternative 3" in result.text
 
 
 def test_the_closest_of_what_was_tried_is_named_where_nothing_fits():
     recipe = golden_recipe("so400m-over")
-    result = search(recipe, 2, overrides=Overrides(budget_bytes=500_344 + 49_151), workers=1)
+    overrides = Overrides(budget_bytes=500_344 + 49_151, fusion=False)
+    result = search(recipe, 2, overrides=overrides, workers=1)
     assert (result.found, result.exhaustive) == (False, True)
     assert result.closest is not None
     assert result.closest.peak.total == 500_344
@@ -228,7 +250,12 @@ def test_the_closest_of_what_was_tried_is_named_where_nothing_fits():
 def test_progress_is_told_and_a_cancelled_search_is_not_exhaustive():
     told = []
     result = search(
-        golden_recipe("so400m-over"), 2, workers=1, on_progress=told.append, cancelled=lambda: len(told) >= 10
+        golden_recipe("so400m-over"),
+        2,
+        overrides=COMPOSED,
+        workers=1,
+        on_progress=told.append,
+        cancelled=lambda: len(told) >= 10,
     )
     assert not result.found
     assert not result.exhaustive

@@ -7,8 +7,15 @@ from typing import Any
 import pytest
 
 from tests.helpers.golden_program import read_layout
-from tests.helpers.golden_recipes import assert_in_force, assert_swap, golden_rules, rule_recipe, swapped
-from tileview.core.estimate import Estimate, estimate
+from tests.helpers.golden_recipes import (
+    assert_in_force,
+    assert_swap,
+    composed_estimate,
+    golden_rules,
+    rule_recipe,
+    swapped,
+)
+from tileview.core.estimate import Estimate
 from tileview.core.lowering.replanner import Replanner
 from tileview.core.lowering.tilings import dimension_of
 from tileview.model.program import Copy, Program
@@ -24,16 +31,16 @@ def test_rule(name: str) -> None:
     expected = golden_rules()[name]["expected"]
     recipe = rule_recipe(name)
     replanner = Replanner()
-    result = estimate(recipe, replanner=replanner)
+    result = composed_estimate(recipe, replanner=replanner)
     if expected["in_force"]["ok"]:
         assert_in_force(result, expected["in_force"])
     else:
         assert result.error is not None
     assert_where_it_shows(result, expected)
     for swap in expected["swaps"] or ():
-        assert_swap(estimate(swapped(recipe, [(swap["op"], swap["alt"])]), replanner=replanner), swap)
+        assert_swap(composed_estimate(swapped(recipe, [(swap["op"], swap["alt"])]), replanner=replanner), swap)
     for pair in expected["pairs"] or ():
-        assert_swap(estimate(swapped(recipe, pair["ops"]), replanner=replanner), pair)
+        assert_swap(composed_estimate(swapped(recipe, pair["ops"]), replanner=replanner), pair)
 
 
 def assert_where_it_shows(result: Estimate, expected: dict[str, Any]) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.helpers.golden_program import load_golden
-from tests.helpers.golden_recipes import assert_swap, golden_recipe, swapped
-from tileview.core.estimate import estimate
+from tests.helpers.golden_recipes import assert_swap, composed_estimate, golden_recipe, swapped
 from tileview.core.lowering.replanner import Replanner
 from tileview.errors import PlanError
 
@@ -23,11 +22,11 @@ def test_swaps(name: str, golden: str, lists: tuple[str, ...], count: int) -> No
     document = load_golden(f"{golden}.json.gz")
     replanner = Replanner()
     in_force = document.get("baseline") or document["in_force"]
-    assert_swap(estimate(recipe, replanner=replanner), in_force)
+    assert_swap(composed_estimate(recipe, replanner=replanner), in_force)
     cases = [case for each in lists for case in document[each]]
     assert len(cases) == count
     for case in cases:
-        assert_swap(estimate(swapped(recipe, case["swaps"]), replanner=replanner), case)
+        assert_swap(composed_estimate(swapped(recipe, case["swaps"]), replanner=replanner), case)
 
 
 def test_layernorm_in_two_parts_cannot_be_lowered() -> None:

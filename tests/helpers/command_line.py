@@ -21,7 +21,7 @@ SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
 SUMMARY_KEYS = [
     "file", "kind", "version", "scope", "tile_count", "fits", "verdict", "overflows", "budget_bytes", "reserve_bytes",
     "interleaved_budget_bytes", "peak", "total_peak_step", "standard_peak_step", "interleaved_peak_step", "steps",
-    "values", "unavailable", "notes",
+    "values", "cycles", "exchange_cycles", "fusion", "fits_without_fusion", "unavailable", "notes",
 ]  # fmt: skip
 VERDICT_KEYS = [
     "cause", "text", "limit", "needed_bytes", "available_bytes", "short_bytes", "step", "tile", "operation",

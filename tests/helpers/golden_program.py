@@ -110,10 +110,10 @@ def read_value(entry: Json) -> Value:
     )
 
 
-def _read_staging(entry: Any) -> Staging:
+def read_staging(entry: Any) -> Staging:
     if isinstance(entry, str):
         return Staging(StagingKind(entry))
-    ((kind, batch),) = entry.items()
+    kind, batch = entry if isinstance(entry, list) else next(iter(entry.items()))
     return Staging(StagingKind(kind), batch)
 
 
@@ -131,7 +131,7 @@ def _read_step(entry: Json, body: tuple[Step, ...]) -> Step:
     if kind == "Copy":
         return Copy(source, inputs, results, _read_mapping(entry["mapping"]), entry["policy"])
     if kind == "Sum":
-        return Sum(source, inputs, results, entry["axis"], _read_staging(entry["staging"]))
+        return Sum(source, inputs, results, entry["axis"], read_staging(entry["staging"]))
     if kind == "Repeat":
         return Repeat(
             source,

@@ -9,13 +9,23 @@ from functools import cache
 from typing import Any
 
 from tests.helpers.golden_program import DATA, load_golden
-from tileview.core.estimate import Estimate
+from tileview.core.estimate import Estimate, estimate
+from tileview.core.lowering.replanner import Replanner
 from tileview.formats.search_state import search_state_from_bytes
 from tileview.model.program import Kernel, Step
-from tileview.model.recipe import Recipe
+from tileview.model.recipe import Overrides, Recipe
 from tileview.model.timeline import Peak
 
 Json = dict[str, Any]
+
+
+COMPOSED = Overrides(fusion=False)
+"""The golden programs, peaks and fixes, but for those of fusions, are of the composed program."""
+
+
+def composed_estimate(recipe: Recipe, replanner: Replanner | None = None) -> Estimate:
+    """The estimate without the compiler's fusions."""
+    return estimate(recipe, COMPOSED, replanner)
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Make the files in ``sample_data/`` that are derived from others: ``python tests/helpers/make_samples.py``.
+"""Make the files in ``sample_data/`` that are derived from others: ``python -m tests.helpers.make_samples``.
 
 The recipes and the version-1 timeline are originals. Timelines of version 2 and 3 are estimates of the recipes; the
 broken files are small edits of the small ones. Running this again gives the same bytes (a test compares).
@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import copy
 import gzip
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tests.helpers.make_placement_samples import placement_profile, tile_dump
+from tileview.analysis.trials import with_swaps
 from tileview.core.estimate import estimate
 from tileview.formats.search_state import search_state_from_bytes
 from tileview.formats.timeline_writer import dump_timeline
@@ -140,7 +143,19 @@ def derived() -> dict[str, bytes]:
     return {
         "pair-8tiles.v3.timeline.json": small,
         "vit3-64tiles.v3.timeline.json": version_3(vit, "vit3-64tiles"),
+        **addresses(pair, (FOLDER / "so400m.recipe.json").read_bytes()),
         **edits(pair, small),
+    }
+
+
+def addresses(pair: bytes, large: bytes) -> dict[str, bytes]:
+    """A tile that cannot be placed, and a finished placement, of programs with swaps in force."""
+    recipe = search_state_from_bytes(large).recipe
+    dump = tile_dump(with_swaps(recipe, [(21, 3)]), 0)
+    fixed = with_swaps(search_state_from_bytes(pair).recipe, [(0, 1), (1, 1)])
+    return {
+        f"tile-0-{hashlib.sha256(dump).hexdigest()[:16]}.json": dump,
+        "placement-8.json": placement_profile(fixed),
     }
 
 

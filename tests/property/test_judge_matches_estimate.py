@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.helpers.golden_recipes import golden_recipe, golden_rules, model_names, rule_recipe
 from tileview.core.estimate import estimate, judge
+from tileview.core.fusion.words import fits_only_fused
 from tileview.core.lowering.replanner import Replanner
 
 REPLANNERS: dict[str, Replanner] = {}
@@ -15,7 +18,12 @@ REPLANNERS: dict[str, Replanner] = {}
 
 def same(recipe, replanner=None):
     whole, outcome = estimate(recipe), judge(recipe, None, replanner)
-    assert outcome.verdict == whole.verdict
+    verdict = whole.verdict
+    if fits_only_fused(verdict):
+        verdict = replace(verdict, text=verdict.text.partition("): ")[2])
+    assert outcome.verdict == verdict
+    assert outcome.price == whole.price
+    assert outcome.fusion == (None if whole.fusion is None else whole.fusion.reason)
     assert outcome.peak == (None if whole.timeline is None else whole.timeline.peak)
     assert str(outcome.error) == str(whole.error)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.helpers.opened import document, opened
+from tests.helpers.opened import document, estimate, opened
 from tests.helpers.views import Stage, stage
 from tileview.qt.views.operations import OperationsView
 
@@ -60,8 +60,12 @@ def test_a_brushed_range_keeps_what_runs_in_it(shown: Stage) -> None:
 def test_a_timeline_with_its_recipe_counts_as_the_recipe_does(qtbot) -> None:
     """The linked recipe's graph says who reads what: the same rows as with the recipe open alone."""
     recipe = opened("vit3-64tiles.recipe.json")
+    recipe.set_fusion(False)
+    estimate(recipe)
     assert recipe.timeline is not None
     alone = stage(OperationsView, qtbot, "vit3-64tiles.recipe.json")
+    alone.session.set_fusion(False)
+    alone.estimate()
     shown = stage(OperationsView, qtbot, "vit3-64tiles.v3.timeline.json")
     assert shown.texts(1)[0] == "From the start"
     shown.session.link(document("vit3-64tiles.recipe.json"))

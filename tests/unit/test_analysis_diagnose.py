@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.helpers.command_line import SAMPLES
-from tests.helpers.golden_recipes import golden_model, golden_recipe, model_names
+from tests.helpers.golden_recipes import COMPOSED, golden_model, golden_recipe, model_names
 from tileview.analysis.alternatives import evaluate_all
 from tileview.analysis.diagnose import counterpart_step, diagnose, diagnose_fully, verdict_place
 from tileview.analysis.diagnosis import grouped
@@ -38,7 +38,7 @@ def rejected():
 @pytest.mark.parametrize("name", model_names())
 def test_a_load_adds_up_to_the_usage_of_its_tile(name):
     recipe, expected = golden_model(name)
-    timeline = estimate(recipe).timeline
+    timeline = estimate(recipe, COMPOSED).timeline
     assert timeline is not None
     place = total_peak_place(timeline)
     assert place is not None
@@ -164,7 +164,7 @@ def test_reliefs_are_what_the_steps_of_an_operation_hold_at_most():
 
 def test_growth_against_a_baseline_adds_up():
     recipe, now = over()
-    good = estimate(golden_recipe("so400m"))
+    good = estimate(golden_recipe("so400m"), COMPOSED)
     diagnosis = diagnose(now.verdict, now.timeline, recipe, baseline=good.timeline)
     place = diagnosis.place
     step = counterpart_step(now.timeline, place.step, good.timeline)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from tests.helpers.golden_recipes import golden_recipe, swapped
 from tests.helpers.small_recipes import ONE, add_plan, axis, host, layout, operation, parameter, recipe
 from tileview.core.estimate import GENERAL_NOTES, estimate
+from tileview.core.fusion.stand import Reason
 from tileview.core.lowering.replanner import Replanner
 from tileview.model.recipe import Overrides
 from tileview.model.tensor import F16, Format
@@ -61,13 +62,13 @@ def test_homes_are_those_of_all_graph_inputs() -> None:
 
 
 def test_notes_name_what_is_asked_for() -> None:
-    assert estimate(MADE).notes == GENERAL_NOTES
+    assert estimate(MADE).notes == ("the compiler's fusions: nothing to fuse", *GENERAL_NOTES)
     asking = replace(MADE, requests=(("packing", '{"operation":3}'), ("owners.results", "[4]"), ("later", "1")))
     notes = estimate(asking).notes
     assert notes[0] == 'the recipe asks for copies packed in row batches (packing: {"operation":3}): not modelled'
     assert notes[1] == "the recipe asks for chosen owners (owners.results: [4]): not modelled"
     assert notes[2] == "the recipe asks for what TileView does not know (later: 1): not modelled"
-    assert notes[3:] == GENERAL_NOTES
+    assert notes[4:] == GENERAL_NOTES
 
 
 def test_a_recipe_that_cannot_be_lowered() -> None:
@@ -99,3 +100,37 @@ def test_scope_and_model() -> None:
     assert result.timeline is not None
     assert result.timeline.scope == "what I asked"
     assert result.timeline.version == 3
+
+
+def test_a_recipe_that_fits_only_with_fusions_says_so() -> None:
+    """so400m-over after 4 → 0: 500,344 B with the compiler's fusions, 30,504 B over without."""
+    swapped_once = swapped(golden_recipe("so400m-over"), [(4, 0)])
+    result = estimate(swapped_once)
+    assert result.verdict.fits
+    words = "fits with the compiler's fusions (total 500,344 B; without them 30,504 B over)"
+    assert result.verdict.text.startswith(words)
+    assert result.timeline is not None
+    assert result.timeline.verdict == result.verdict
+    assert result.without_fusion is not None
+    assert not result.without_fusion.fits
+    assert result.fusion is not None
+    assert result.fusion.reason is Reason.FUSED
+    assert result.program is result.fusion.program
+    without = estimate(swapped_once, Overrides(fusion=False))
+    assert not without.verdict.fits
+    assert without.fusion is not None
+    assert without.fusion.reason is Reason.OFF
+    assert without.verdict == result.without_fusion
+
+
+def test_what_the_configuration_or_the_file_leaves_unfused() -> None:
+    recipe = golden_recipe("vit3-64tiles")
+    fields = tuple((name, "true" if name == "diagnostic_checkpoints" else text) for name, text in recipe.config.fields)
+    asked = estimate(replace(recipe, config=replace(recipe.config, fields=fields)))
+    assert asked.fusion is not None
+    assert asked.fusion.reason is Reason.NOT_LOOKED
+    assert "diagnostic checkpoints" in asked.notes[0]
+    over = estimate(golden_recipe("so400m-over"))
+    assert over.fusion is not None
+    assert over.fusion.reason is Reason.DOES_NOT_FIT
+    assert "552,568 B, −4,351,779 planner's cycles" in over.notes[0]

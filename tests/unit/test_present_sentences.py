@@ -79,7 +79,8 @@ def check_cuts(sentence: str, shape: tuple[int, ...]) -> None:
         assert whole >= number(extent)
         assert number(parts) * number(wide) >= whole
         assert not narrow or number(narrow) < number(wide)
-        assert number(wide) in factors
+        widened = re.search(rf" of {wide}(?: or {narrow})? widened to ([\d,]+)", sentence)
+        assert number(wide if widened is None else widened[1]) in factors
     grains = _GRAINS.search(sentence)
     if grains is not None:
         elements, count, grain, most, least, owners = (number(part or "0") for part in grains.groups())

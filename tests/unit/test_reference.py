@@ -127,6 +127,8 @@ def test_every_key_of_the_json_objects_is_described():
     assert keys(run("swap", pair, "0=1", "--json").json) <= described("`swap`")
     answer = run("alternatives", pair, "--json").json
     assert keys(answer) | keys(answer["alternatives"][0]) == described("`alternatives`")
+    answer = run("cycles", pair, "--json").json
+    assert keys(answer) | keys(answer["steps"][0]) == described("`cycles`")
     assert keys(run("fix", pair, "--json").json) | keys(run("fix", rejected, "--json").json) == described("`fix`")
     assert keys(run("diff", pair, rejected, "--json").json) == described("`diff`")
     answer = run("check", pair, "--json").json

@@ -56,7 +56,26 @@ def test_the_recipe_that_does_not_fit_names_limit_place_and_bytes_short(session)
         assert figure in verdict.text
 
 
+def test_fusions_are_a_switch_of_the_what_if_state(session):
+    """One swap repairs the program with the compiler's fusions, not without; an export would be the same."""
+    session.swap(4, 0)
+    settle(session)
+    assert session.verdict.fits
+    assert session.verdict.text.startswith("fits with the compiler's fusions (total 500,344 B; without them 30,504 B")
+    assert session.set_fusion(False)
+    settle(session)
+    assert not session.verdict.fits
+    assert session.timeline.peak.total == 568_312
+    assert session.history.undo_label == "What if no fusions"
+    assert session.state.plan_key() == EditState(swaps={4: 0}).plan_key()
+    session.undo()
+    assert session.is_current
+    assert session.verdict.fits
+
+
 def test_the_two_swaps_that_make_it_fit_and_undo_takes_them_back(session):
+    session.set_fusion(False)
+    settle(session)
     first = session.estimate
     session.swap(4, 0)
     settle(session)
@@ -71,7 +90,7 @@ def test_the_two_swaps_that_make_it_fit_and_undo_takes_them_back(session):
     session.undo()
     assert session.is_current, "the estimate of a state seen before is there at once"
     assert session.estimate is first
-    assert session.state == EditState()
+    assert session.state == EditState(overrides=Overrides(fusion=False))
     session.redo()
     assert session.state.swaps == {4: 0}
 
@@ -121,16 +140,20 @@ def test_an_alternative_that_is_not_there_is_refused(over):
 
 
 def test_what_if_budgets_change_the_verdict_and_nothing_to_export(session):
-    session.set_overrides(Overrides(budget_bytes=586_960, reserve_bytes=18_648))
+    """The fused program takes 552,568 B; where that does not fit, the composed one of 568,312 B stands."""
+    session.set_overrides(Overrides(budget_bytes=586_960, reserve_bytes=34_392))
     settle(session)
     assert session.verdict.fits
     assert session.verdict.short_bytes == 0
-    assert session.timeline.reserve_bytes == 18_648
+    assert session.timeline.reserve_bytes == 34_392
     assert session.history.is_clean
     assert not session.state.is_exportable_change
-    session.set_overrides(Overrides(reserve_bytes=18_649))
+    session.set_overrides(Overrides(reserve_bytes=34_393))
     settle(session)
     assert not session.verdict.fits
+    assert session.verdict.short_bytes == 568_312 - 552_568 + 1
+    session.set_overrides(Overrides(reserve_bytes=18_649, fusion=False))
+    settle(session)
     assert session.verdict.short_bytes == 1
 
 

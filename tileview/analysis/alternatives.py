@@ -16,6 +16,8 @@ from tileview.analysis.trials import (
     never,
     single_swaps,
 )
+from tileview.core.cycles.prices import Price
+from tileview.core.cycles.words import cycles_between
 from tileview.core.lowering.replanner import Replanner
 from tileview.core.memory.assemble import OwnPeak
 from tileview.errors import WorkError
@@ -28,9 +30,9 @@ class AlternativeResult:
     """One alternative of one operation, evaluated against the recipe in force.
 
     ``ok`` False means that it cannot be lowered, ``error`` says why; then ``peak`` and ``delta_total`` are None.
-    ``delta_total`` is the change of the total peak in bytes against the recipe in force (negative: better), None where
-    either is unavailable. ``own_peak`` is the fullest of the operation's own steps: a cure shows there even where
-    another operation's step keeps the total peak up.
+    ``delta_total`` is the change of the total peak in bytes against the recipe in force (negative: better),
+    ``delta_cycles`` that of the planner's cycles; None where either is unavailable. ``own_peak`` is the fullest of the
+    operation's own steps: a cure shows there even where another operation's step keeps the total peak up.
     """
 
     operation: int
@@ -42,6 +44,8 @@ class AlternativeResult:
     fits: bool | None
     delta_total: int | None
     verdict: Verdict | None = None
+    price: Price | None = None
+    delta_cycles: int | None = None
     own_peak: OwnPeak | None = None
 
 
@@ -143,18 +147,19 @@ def _result(swap: Swap, trial: Trial, before: Trial, in_force: bool) -> Alternat
     if trial.peak is not None and before.peak is not None:
         now, then = trial.peak.total, before.peak.total
         delta = now - then if isinstance(now, int) and isinstance(then, int) else None
-    return AlternativeResult(
-        swap[0],
-        swap[1],
-        in_force,
+    cycles = cycles_between(before.cycles, trial.cycles)
+    found = (
         trial.ok,
         trial.error,
         trial.peak,
         trial.fits,
         delta,
         trial.verdict,
-        own_peak=trial.own_peaks.get(swap[0]),
+        trial.price,
+        cycles,
+        trial.own_peaks.get(swap[0]),
     )
+    return AlternativeResult(swap[0], swap[1], in_force, *found)
 
 
 def ranked(results: Iterable[AlternativeResult]) -> list[AlternativeResult]:

@@ -24,6 +24,8 @@ that is no
 that may work
   in place, all operations along the links count.
 - Views and Slices with a choice of plans always count.
+- Where the compiler's fusions are looked for, the composed program is looked at, and what a fusion could take away
+  counts nothing (:mod:`tileview.analysis.fusable`): then both programs break the limit.
 
 Nothing is proven (None) where homes are still to be chosen, or where operations are not known.
 """
@@ -34,8 +36,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from tileview.analysis.fusable import Fusable, FusableOperations
 from tileview.analysis.influence import NOBODY, Influence, Operations, takes_operands_as_they_come
 from tileview.core.estimate import Estimate
+from tileview.core.fusion.stand import Reason
+from tileview.core.memory.measurement import measure
 from tileview.core.memory.verdict import contiguous_bytes
 from tileview.model.program import Copy, FlatStep, Kernel, Opaque, Program, Repeat
 from tileview.model.recipe import Recipe
@@ -62,6 +67,7 @@ class ConflictFinder:
 
     def __init__(self, recipe: Recipe) -> None:
         self._influence = Influence(recipe)
+        self._fusable = FusableOperations(recipe)
 
     def find(self, recipe: Recipe, estimate: Estimate, mark: int | None = None) -> Conflict:
         """The conflict of a recipe with the mark it misses.
@@ -76,7 +82,11 @@ class ConflictFinder:
             The largest total peak that would do, in bytes; the limits hold in any case.
         """
         influence = self._influence
+        fusion = estimate.fusion
         program, timeline = estimate.program, estimate.timeline
+        if fusion is not None and fusion.stands and timeline is not None:
+            program = fusion.composed
+            timeline = measure(program, timeline.budget_bytes, timeline.reserve_bytes)
         if not influence.homes_are_fixed:
             return NOTHING_PROVEN
         if estimate.error is not None:
@@ -85,7 +95,8 @@ class ConflictFinder:
             return NOTHING_PROVEN
         branch: Operations | None = None
         final: Operations | None = None
-        for room, items in Moments(influence, recipe, program, timeline, mark):
+        fusable = None if fusion is None or fusion.reason is Reason.OFF else self._fusable
+        for room, items in Moments(influence, recipe, program, timeline, mark, fusable):
             found, alone = _explain(items, room, influence)
             if found is None or alone is None:
                 continue
@@ -192,11 +203,18 @@ Moment = tuple[int, list[Item]]
 class Moments:
     """The broken moments of one program, those with the most excess first.
 
-    ``mark``: the largest total peak that would do, None where the budget alone counts.
+    ``mark``: the largest total peak that would do, None where the budget alone counts. ``fusable``: the program is a
+    composed one that is fused where that helps; what fusions could take away counts nothing then.
     """
 
     def __init__(
-        self, influence: Influence, recipe: Recipe, program: Program, timeline: Timeline, mark: int | None = None
+        self,
+        influence: Influence,
+        recipe: Recipe,
+        program: Program,
+        timeline: Timeline,
+        mark: int | None = None,
+        fusable: FusableOperations | None = None,
     ) -> None:
         self._influence = influence
         self._recipe = recipe
@@ -205,6 +223,7 @@ class Moments:
         room = timeline.budget_bytes - timeline.reserve_bytes
         self._room = room if mark is None else min(room, mark)
         self._flat = program.flatten()
+        self._fusable = None if fusable is None else Fusable(fusable, program, self._flat)
         self._mentions = _mentions(program, self._flat)
         self._blocks = _blocks(self._flat)
         self._resident = influence.resident_values(program)
@@ -226,12 +245,18 @@ class Moments:
         quality: dict[int | None, tuple[bool, int]] = {}
         for entry in self._flat:
             size = totals[entry.index]
-            if size <= room:
+            if size <= room or not self._stays(entry):
                 continue
             found = (self._is_own(entry), size)
             if entry.step.source not in best or found > quality[entry.step.source]:
                 best[entry.step.source], quality[entry.step.source] = entry.index, found
         return sorted(best.values(), key=lambda step: (-totals[step], step))[:_MOST_MOMENTS]
+
+    def _stays(self, entry: FlatStep) -> bool:
+        """Whether no fusion can take a step away, move it or change what it reads."""
+        if self._fusable is None:
+            return True
+        return self._is_own(entry) and not self._fusable.has_moving_steps(entry.step.source)
 
     def _single_allocations(self) -> Iterator[Moment]:
         """Moments at which one standard allocation, or one step's scratch, is larger than any unbroken piece."""
@@ -243,7 +268,7 @@ class Moments:
         tried: set[int] = set()
         for entry in self._flat:
             scratch = int(timeline.tiles.scratch(entry.index)[:, 0].max(initial=0))
-            if scratch > room:
+            if scratch > room and self._stays(entry):
                 yield room, [Item(scratch, self._scratch_influence(entry))]
             for root in timeline.steps[entry.index].live:
                 if root in tried or self._class_of(root) is not MemoryClass.STANDARD:
@@ -258,7 +283,8 @@ class Moments:
         """Some steps at which an allocation is live: an own step of every operation around."""
         found: dict[int | None, int] = {}
         for step in self._timeline.steps:
-            if root in step.live and self._is_own(self._flat[step.index]):
+            entry = self._flat[step.index]
+            if root in step.live and self._is_own(entry) and self._stays(entry):
                 found.setdefault(step.source, step.index)
         return list(found.values())[:_MOST_MOMENTS]
 
@@ -302,6 +328,8 @@ class Moments:
         payload, decided_by = self._payload(root, entry, tile, crossing)
         payload = min(payload, size)
         parts = [Item(payload, decided_by, root, classes)]
+        if self._fusable is not None and self._fusable.is_loose(timeline.aliases[root]):
+            return parts
         if size > payload:
             rest = decided_by | influence.deciding(classes, self._recipe)
             if not crossing:
@@ -341,7 +369,9 @@ class Moments:
         found = []
         for value in self._timeline.aliases[root]:
             where = self._mentions.get(value)
-            if where is not None and where[0] < first and where[1] > last:
+            if where is None or where[0] >= first or where[1] <= last:
+                continue
+            if self._fusable is None or not self._fusable.may_drop(value):
                 found.append(value)
         return found
 

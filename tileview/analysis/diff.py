@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from tileview.analysis.fusions import agreement
 from tileview.analysis.loads import (
     LoadChange,
     PeakPlace,
@@ -20,6 +21,8 @@ from tileview.analysis.loads import (
     tile_load,
     total_peak_place,
 )
+from tileview.core.cycles.prices import Price
+from tileview.core.fusion.stand import Fusion
 from tileview.model.graph import kind_name
 from tileview.model.plan import Plan
 from tileview.model.recipe import Recipe
@@ -37,6 +40,10 @@ class Side:
     timeline: Timeline | None
     refusal: str = ""
     """Why there is no timeline."""
+    price: Price | None = None
+    """The planner's cycles; a timeline alone has none."""
+    fusion: Fusion | None = None
+    """What came of a recipe's fusions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,11 +180,12 @@ def diff(a: Side, b: Side) -> Difference:
     if a.timeline is not None and b.timeline is not None:
         budgets = _budgets(a.timeline, b.timeline)
         peaks = _peaks(a.timeline, b.timeline)
-        counts = _counts(a.timeline, b.timeline)
+        counts = (*_counts(a.timeline, b.timeline), *_cycles(a.price, b.price))
         loads = _loads(a.timeline, b.timeline)
         steps = _steps(a.timeline, b.timeline, unmatched)
         _values(a.timeline, b.timeline, unmatched)
         notes.extend(_version_notes(a, b))
+        notes.extend(_fusion_notes(a, b))
     for side in (a, b):
         if side.timeline is None:
             notes.append(f"{side.name} has no timeline: {side.refusal}")
@@ -263,6 +271,12 @@ def _counts(a: Timeline, b: Timeline) -> tuple[Number, ...]:
     )
 
 
+def _cycles(a: Price | None, b: Price | None) -> tuple[Number, ...]:
+    if a is None or b is None:
+        return ()
+    return (Number("cycles", a.cycles, b.cycles), Number("exchange_cycles", a.exchange, b.exchange))
+
+
 def _loads(a: Timeline, b: Timeline) -> tuple[PeakLoads, ...]:
     found = []
     for name, place_of in (
@@ -314,6 +328,15 @@ def _values(a: Timeline, b: Timeline, unmatched: list[Unmatched]) -> None:
         for (name, shape), number in more.items():
             times = f" ({number} times)" if number > 1 else ""
             unmatched.append(Unmatched(side, "value", f"{name} [{','.join(map(str, shape))}]{times}"))
+
+
+def _fusion_notes(a: Side, b: Side) -> list[str]:
+    """Of a recipe and a file's timeline: which of the recipe's programs, fused or composed, the timeline is of."""
+    return [
+        f"{agreement(one.fusion, other.timeline).text.capitalize()}."
+        for one, other in ((a, b), (b, a))
+        if one.fusion is not None and other.timeline is not None and other.timeline.origin is Origin.FILE
+    ]
 
 
 def _version_notes(a: Side, b: Side) -> list[str]:

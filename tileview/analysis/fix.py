@@ -16,6 +16,7 @@ from typing import Final
 from tileview.analysis.bad_layouts import bad_homes
 from tileview.analysis.conflict import Conflict
 from tileview.analysis.trials import Cancelled, Evaluator, Swap, Swaps, Trial, Workers, never
+from tileview.core.cycles.words import cycles_between, describe_cycles, percent_between
 from tileview.core.estimate import estimate
 from tileview.model.graph import RepeatKind
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
@@ -34,6 +35,13 @@ class Mode(StrEnum):
 
     FEWEST = "fewest changes"
     MARGIN = "most margin"
+
+
+class Prefer(StrEnum):
+    """Which of several fixes with equally few swaps comes first: the lowest total peak, or the fewest cycles."""
+
+    MEMORY = "memory"
+    CYCLES = "cycles"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +86,7 @@ def search(
     limit: int = DEFAULT_LIMIT,
     on_progress: Callable[[Progress], None] | None = None,
     cancelled: Cancelled = never,
+    prefer: Prefer = Prefer.MEMORY,
 ) -> FixResult:
     """Find swaps that make a recipe fit.
 
@@ -91,6 +100,8 @@ def search(
         Told how far the search is, in the calling thread.
     cancelled : callable
         Asked all the time; once true, the best that is known is returned (not exhaustive).
+    prefer : Prefer
+        What ranks fixes with the fewest swaps; the search for the most margin ranks by memory.
     """
     evaluator = Evaluator(recipe, overrides)
     before = evaluator.trial(())
@@ -98,7 +109,7 @@ def search(
     homes = repaired_homes(recipe, overrides)
     repaired = replace(recipe, inputs={**recipe.inputs, **homes}) if homes else recipe
     with Workers(repaired, overrides, workers) as pool:
-        hunt = _Hunt(repaired, overrides, pool, max_swaps, limit, on_progress, cancelled)
+        hunt = _Hunt(repaired, overrides, pool, max_swaps, limit, on_progress, cancelled, prefer)
         solutions, base = hunt.fewest() if mode is Mode.FEWEST else hunt.most_margin()
     tried = hunt.tried + 1
     exhaustive = hunt.complete
@@ -107,7 +118,7 @@ def search(
         tried += 1
         if hunt.fits(after):
             others = tuple(trial for trial in solutions if len(trial.swaps) == len(solution.swaps))
-            text = _found_text(before, after, homes, mode, exhaustive)
+            text = _found_text(before, after, homes, mode, exhaustive, prefer)
             return FixResult(True, solution.swaps, before, after, others, homes, tried, exhaustive, text)
         exhaustive = False
     closest = hunt.closest()
@@ -140,12 +151,13 @@ class _Hunt:
     limit: int
     on_progress: Callable[[Progress], None] | None
     cancelled: Cancelled
+    prefer: Prefer = Prefer.MEMORY
     tried: int = 0
     complete: bool = True
     known: dict[Swaps, Trial] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.choices = _choices(self.recipe)
+        self.choices = choices(self.recipe)
         self.base = Evaluator(self.recipe, self.overrides).trial((), U64_MAX)
         self.tried += 1
         self.known[()] = self.base
@@ -173,12 +185,12 @@ class _Hunt:
             leaves = self._children(frontier, final=True)
             found = [trial for trial in self._evaluate(leaves, depth, U64_MAX) if self.fits(trial)]
             if not self.complete or found or depth == self.max_swaps:
-                return sorted(found, key=_by_peak), self.base
+                return sorted(found, key=self._rank), self.base
             inner = self._children(frontier, final=False)
             trials = self._evaluate(inner, depth, U64_MAX)
             found = [trial for trial in trials if self.fits(trial)]
             if not self.complete or found:
-                return sorted(found, key=_by_peak), self.base
+                return sorted(found, key=self._rank), self.base
             frontier = trials
         return [], self.base
 
@@ -250,10 +262,15 @@ class _Hunt:
 
     def _best(self) -> Trial | None:
         fixes = [trial for trial in self.known.values() if trial.swaps and self.fits(trial)]
-        return min(fixes, key=lambda fix: (len(fix.swaps), *_by_peak(fix)), default=None)
+        return min(fixes, key=lambda fix: (len(fix.swaps), *self._rank(fix)), default=None)
+
+    def _rank(self, trial: Trial) -> tuple[int, int, Swaps]:
+        """Total peak, then cycles; the other way round where cycles are preferred."""
+        figures = (_total(trial), _cycles(trial))
+        return (*(figures if self.prefer is Prefer.MEMORY else figures[::-1]), trial.swaps)
 
 
-def _choices(recipe: Recipe) -> dict[int, tuple[int, ...]]:
+def choices(recipe: Recipe) -> dict[int, tuple[int, ...]]:
     """Operation → indices of the alternatives that differ from the plan in force and from each other."""
     found: dict[int, tuple[int, ...]] = {}
     known = {operation.id for operation, _ in recipe.graph.walk()}
@@ -277,8 +294,8 @@ def _total(trial: Trial) -> int:
     return size if isinstance(size, int) else U64_MAX
 
 
-def _by_peak(trial: Trial) -> tuple[int, Swaps]:
-    return (_total(trial), trial.swaps)
+def _cycles(trial: Trial) -> int:
+    return trial.cycles if isinstance(trial.cycles, int) else U64_MAX
 
 
 def swaps_text(swaps: Iterable[Swap]) -> str:
@@ -286,7 +303,9 @@ def swaps_text(swaps: Iterable[Swap]) -> str:
     return " and ".join(f"operation {operation} to alternative {index}" for operation, index in swaps)
 
 
-def _found_text(before: Trial, after: Trial, homes: Mapping[int, Format], mode: Mode, exhaustive: bool) -> str:
+def _found_text(
+    before: Trial, after: Trial, homes: Mapping[int, Format], mode: Mode, exhaustive: bool, prefer: Prefer
+) -> str:
     parts = []
     if homes:
         parts.append(f"new homes for {len(homes)} inputs whose layouts are invalid")
@@ -300,8 +319,12 @@ def _found_text(before: Trial, after: Trial, homes: Mapping[int, Format], mode: 
     change = f"total peak {exact_text(peak)}"
     if before.peak is not None and isinstance(before.peak.total, int):
         change += f" instead of {exact_text(before.peak.total)}"
+    saved = cycles_between(before.cycles, after.cycles)
+    if saved is not None:
+        change += f", planner's cycles {describe_cycles(saved)}{percent_between(before.cycles, after.cycles)}"
     if mode is Mode.FEWEST:
-        proof = "no fewer swaps do, and none as few do better" if exhaustive else "the search was cut short"
+        better = "do better" if prefer is Prefer.MEMORY else "take fewer cycles"
+        proof = f"no fewer swaps do, and none as few {better}" if exhaustive else "the search was cut short"
     else:
         proof = "no lower peak was left out" if exhaustive else "the search was cut short"
     text = " and ".join(parts)

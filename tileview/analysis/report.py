@@ -18,6 +18,8 @@ from tileview.analysis.loads import total_peak_place
 from tileview.analysis.overflows import overflow_lines
 from tileview.analysis.pictures import tiles_svg, timeline_svg
 from tileview.analysis.relief import Relief
+from tileview.core.cycles.words import describe_cycles
+from tileview.core.fusion.words import fits_only_fused
 from tileview.model.names import escaped
 from tileview.model.sizes import Size, exact_text, percent_text, size_text
 from tileview.model.sizes import total as added
@@ -30,7 +32,10 @@ _MOST_TEXT: Final = 300
 
 @dataclass(frozen=True, slots=True)
 class SwapRow:
-    """Swaps that were tried. ``delta``: change of the total peak; ``total`` is None where they cannot be lowered."""
+    """Swaps that were tried. ``total`` is None where they cannot be lowered.
+
+    ``delta`` is the change of the total peak, ``delta_cycles`` that of the planner's cycles.
+    """
 
     swaps: str
     plan: str
@@ -38,6 +43,7 @@ class SwapRow:
     delta: int | None
     verdict: str
     fits: bool
+    delta_cycles: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +118,8 @@ def _head(given: ReportInput) -> str:
 
 def _verdict(given: ReportInput, diagnosis: Diagnosis) -> str:
     word = "NOT KNOWN" if given.verdict.fits is None else given.verdict.words.capitalize()
+    if fits_only_fused(given.verdict):
+        word = "Fits with fusions"
     style = "unknown" if given.verdict.fits is None else "fits" if given.verdict.fits else "fails"
     lines = [
         f'<section class="verdict {style}"><h2>{word}</h2>',
@@ -252,12 +260,14 @@ def _swaps(given: ReportInput) -> str:
             row.plan,
             "" if row.total is None else exact_text(row.total),
             "" if row.delta is None else _signed(row.delta),
+            "" if row.delta_cycles is None else describe_cycles(row.delta_cycles),
             row.verdict,
         )
         for row in given.swaps[:_MOST_ROWS]
     ]
     if rows:
-        parts.append(_table(("Swap", "Plan", "Total peak", "Change", "Verdict"), rows, {2, 3}))
+        header = ("Swap", "Plan", "Total peak", "Change", "Planner's cycles", "Verdict")
+        parts.append(_table(header, rows, {2, 3, 4}))
         parts.append(_left_out(len(given.swaps)))
     return "\n".join(parts)
 

@@ -23,10 +23,12 @@ from types import TracebackType
 
 from tileview.analysis.conflict import NOTHING_PROVEN, Conflict, ConflictFinder
 from tileview.collecting import collect_seldom
+from tileview.core.cycles.prices import Price
 from tileview.core.estimate import Estimate, estimate, judge
 from tileview.core.lowering.replanner import Replanner
 from tileview.core.memory.assemble import OwnPeak
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
+from tileview.model.sizes import Size
 from tileview.model.timeline import Peak, Verdict
 
 Swap = tuple[int, int]
@@ -36,7 +38,7 @@ Swaps = tuple[Swap, ...]
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What a set of swaps gives. ``peak`` is None where it cannot be lowered; ``error`` then says why.
+    """What a set of swaps gives. ``peak`` and ``price`` are None where it cannot be lowered; ``error`` then says why.
 
     ``conflict`` is asked for by the fix search only: operations of which at least one must change for the verdict to
     change, empty where nothing is proven (then every operation may matter). ``own_peaks``: of the operations that are
@@ -49,8 +51,14 @@ class Trial:
     peak: Peak | None
     fits: bool | None
     verdict: Verdict
+    price: Price | None = None
     conflict: Conflict = NOTHING_PROVEN
     own_peaks: Mapping[int, OwnPeak] = field(default_factory=dict)
+
+    @property
+    def cycles(self) -> Size | None:
+        """The planner's cycles; None where it cannot be lowered."""
+        return None if self.price is None else self.price.cycles
 
 
 def with_swaps(recipe: Recipe, swaps: Iterable[Swap]) -> Recipe:
@@ -92,19 +100,19 @@ class Evaluator:
         """The outcome of a set of swaps; with its conflict with ``mark``, a total peak in bytes, where one is given."""
         if mark is None:
             outcome = judge(with_swaps(self.recipe, swaps), self.overrides, self._replanner)
-            verdict, refused = outcome.verdict, outcome.peak is None
-            own, error = outcome.own_peaks, verdict.text if refused else None
+            verdict, peak, own = outcome.verdict, outcome.peak, outcome.own_peaks
+            error = verdict.text if peak is None else None
             if swaps:
                 own = {operation: own[operation] for operation, _ in swaps if operation in own}
-            return Trial(swaps, not refused, error, outcome.peak, verdict.fits, verdict, own_peaks=own)
+            return Trial(swaps, peak is not None, error, peak, verdict.fits, verdict, outcome.price, own_peaks=own)
         result = self.estimate(swaps)
         timeline, verdict = result.timeline, result.verdict
         if self._finder is None:
             self._finder = ConflictFinder(self.recipe)
         conflict = self._finder.find(with_swaps(self.recipe, swaps), result, mark)
         if timeline is None:
-            return Trial(swaps, False, verdict.text, None, False, verdict, conflict)
-        return Trial(swaps, True, None, timeline.peak, verdict.fits, verdict, conflict)
+            return Trial(swaps, False, verdict.text, None, False, verdict, None, conflict)
+        return Trial(swaps, True, None, timeline.peak, verdict.fits, verdict, result.price, conflict)
 
     def confirm(self, swaps: Swaps) -> Trial:
         """The same from nothing: a re-planner that has seen no other trial."""

@@ -8,7 +8,8 @@ from tileview.analysis.alternatives import AlternativeResult, evaluate_all, rank
 from tileview.analysis.loads import describe_bytes
 from tileview.commands.base import EXIT_OK, Arguments, UsageError, clean, emit, emit_json, table, verdict_code
 from tileview.commands.output import Meter
-from tileview.commands.subject import load_recipe, operation_names, overrides_of
+from tileview.commands.subject import load_recipe, operation_names, overrides_of, price_json
+from tileview.core.cycles.words import describe_cycles
 from tileview.model.recipe import Recipe
 from tileview.model.sizes import exact_text, size_to_json
 from tileview.model.timeline import fits_words
@@ -54,6 +55,8 @@ def result_json(result: AlternativeResult) -> dict[str, Any]:
         "peak": {name: None if peak is None else size_to_json(getattr(peak, name)) for name in names},
         "fits": result.fits,
         "delta_total": result.delta_total,
+        **price_json(result.price),
+        "delta_cycles": result.delta_cycles,
     }
 
 
@@ -67,7 +70,8 @@ def _text(recipe: Recipe, results: tuple[AlternativeResult, ...]) -> str:
     for operation, found in by_operation.items():
         rows = [_row(recipe, result) for result in ranked(found)]
         parts.append(f"operation {operation} {clean(names.get(operation, ''), 40)}".rstrip())
-        parts.append(table(("alt", "total peak", "change", "verdict", "plan"), rows, numbers=(0, 1, 2), indent=2))
+        header = ("alt", "total peak", "change", "planner's cycles", "verdict", "plan")
+        parts.append(table(header, rows, numbers=(0, 1, 2, 3), indent=2))
         parts.append("")
     fitting = sum(result.fits is True for result in results)
     unknown = sum(result.fits is None for result in results)
@@ -80,7 +84,8 @@ def _row(recipe: Recipe, result: AlternativeResult) -> tuple[str, ...]:
     mark = "*" if result.in_force else " "
     words = clean(words_against(recipe, result.operation, result.alternative), 160)
     if not result.ok or result.peak is None:
-        return (f"{result.alternative}{mark}", "", "", "cannot be lowered", clean(result.error or "", 160))
+        return (f"{result.alternative}{mark}", "", "", "", "cannot be lowered", clean(result.error or "", 160))
     change = "" if result.delta_total is None else describe_bytes(result.delta_total)
     verdict = fits_words(result.fits)
-    return (f"{result.alternative}{mark}", exact_text(result.peak.total), change, verdict, words)
+    cycles = "" if result.delta_cycles is None else describe_cycles(result.delta_cycles)
+    return (f"{result.alternative}{mark}", exact_text(result.peak.total), change, cycles, verdict, words)

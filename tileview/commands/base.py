@@ -161,6 +161,8 @@ def width(text: str) -> int:
 
 def figure_name(field: str) -> str:
     """A peak's or budget's field as tables name it: ``largest standard allocation``."""
+    if field.endswith("cycles"):
+        return "planner's cycles" + (" in exchange" if field.startswith("exchange") else "")
     return field.replace("_", " ").replace("maximum", "largest")
 
 

@@ -10,7 +10,16 @@ from tileview.analysis.loads import describe_bytes
 from tileview.analysis.visited import visited_recipe
 from tileview.analysis.words import layout_words, precision_words
 from tileview.commands.base import EXIT_NO, EXIT_OK, Arguments, UsageError, clean, emit, emit_json, figure_name, table
-from tileview.commands.subject import Subject, compared, load, load_recipe, with_recipe
+from tileview.commands.subject import (
+    Subject,
+    compared,
+    fusion_json,
+    load,
+    load_recipe,
+    overrides_of,
+    price_json,
+    with_recipe,
+)
 from tileview.model.sizes import Size, Unavailable, exact_text, size_to_json
 from tileview.model.tensor import Format
 from tileview.present.plan_words import plan_differences, plan_words, short_differences
@@ -33,20 +42,22 @@ def run_diff(arguments: Arguments) -> int:
 
 
 def _sides(arguments: Arguments) -> tuple[Subject, Subject, tuple[str, str]]:
+    overrides = overrides_of(arguments)
     if arguments.visited is not None:
         if arguments.b is not None:
             raise UsageError("give either a second file or --visited, not both")
-        first, state = load_recipe(arguments.a)
+        first, state = load_recipe(arguments.a, overrides)
         second = with_recipe(first, state, visited_recipe(state, arguments.visited))
         return first, second, (arguments.a, f"{arguments.a} visited[{arguments.visited}]")
     if arguments.b is None:
         raise UsageError("diff needs two files, or a recipe and --visited N")
-    return compared(load(arguments.a)), compared(load(arguments.b)), (arguments.a, arguments.b)
+    return compared(load(arguments.a, overrides)), compared(load(arguments.b, overrides)), (arguments.a, arguments.b)
 
 
 def _side(subject: Subject, name: str) -> Side:
     refusal = "" if subject.timeline is not None else subject.verdict.text
-    return Side(name, subject.recipe, subject.timeline, refusal)
+    made = subject.estimate
+    return Side(name, subject.recipe, subject.timeline, refusal, made.price, made.fusion)
 
 
 # -- JSON -----------------------------------------------------------------------------------------------------------
@@ -104,6 +115,8 @@ def _side_json(subject: Subject, side: Side) -> dict[str, Any]:
         "version": subject.source.version,
         "fits": subject.verdict.fits,
         "verdict": subject.verdict.text,
+        **price_json(subject.estimate.price),
+        **fusion_json(subject.estimate),
     }
 
 

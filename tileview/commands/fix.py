@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from tileview.analysis.fix import DEFAULT_LIMIT, FixResult, Mode, Progress, search
+from tileview.analysis.fix import DEFAULT_LIMIT, FixResult, Mode, Prefer, Progress, search
+from tileview.analysis.fix_placed import MOST_PLACED, search_placed
 from tileview.analysis.layout_fix import LayoutFix, fix_layouts
 from tileview.analysis.trials import with_swaps
 from tileview.commands.base import EXIT_NO, Arguments, UsageError, clean, emit, emit_json, table, verdict_code
 from tileview.commands.output import Meter, refuse_source, write_recipe
-from tileview.commands.subject import Subject, compared, load, overrides_of, summary_json, with_recipe
+from tileview.commands.ranges import chosen_ranges
+from tileview.commands.subject import Subject, compared, load, overrides_of, price_json, summary_json, with_recipe
 from tileview.commands.swap import swap_text
+from tileview.core.cycles.words import exact_cycles
 from tileview.core.estimate import Estimate
 from tileview.formats.search_state import SearchState
 from tileview.formats.tensorjson import format_to_json
@@ -23,10 +26,25 @@ _MOST_PROPOSALS = 10
 def run_fix(arguments: Arguments) -> int:
     """Search and report; 0 where it fits (with the swaps found), 3 where that is not known, else 1."""
     refuse_source(arguments.output, arguments.file, arguments.force)
+    prefer = Prefer(arguments.prefer)
+    if arguments.most_margin and prefer is Prefer.CYCLES:
+        raise UsageError("--most-margin looks for the lowest total peak; it cannot prefer cycles")
     subject = compared(load(arguments.file, overrides_of(arguments)))
     if not isinstance(subject.source, SearchState):
         return _fix_timeline(arguments, subject)
     meter = Meter(0, "re-plans")
+    if arguments.ranges is not None:
+        preset = chosen_ranges(arguments.ranges, subject.source.recipe.config.reserve_bytes).preset
+        result = search_placed(
+            subject.source.recipe,
+            preset,
+            arguments.max_swaps,
+            subject.overrides,
+            arguments.workers,
+            arguments.limit or MOST_PLACED,
+            lambda done, what: meter.show(done, done, f" ({what})"),
+        ).result
+        return _finish(arguments, subject, subject.source, result, meter)
     result = search(
         subject.source.recipe,
         arguments.max_swaps,
@@ -35,15 +53,20 @@ def run_fix(arguments: Arguments) -> int:
         arguments.workers,
         arguments.limit or DEFAULT_LIMIT,
         lambda progress: _show(meter, progress),
+        prefer=prefer,
     )
+    return _finish(arguments, subject, subject.source, result, meter)
+
+
+def _finish(arguments: Arguments, subject: Subject, state: SearchState, result: FixResult, meter: Meter) -> int:
     meter.close()
-    after = _after(subject, subject.source, result)
+    after = _after(subject, state, result)
     if arguments.output is not None and result.found:
-        write_recipe(arguments.output, subject.source, result.swaps, dict(result.homes), arguments.force)
+        write_recipe(arguments.output, state, result.swaps, dict(result.homes), arguments.force)
     if arguments.json:
         emit_json(_json(subject, after, result))
     else:
-        emit(_text(subject, subject.source, after, result))
+        emit(_text(subject, state, after, result))
         if arguments.output is not None:
             written = f"Written: {clean(arguments.output)}" if result.found else "Nothing was written."
             emit(written)
@@ -73,7 +96,7 @@ def _json(subject: Subject, after: Subject | None, result: FixResult) -> dict[st
         "text": result.text,
         "homes": {str(value): format_to_json(home) for value, home in result.homes.items()},
         "proposals": [
-            {"swaps": [list(swap) for swap in trial.swaps], "total": None if trial.peak is None else trial.peak.total}
+            {"swaps": [list(swap) for swap in trial.swaps], "total": trial.peak.total, **price_json(trial.price)}
             for trial in result.proposals
             if trial.peak is not None and isinstance(trial.peak.total, int)
         ],
@@ -88,11 +111,15 @@ def _text(subject: Subject, state: SearchState, after: Subject | None, result: F
         lines += ["", swap_text(state.recipe, subject, after, result.swaps)]
     if len(result.proposals) > 1:
         rows = [
-            (" ".join(f"{operation}={index}" for operation, index in trial.swaps), exact_text(trial.peak.total))
+            (
+                " ".join(f"{operation}={index}" for operation, index in trial.swaps),
+                exact_text(trial.peak.total),
+                "" if trial.cycles is None else exact_cycles(trial.cycles),
+            )
             for trial in result.proposals[:_MOST_PROPOSALS]
             if trial.peak is not None
         ]
-        lines += ["", table(("others as few", "total peak"), rows, numbers=(1,))]
+        lines += ["", table(("others as few", "total peak", "planner's cycles"), rows, numbers=(1, 2))]
         if len(result.proposals) > _MOST_PROPOSALS:
             lines.append(f"and {len(result.proposals) - _MOST_PROPOSALS} more")
     return "\n".join(lines)

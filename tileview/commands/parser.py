@@ -123,6 +123,11 @@ def _json(parser: argparse.ArgumentParser) -> None:
 def _what_if(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--budget", type=byte_count, metavar="N", help="what if a tile's budget were N bytes")
     parser.add_argument("--reserve", type=byte_count, metavar="N", help="what if the reserve were N bytes")
+    _no_fusion(parser)
+
+
+def _no_fusion(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--no-fusion", action="store_true", help="the program without the compiler's fusions")
 
 
 def _workers(parser: argparse.ArgumentParser) -> None:
@@ -150,6 +155,7 @@ def _summary(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", nargs="+", metavar="FILE", help="recipes, timelines, or folders of them")
     _json(parser)
     parser.add_argument("--explain", action="store_true", help="add the diagnosis to the JSON object")
+    parser.add_argument("--place", action="store_true", help="also whether every tile can be placed (a second or two)")
     _what_if(parser)
 
     def handler(arguments: Arguments) -> int:
@@ -176,6 +182,7 @@ def _profile(parser: argparse.ArgumentParser) -> None:
 def _swap(parser: argparse.ArgumentParser) -> None:
     _file(parser, "a recipe")
     parser.add_argument("swaps", nargs="*", type=assignment, metavar="OP=ALT", help="operation = alternative")
+    parser.add_argument("--place", action="store_true", help="also whether every tile can be placed (a second or two)")
     _json(parser)
     _recipe_out(parser)
     _what_if(parser)
@@ -211,7 +218,11 @@ def _fix(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--most-margin", action="store_true", help="the best total peak with at most K swaps, not the fewest swaps"
     )
+    parser.add_argument(
+        "--prefer", choices=("memory", "cycles"), default="memory", help="what ranks fixes with as few swaps"
+    )
     parser.add_argument("--limit", type=positive, metavar="N", help="give up after N re-plans")
+    _ranges(parser, "also place every tile in these ranges (see place); --limit then counts programs placed")
     _json(parser)
     _recipe_out(parser)
     _workers(parser)
@@ -225,6 +236,20 @@ def _fix(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(handler=handler)
 
 
+def _cycles(parser: argparse.ArgumentParser) -> None:
+    _file(parser, "a recipe")
+    parser.add_argument("swaps", nargs="*", type=assignment, metavar="OP=ALT", help="operation = alternative")
+    _json(parser)
+    _what_if(parser)
+
+    def handler(arguments: Arguments) -> int:
+        from tileview.commands.cycles import run_cycles
+
+        return run_cycles(arguments)
+
+    parser.set_defaults(handler=handler)
+
+
 def _diff(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("a", metavar="A", help="a recipe or a timeline")
     parser.add_argument("b", nargs="?", metavar="B", help="another one")
@@ -232,6 +257,7 @@ def _diff(parser: argparse.ArgumentParser) -> None:
         "--visited", type=count, metavar="N", help="instead of B: entry N of the recipes that A's search has tried"
     )
     _json(parser)
+    _no_fusion(parser)
 
     def handler(arguments: Arguments) -> int:
         from tileview.commands.diff import run_diff
@@ -252,6 +278,40 @@ def _layout(parser: argparse.ArgumentParser) -> None:
         from tileview.commands.layout import run_layout
 
         return run_layout(arguments)
+
+    parser.set_defaults(handler=handler)
+
+
+def _ranges(parser: argparse.ArgumentParser, what: str) -> None:
+    parser.add_argument("--ranges", metavar="PRESET|A-B,…|DUMP", help=what)
+
+
+def _place(parser: argparse.ArgumentParser) -> None:
+    _file(parser, "a recipe, a tile dump or a placement profile")
+    parser.add_argument("swaps", nargs="*", type=assignment, metavar="OP=ALT", help="operation = alternative")
+    _ranges(parser, "the open memory: planner (default), captured-482496, captured-498872, notes-513920, or its own")
+    parser.add_argument("--tile", type=count, metavar="N", help="every request of this tile, through every order")
+    parser.add_argument("--search", action="store_true", help="also the bounded search (about a second a class)")
+    parser.add_argument("--no-multicast", action="store_true", help="leave out the conflicts of multicast copies")
+    _json(parser)
+
+    def handler(arguments: Arguments) -> int:
+        from tileview.commands.place import run_place
+
+        return run_place(arguments)
+
+    parser.set_defaults(handler=handler)
+
+
+def _explain(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("message", metavar="MESSAGE", help="the compiler's sentence, in quotes, or - to read a log")
+    parser.add_argument("files", nargs="*", metavar="FILE", help="dumps of that compile")
+    _json(parser)
+
+    def handler(arguments: Arguments) -> int:
+        from tileview.commands.explain import run_explain
+
+        return run_explain(arguments)
 
     parser.set_defaults(handler=handler)
 
@@ -295,7 +355,9 @@ def _check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-interleaved", type=byte_count, metavar="N", help="the interleaved peak may be N bytes at most"
     )
+    _ranges(parser, "every tile must be placed in these ranges (see place)")
     _json(parser)
+    _no_fusion(parser)
 
     def handler(arguments: Arguments) -> int:
         from tileview.commands.check import run_check
@@ -312,8 +374,11 @@ COMMANDS: Final[dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]]
     "swap": ("put alternatives in force and re-estimate", _swap),
     "alternatives": ("what each alternative would give, swapped in alone", _alternatives),
     "fix": ("find the fewest swaps that make it fit", _fix),
+    "cycles": ("the planner's own price of every step and operation", _cycles),
     "diff": ("what differs between two files", _diff),
     "layout": ("how a layout divides a tensor", _layout),
+    "place": ("can every tile be given addresses, and which can not", _place),
+    "explain": ("what a compiler's error sentence on memory means", _explain),
     "screenshot": ("a picture of the window, drawn offscreen", _screenshot),
     "report": ("one self-contained HTML page", _report),
     "check": ("one line a file, for CI: does it fit, is it within the given limits", _check),

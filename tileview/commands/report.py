@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tileview.commands.base import Arguments, clean, emit, verdict_code
 from tileview.commands.output import Meter, refuse_source, write_file
+from tileview.commands.placing import placement_notes
 from tileview.commands.subject import compared, load, overrides_of
 from tileview.present.report_page import ReportSubject, make_page
 
@@ -22,8 +23,9 @@ def run_report(arguments: Arguments) -> int:
             timeline,
             subject.recipe,
             subject.overrides,
-            subject.estimate.notes if timeline is None else timeline.notes,
+            (*placement_notes(subject), *(subject.estimate.notes if timeline is None else timeline.notes)),
             subject.problems,
+            price=subject.estimate.price,
         ),
         not arguments.no_alternatives,
         arguments.workers,

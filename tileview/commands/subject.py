@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from tileview.analysis.messages import too_many_fragments
 from tileview.analysis.overflows import overflows
 from tileview.commands.base import UsageError
+from tileview.core.cycles.prices import Price
 from tileview.core.estimate import Estimate, configured, estimate
 from tileview.core.lowering.replanner import Replanner
 from tileview.core.memory.accounts import Findings
@@ -86,7 +88,8 @@ def scope_of(name: str) -> str:
 
 def overrides_of(arguments: Any) -> Overrides:
     """The what-if values of a command line."""
-    return Overrides(getattr(arguments, "budget", None), getattr(arguments, "reserve", None))
+    fusion = not getattr(arguments, "no_fusion", False)
+    return Overrides(getattr(arguments, "budget", None), getattr(arguments, "reserve", None), fusion)
 
 
 def load(name: str, overrides: Overrides = NO_OVERRIDES, replanner: Replanner | None = None) -> Subject:
@@ -207,6 +210,21 @@ def peak_json(timeline: Timeline | None) -> dict[str, int | None]:
     return {name: size_to_json(getattr(timeline.peak, name)) for name in names}
 
 
+def price_json(price: Price | None) -> dict[str, int | None]:
+    """The planner's cycles; null for timelines and where they are unavailable."""
+    if price is None:
+        return {"cycles": None, "exchange_cycles": None}
+    return {"cycles": size_to_json(price.cycles), "exchange_cycles": size_to_json(price.exchange)}
+
+
+def fusion_json(made: Estimate) -> dict[str, Any]:
+    """Which program stands, and whether the composed one fits; null for timelines and what cannot be lowered."""
+    return {
+        "fusion": None if made.fusion is None else made.fusion.reason.value,
+        "fits_without_fusion": None if made.without_fusion is None else made.without_fusion.fits,
+    }
+
+
 def verdict_json(verdict: Verdict) -> dict[str, Any]:
     return {
         "cause": verdict.cause.value,
@@ -245,6 +263,8 @@ def summary_json(subject: Subject) -> dict[str, Any]:
         "interleaved_peak_step": None if timeline is None else timeline.interleaved_peak_step,
         "steps": None if timeline is None else len(timeline.steps),
         "values": None if timeline is None else len(timeline.values),
+        **price_json(subject.estimate.price),
+        **fusion_json(subject.estimate),
         "unavailable": unavailable_json(timeline),
         "notes": notes_of(subject),
     }
@@ -301,6 +321,9 @@ def notes_of(subject: Subject) -> list[str]:
     notes = subject.estimate.notes if timeline is None else timeline.notes
     if subject.unread:
         notes = (*notes, subject.unread)
+    pieces = "" if subject.estimate.program is None else too_many_fragments(subject.estimate.program)
+    if pieces:
+        notes = (*notes, pieces)
     return notes_with_problems(notes, timeline, subject.problems)
 
 

@@ -19,6 +19,16 @@ from tileview.commands.base import (
     table,
     verdict_code,
 )
+from tileview.commands.placing import (
+    SubjectPlacement,
+    address_json,
+    address_kind,
+    address_summary,
+    address_text,
+    place_subject,
+    placement_json,
+    placement_text,
+)
 from tileview.commands.subject import (
     Subject,
     compared,
@@ -29,6 +39,9 @@ from tileview.commands.subject import (
     overrides_of,
     summary_json,
 )
+from tileview.core.cycles.words import exact_cycles
+from tileview.core.fusion.words import fits_only_fused
+from tileview.core.placement.outcome import Answer
 from tileview.errors import LoadError
 from tileview.model.sizes import Size, exact_text, kib_text, size_to_json
 from tileview.model.tensor import MemoryClass
@@ -50,6 +63,14 @@ def run_summary(arguments: Arguments) -> int:
     fits: list[bool | None] = []
     for name, in_folder in expand(arguments.files):
         try:
+            kind = address_kind(name)
+            if kind is not None:
+                found = address_summary(name, kind)
+                fits.append(found.answer is Answer.PLACED)
+                entries.append(address_json(found))
+                rows.append((clean(name), found.answer.value, "", "", "", found.text))
+                texts += [] if in_folder else [address_text(found)]
+                continue
             subject = load(name, overrides)
             subject = compared(subject)
         except LoadError as error:
@@ -60,13 +81,15 @@ def run_summary(arguments: Arguments) -> int:
         fits.append(subject.verdict.fits)
         if arguments.json:
             entry = summary_json(subject)
+            if arguments.place:
+                entry["placement"] = placement_json(place_subject(subject))
             if arguments.explain:
                 entry["diagnosis"] = diagnosis_json(diagnosis_of(subject))
             entries.append(entry)
         elif in_folder:
             rows.append(_row(subject))
         else:
-            texts.append(summary_text(subject))
+            texts.append(summary_text(subject, place_subject(subject) if arguments.place else None))
         subject.close()
     if arguments.json:
         emit_json({"files": entries, **({"errors": errors} if errors else {})})
@@ -106,6 +129,8 @@ def _row(subject: Subject) -> tuple[str, ...]:
 
 
 def _word(subject: Subject) -> str:
+    if fits_only_fused(subject.verdict):
+        return "fits with fusions"
     return subject.verdict.words if subject.verdict.fits else subject.verdict.words.upper()
 
 
@@ -117,8 +142,8 @@ def diagnosis_of(subject: Subject) -> Diagnosis:
 # -- text -----------------------------------------------------------------------------------------------------------
 
 
-def summary_text(subject: Subject) -> str:
-    """A page on one file."""
+def summary_text(subject: Subject, placed: SubjectPlacement | None = None) -> str:
+    """A page on one file; ``placed`` are the further steps of its verdict, where they were looked at."""
     timeline = subject.timeline
     parts = [f"{clean(subject.name)}: {_word(subject).upper()}"]
     facts = [f"{subject.kind}, version {subject.source.version}"]
@@ -136,6 +161,9 @@ def summary_text(subject: Subject) -> str:
         parts.append("  " + clean(sentence, 2000))
     if timeline is not None:
         parts += ["", _peak_table(subject)]
+    price = subject.estimate.price
+    if price is not None:
+        parts.append(f"  planner's cycles: {exact_cycles(price.cycles)}, in exchange {exact_cycles(price.exchange)}")
     if diagnosis.figures:
         parts += ["", figures_text(diagnosis.figures)]
     groups = grouped(diagnosis.contributions)
@@ -152,6 +180,8 @@ def summary_text(subject: Subject) -> str:
         parts += ["", reliefs_text(diagnosis.reliefs, operation_names(subject.recipe))]
     if diagnosis.details:
         parts += ["", *(f"  {clean(sentence, 600)}" for sentence in diagnosis.details)]
+    if placed is not None:
+        parts += ["", placement_text(placed)]
     parts += ["", f"  Next: {clean(diagnosis.next_step, 600)}"]
     notes = notes_of(subject)
     if notes:

@@ -18,7 +18,11 @@ from tileview.commands.base import (
     verdict_code,
 )
 from tileview.commands.output import refuse_source, write_recipe
+from tileview.commands.placing import place_subject, placement_json, placement_text
 from tileview.commands.subject import Subject, load_recipe, operation_names, overrides_of, summary_json, with_recipe
+from tileview.core.cycles.prices import Price
+from tileview.core.cycles.words import cycles_between, describe_cycles, exact_cycles, percent_between
+from tileview.core.fusion.words import fits_only_fused
 from tileview.core.lowering.replanner import Replanner
 from tileview.model.plan import Plan
 from tileview.model.recipe import Recipe
@@ -39,15 +43,26 @@ def run_swap(arguments: Arguments) -> int:
         write_recipe(arguments.output, state, swaps, force=arguments.force)
     if arguments.json:
         emit_json(
-            {"ok": ok, "error": error, "before": summary_json(before), "after": summary_json(after) if ok else None}
+            {
+                "ok": ok,
+                "error": error,
+                "before": _summary(before, arguments.place),
+                "after": _summary(after, arguments.place) if ok else None,
+            }
         )
     else:
         emit(swap_text(state.recipe, before, after, swaps))
+        if arguments.place and ok:
+            emit("\n" + placement_text(place_subject(after)))
         if arguments.output is not None and ok:
             emit(f"Written: {clean(arguments.output)}")
     if arguments.output is not None and not ok:
         complain(f"{arguments.output} was not written: {error}")
     return verdict_code(after.verdict.fits)
+
+
+def _summary(subject: Subject, place: bool) -> dict[str, Any]:
+    return {**summary_json(subject), **({"placement": placement_json(place_subject(subject))} if place else {})}
 
 
 def checked_swaps(recipe: Recipe, swaps: list[tuple[int, int]]) -> Swaps:
@@ -99,6 +114,17 @@ def _differences(now: Plan, plan: Plan, most: int = 6) -> list[str]:
     return [*found[:most], *([f"and {len(found) - most} more differences"] if len(found) > most else [])]
 
 
+def cycles_change(before: Price | None, after: Price | None) -> list[str]:
+    """The planner's cycles before and after on one line; none where either program has no price."""
+    if before is None or after is None:
+        return []
+    line = f"planner's cycles {exact_cycles(before.cycles)} → {exact_cycles(after.cycles)}"
+    change = cycles_between(before.cycles, after.cycles)
+    if change is not None:
+        line += f": {describe_cycles(change)}{percent_between(before.cycles, after.cycles)}"
+    return [line, ""]
+
+
 def change_text(before: Subject, after: Subject) -> str:
     """Peaks before and after, and the verdicts."""
     lines = []
@@ -110,6 +136,10 @@ def change_text(before: Subject, after: Subject) -> str:
             delta = describe_bytes(now - then) if isinstance(then, int) and isinstance(now, int) else ""
             rows.append((figure_name(field), exact_text(then), exact_text(now), delta))
         lines += [table(("peak", "before", "after", "change"), rows, numbers=(1, 2, 3)), ""]
+    lines += cycles_change(before.estimate.price, after.estimate.price)
     for title, subject in (("before", before), ("after", after)):
-        lines.append(f"{title + ':':7} {subject.verdict.words}: {clean(subject.verdict.text, 600)}")
+        text = subject.verdict.text
+        if not fits_only_fused(subject.verdict):
+            text = f"{subject.verdict.words}: {text}"
+        lines.append(f"{title + ':':7} {clean(text, 600)}")
     return "\n".join(lines)

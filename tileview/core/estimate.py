@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+from tileview.core.cycles.prices import Price, ProgramCycles
+from tileview.core.fusion.stand import Fusion, M, Reason, stand, unfused
+from tileview.core.fusion.words import fusion_sentence, with_fusions
 from tileview.core.lowering.replanner import Replanner
-from tileview.core.memory.assemble import OwnPeak
+from tileview.core.memory.assemble import Judged, OwnPeak
 from tileview.core.memory.measurement import measure, measure_peaks
 from tileview.core.memory.verdict import cut_note
 from tileview.errors import GraphError, PlanError
@@ -17,11 +20,7 @@ from tileview.model.sizes import UNAVAILABLE
 from tileview.model.tensor import Format
 from tileview.model.timeline import Cause, Peak, Timeline, Verdict
 
-GENERAL_NOTES = (
-    "copies are composed; the compiler's later rewrites (cast motion, fusion of Add with Gelu or LayerNorm, packing in "
-    "row batches, Sums run together) are not modelled",
-    "made before addresses are chosen: gaps between allocations are not counted",
-)
+GENERAL_NOTES = ("made before addresses are chosen: gaps between allocations are not counted",)
 """What every estimate of a recipe leaves out."""
 
 _NOT_MODELLED = {
@@ -46,9 +45,12 @@ GRAPH_LIMIT = "a graph that can be run"
 class Estimate:
     """What a recipe comes to.
 
-    ``program``: lowered, copies composed; None, as is ``timeline``, where the recipe cannot be lowered: then ``error``
-    says why and the verdict's cause is CANNOT_LOWER. ``notes``: what is not modelled. ``homes``: graph value id of
-    every graph input → its format, as fixed or as chosen (empty where the recipe cannot be lowered).
+    ``program``: the one that stands, fused or composed; None, as is ``timeline``, where the recipe cannot be lowered:
+    then ``error`` says why and the verdict's cause is CANNOT_LOWER. ``notes``: which program it is and what is not
+    modelled. ``homes``: graph value id of every graph input → its format, as fixed or as chosen (empty where the recipe
+    cannot be lowered). ``cycles``: the planner's own price of the program and of its steps, ``fusion``: what came of
+    the compiler's fusions, both None where there is no program. ``without_fusion``: the verdict on the composed
+    program. ``other_peak``: of the program that does not stand, None where there is none or it was not measured.
     """
 
     program: Program | None
@@ -57,6 +59,15 @@ class Estimate:
     verdict: Verdict
     notes: tuple[str, ...]
     homes: Mapping[int, Format]
+    cycles: ProgramCycles | None = None
+    fusion: Fusion | None = None
+    without_fusion: Verdict | None = None
+    other_peak: Peak | None = None
+
+    @property
+    def price(self) -> Price | None:
+        """Cycles and exchange cycles of the program; None where there is none."""
+        return None if self.cycles is None else self.cycles.price
 
 
 def estimate(
@@ -65,7 +76,7 @@ def estimate(
     replanner: Replanner | None = None,
     scope: str = "estimate",
 ) -> Estimate:
-    """Re-plan a recipe, measure the program, and judge it.
+    """Re-plan a recipe, fuse and measure the program, and judge it.
 
     Parameters
     ----------
@@ -73,7 +84,7 @@ def estimate(
         Plans, homes and boundaries in force.
     overrides : Overrides, optional
         What-if budget and reserve (bytes). They count wherever the configuration's do: also when homes that the recipe
-        leaves open are chosen.
+        leaves open are chosen, and when it is decided whether the fused program stands. And whether to fuse at all.
     replanner : Replanner, optional
         Keeps what earlier estimates of the same document worked out; never needed, only faster. One thread at a time.
     scope : str
@@ -85,39 +96,91 @@ def estimate(
         Never raises for a recipe that cannot be lowered: that is a verdict.
     """
     config = configured(recipe.config, overrides)
-    notes = (*request_notes(recipe), *GENERAL_NOTES, *cut_note(config.tile_budget_bytes))
     worker = Replanner() if replanner is None else replanner
     try:
-        program = worker.replan(recipe, config)
+        composed = worker.replan(recipe, config)
     except PlanError as error:
+        notes = (*request_notes(recipe), *GENERAL_NOTES, *cut_note(config.tile_budget_bytes))
         return Estimate(None, None, error, _cannot_lower(error, config), notes, {})
-    timeline = measure(program, config.tile_budget_bytes, config.reserve_bytes, scope, notes=notes)
-    return Estimate(program, timeline, None, timeline.verdict, timeline.notes, input_homes(program))
+
+    def measured(program: Program) -> Timeline:
+        return measure(program, config.tile_budget_bytes, config.reserve_bytes, scope)
+
+    fusion, fused = _stand(composed, config, overrides, measured)
+    timeline = fused if fused is not None and fusion.stands else measured(composed)
+    without, other = timeline.verdict, None if fusion.tried is None else fusion.tried.peak
+    if fusion.stands:
+        judged = measure_peaks(composed, config.tile_budget_bytes, config.reserve_bytes)
+        without, other = judged.verdict, judged.peak
+    cut = cut_note(config.tile_budget_bytes)
+    notes = (*request_notes(recipe), fusion_sentence(fusion), *GENERAL_NOTES, *cut, *timeline.notes)
+    timeline = replace(timeline, verdict=with_fusions(timeline.verdict, timeline.peak.total, without), notes=notes)
+    program = fusion.program
+    homes, cycles = input_homes(program), fusion.cycles
+    return Estimate(program, timeline, None, timeline.verdict, notes, homes, cycles, fusion, without, other)
+
+
+def _stand(
+    composed: Program, config: PipelineConfig, overrides: Overrides | None, measured: Callable[[Program], M]
+) -> tuple[Fusion, M | None]:
+    if overrides is not None and not overrides.fusion:
+        return unfused(composed, Reason.OFF), None
+    checkpoints = dict(config.fields).get("diagnostic_checkpoints") == "true"
+    return stand(composed, measured, checkpoints)
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Peaks and verdict of a recipe; ``peak`` is None where it cannot be lowered (``error`` then says why).
+    """Peaks, verdict and price of a recipe, of the program that stands; None where it cannot be lowered (see
+    ``error``).
 
+    ``fusion`` says which program that is.
     ``own_peaks``: operation → the fullest of its own steps.
     """
 
     peak: Peak | None
     error: PlanError | None
     verdict: Verdict
+    price: Price | None = None
+    fusion: Reason | None = None
     own_peaks: Mapping[int, OwnPeak] = field(default_factory=dict)
 
 
 def judge(recipe: Recipe, overrides: Overrides | None = None, replanner: Replanner | None = None) -> Outcome:
-    """What :func:`estimate` says of peaks and verdict, without program and timeline, in less time."""
+    """What :func:`estimate` says of peaks, verdict and price, without program and timeline, in less time.
+
+    That a program fits only with the compiler's fusions is not said.
+    """
     config = configured(recipe.config, overrides)
     worker = Replanner() if replanner is None else replanner
     try:
-        program = worker.replan(recipe, config)
+        composed = worker.replan(recipe, config)
     except PlanError as error:
         return Outcome(None, error, _cannot_lower(error, config))
-    judged = measure_peaks(program, config.tile_budget_bytes, config.reserve_bytes)
-    return Outcome(judged.peak, None, judged.verdict, own_peaks=judged.own_peaks)
+
+    def measured(program: Program) -> Judged:
+        return measure_peaks(program, config.tile_budget_bytes, config.reserve_bytes)
+
+    fusion, fused = _stand(composed, config, overrides, measured)
+    judged = fused if fused is not None and fusion.stands else measured(composed)
+    return Outcome(judged.peak, None, judged.verdict, fusion.cycles.price, fusion.reason, judged.own_peaks)
+
+
+def standing_program(recipe: Recipe, overrides: Overrides | None = None, replanner: Replanner | None = None) -> Program:
+    """The program of a recipe that stands, fused or composed, without its timeline.
+
+    Raises
+    ------
+    PlanError
+        The recipe cannot be lowered.
+    """
+    config = configured(recipe.config, overrides)
+    composed = (replanner or Replanner()).replan(recipe, config)
+
+    def measured(program: Program) -> Judged:
+        return measure_peaks(program, config.tile_budget_bytes, config.reserve_bytes)
+
+    return _stand(composed, config, overrides, measured)[0].program
 
 
 def configured(config: PipelineConfig, overrides: Overrides | None) -> PipelineConfig:

@@ -1,20 +1,46 @@
-"""Bytes to model and back: the two dump formats, the Rust Debug text inside them, and safe saving."""
+"""Bytes to model and back: the dump formats, the Rust Debug text inside them, and safe saving."""
 
 from __future__ import annotations
 
 import os
 
-from tileview.formats.files import OpenFile, Progress, no_progress
+from tileview.errors import LoadError
+from tileview.formats.files import OpenFile, Progress, no_progress, read_all
+from tileview.formats.placement import load_placement, placement_from_source
 from tileview.formats.search_state import SearchState, load_search_state, search_state_from_open_file
 from tileview.formats.sniff import Kind, sniff_file
+from tileview.formats.tile_dump import load_tile_dump, tile_dump_from_bytes
 from tileview.formats.timeline import load_timeline, timeline_from_open_file
+from tileview.model.placement import PlacementProfile, TileDump
 from tileview.model.timeline_file import TimelineFile
+
+Dump = SearchState | TimelineFile | TileDump | PlacementProfile
+
+
+def open_dump(path: str | os.PathLike[str], progress: Progress = no_progress, streams: bool = False) -> Dump:
+    """Open a dump of any kind; otherwise as :func:`open_file`."""
+    file = OpenFile(path, streams)
+    keep = False
+    try:
+        kind = sniff_file(file).kind
+        if kind is Kind.RECIPE:
+            return search_state_from_open_file(file, progress)
+        if kind is Kind.TILE_DUMP:
+            return tile_dump_from_bytes(read_all(file, progress), file.path)
+        lazy = (
+            timeline_from_open_file(file, progress) if kind is Kind.TIMELINE else placement_from_source(file, progress)
+        )
+        keep = True
+        return lazy
+    finally:
+        if not keep:
+            file.close()
 
 
 def open_file(
     path: str | os.PathLike[str], progress: Progress = no_progress, streams: bool = False
 ) -> SearchState | TimelineFile:
-    """Open a dump of either kind.
+    """Open a dump of a whole program: a recipe or a timeline.
 
     The path is looked up once: a file that takes the place of this one meanwhile changes nothing.
 
@@ -32,26 +58,27 @@ def open_file(
     tileview.errors.LoadError
         The only error that comes out (but for what ``progress`` raises).
     """
-    file = OpenFile(path, streams)
-    keep = False
-    try:
-        if sniff_file(file).kind is Kind.RECIPE:
-            return search_state_from_open_file(file, progress)
-        timeline = timeline_from_open_file(file, progress)
-        keep = True
-        return timeline
-    finally:
-        if not keep:
-            file.close()
+    found = open_dump(path, progress, streams)
+    if isinstance(found, TileDump | PlacementProfile):
+        if isinstance(found, PlacementProfile):
+            found.tiles.close()
+        title = "tile dump" if isinstance(found, TileDump) else "placement profile"
+        hint = "It speaks of addresses, not of a program: tileview place and tileview summary read it."
+        raise LoadError(os.fspath(path), "", "a recipe or a memory timeline", f"a {title}", hint)
+    return found
 
 
 __all__ = [
+    "Dump",
     "Kind",
     "OpenFile",
     "Progress",
     "SearchState",
     "TimelineFile",
+    "load_placement",
     "load_search_state",
+    "load_tile_dump",
     "load_timeline",
+    "open_dump",
     "open_file",
 ]

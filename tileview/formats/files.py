@@ -41,7 +41,7 @@ write."""
 _REST_FACTOR: Final = 0x9E3779B97F4A7C15
 _CHUNK: Final = 1 << 23
 _HEAD_BYTES: Final = 4096
-RAW_HINT: Final = "TileView opens the compiler's own search states and memory timelines: plain JSON in UTF-8."
+RAW_HINT: Final = "TileView opens the compiler's own dumps: plain JSON in UTF-8."
 _KINDS = (
     (stat.S_ISDIR, "a folder"),
     (stat.S_ISFIFO, "a FIFO"),
@@ -86,8 +86,8 @@ class OpenFile:
         self._compared: set[int] = set()
         self._is_changed = False
         opened = time.time_ns()
-        is_stream = streams and _is_stream(self.path)
-        self._handle: int | None = _spooled(self.path) if is_stream else _open(self.path)
+        spooled = streams and is_stream(self.path)
+        self._handle: int | None = _spooled(self.path) if spooled else _open(self.path)
         status = os.fstat(self._handle)
         self.size = status.st_size
         self._stamp = _stamp(status)
@@ -272,7 +272,7 @@ def _open(path: str) -> int:
 STANDARD_INPUT: Final = "-"
 
 
-def _is_stream(path: str) -> bool:
+def is_stream(path: str) -> bool:
     """Whether a path is the standard input, or one of the process's own pipes (``/dev/stdin``, ``/dev/fd/63``).
 
     A named pipe in a folder is none: opening it could wait for ever.

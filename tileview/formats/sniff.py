@@ -17,19 +17,39 @@ from tileview.formats.files import RAW_HINT, OpenFile, check_head
 
 
 class Kind(StrEnum):
-    """The two kinds of dump."""
+    """The kinds of dump."""
 
     RECIPE = "recipe"
     TIMELINE = "timeline"
+    TILE_DUMP = "tile dump"
+    PLACEMENT = "placement profile"
 
 
-SUPPORTED: Final[dict[Kind, tuple[int, ...]]] = {Kind.RECIPE: (6, 7, 8), Kind.TIMELINE: (1, 2, 3)}
+SUPPORTED: Final[dict[Kind, tuple[int, ...]]] = {
+    Kind.RECIPE: (6, 7, 8),
+    Kind.TIMELINE: (1, 2, 3),
+    Kind.TILE_DUMP: (1,),
+    Kind.PLACEMENT: (1,),
+}
 """The versions that are read, per kind."""
 
-_TITLES = {Kind.RECIPE: "search state", Kind.TIMELINE: "memory timeline"}
+TITLES: Final = {
+    Kind.RECIPE: "search state",
+    Kind.TIMELINE: "memory timeline",
+    Kind.TILE_DUMP: "tile dump",
+    Kind.PLACEMENT: "placement profile",
+}
 _RECIPE_KEYS = frozenset({"context", "recipe", "alternatives", "visited", "attempts"})
 _TIMELINE_KEYS = frozenset(
     {"timeline", "tile_count", "budget_bytes", "peak", "scope", "interleaved_budget_bytes", "support_reserve_bytes"}
+)
+_TILE_DUMP_KEYS = frozenset({"assigned_root_spans", "requests", "ranges", "interleaved_offset", "host_scratch_range"})
+_PLACEMENT_KEYS = frozenset({"schema_version", "labels", "tiles"})
+_KEYS = (
+    (Kind.RECIPE, _RECIPE_KEYS),
+    (Kind.TIMELINE, _TIMELINE_KEYS),
+    (Kind.TILE_DUMP, _TILE_DUMP_KEYS),
+    (Kind.PLACEMENT, _PLACEMENT_KEYS),
 )
 _HEAD_BYTES: Final = 65_536
 
@@ -55,21 +75,24 @@ def sniff(path: str, head: bytes) -> Sniffed:
     Raises
     ------
     LoadError
-        Not JSON in UTF-8, neither kind of dump, or a version of it that TileView does not read.
+        Not JSON in UTF-8, no kind of dump that is known, or a version of it that TileView does not read.
     """
     check_head(path, head)
     kind: Kind | None = None
     version: int | None = None
     for key, value in _top_level(head):
-        if key == "version" and version is None and value is not None:
-            version = _version(path, value)
+        if key in ("version", "schema_version") and version is None and value is not None:
+            version = _version(path, key, value)
         if kind is None:
-            kind = Kind.RECIPE if key in _RECIPE_KEYS else Kind.TIMELINE if key in _TIMELINE_KEYS else None
+            kind = next((each for each, keys in _KEYS if key in keys), None)
         if kind is not None and version is not None:
             break
     if kind is None:
-        expected = "a search state (context, recipe, …) or a memory timeline (tile_count, …)"
-        raise LoadError(path, "", expected, "an object with none of the keys of either", RAW_HINT)
+        expected = (
+            "a search state (context, recipe, …), a memory timeline (tile_count, …), a tile dump (ranges, requests, …) "
+            "or a placement profile (labels, tiles, …)"
+        )
+        raise LoadError(path, "", expected, "an object with none of the keys of these", RAW_HINT)
     if version is not None:
         check_version(path, kind, version, head)
     return Sniffed(kind, version)
@@ -92,13 +115,14 @@ def check_version(path: str, kind: Kind, version: object, head: bytes = b"") -> 
     found = f"version {version}" if type(version) is int else described(version)
     if version is None:
         found = "no version"
-    hint = f"TileView reads version {listed.replace(' or ', ' and ')} of a {_TITLES[kind]}."
+    hint = f"TileView reads version {listed.replace(' or ', ' and ')} of a {TITLES[kind]}."
     if kind is Kind.RECIPE:
         if type(version) is int and 1 <= version < min(SUPPORTED[kind]):
             found = f"search state version {version}, written by an earlier build of the compiler"
             hint = f"TileView reads {listed.replace(' or ', ' and ')}. {_EARLIER_HINT}"
         hint = f"{hint}{_known_of(head)}"
-    raise LoadError(path, "version", f"{listed} (a {_TITLES[kind]})", found, hint)
+    place = "schema_version" if kind is Kind.PLACEMENT else "version"
+    raise LoadError(path, place, f"{listed} (a {TITLES[kind]})", found, hint)
 
 
 def _known_of(head: bytes) -> str:
@@ -112,12 +136,12 @@ def _known_of(head: bytes) -> str:
     return f" It is of a program with {', '.join(facts)}." if facts else ""
 
 
-def _version(path: str, value: bytes) -> int:
+def _version(path: str, key: str, value: bytes) -> int:
     if re.fullmatch(rb"[0-9]{1,20}", value):
         return int(value)
-    listed = "; ".join(f"{_TITLES[kind]}: {', '.join(map(str, known))}" for kind, known in SUPPORTED.items())
+    listed = "; ".join(f"{TITLES[kind]}: {', '.join(map(str, known))}" for kind, known in SUPPORTED.items())
     hint = f"TileView reads these versions: {listed}."
-    raise LoadError(path, "version", "a whole number", value[:40].decode(errors="replace"), hint)
+    raise LoadError(path, key, "a whole number", value[:40].decode(errors="replace"), hint)
 
 
 def _top_level(head: bytes) -> list[tuple[str, bytes | None]]:

@@ -7,7 +7,7 @@ memory.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tileview.model.graph import InputKind
 from tileview.model.plan import Staging
@@ -78,11 +78,44 @@ class Copy:
 
 
 @dataclass(frozen=True, slots=True)
+class SoftmaxKeys:
+    """The keys of a softmax's block: ``valid`` ones, and with the block's padding."""
+
+    valid: int
+    padded: int
+
+
+@dataclass(frozen=True, slots=True)
+class MergePart:
+    """A merge's place in its attention: values a row, whether it is of the first block, whether it ends the work."""
+
+    values: int
+    initial: bool
+    final: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ProductBlocks:
+    """How a plan cuts a product into calls: blocks of the inner and the column extent, and where these extents lie.
+
+    ``inner_dimension`` is of the left operand, ``column_dimension`` of the result, both from 0. ``most_inner``: so many
+    elements of the left operand's inner extent are read at most; None: all.
+    """
+
+    inner_block: int
+    column_block: int
+    inner_dimension: int
+    column_dimension: int
+    most_inner: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Kernel:
     """A compute step on local shards. ``aliases``: (index of result, index of input) pairs that share memory.
 
     Kernels: Cast, Add, Gelu, LayerNorm, LayerNormMoments, LayerNormApply, AttentionSoftmax, AttentionMerge,
-    FlashAttention. Aliased donors are the last inputs.
+    FlashAttention. Aliased donors are the last inputs. ``part`` is what its price needs of the plan, no part of what it
+    does to memory: programs that differ in it alone are equal.
     """
 
     source: int | None
@@ -90,11 +123,15 @@ class Kernel:
     inputs: tuple[int, ...]
     results: tuple[int, ...]
     aliases: tuple[tuple[int, int], ...] = ()
+    part: SoftmaxKeys | MergePart | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """A matrix product: ``inputs`` are the physical left and right operand, then a donor where it accumulates."""
+    """A matrix product: ``inputs`` are the physical left and right operand, then a donor where it accumulates.
+
+    ``blocks`` is for its price only, as ``part`` of a :class:`Kernel`.
+    """
 
     source: int | None
     inputs: tuple[int, ...]
@@ -102,6 +139,7 @@ class Product:
     multiply: Precision
     accumulate: Precision
     aliases: tuple[tuple[int, int], ...] = ()
+    blocks: ProductBlocks | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

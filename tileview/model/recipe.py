@@ -51,10 +51,14 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class Overrides:
-    """What-if values that are no part of a recipe; None leaves the configuration's in force."""
+    """What-if values that are no part of a recipe; None leaves the configuration's in force.
+
+    ``fusion`` False asks for the program without the compiler's fusions.
+    """
 
     budget_bytes: int | None = None
     reserve_bytes: int | None = None
+    fusion: bool = True
 
 
 NO_OVERRIDES = Overrides()

@@ -12,6 +12,8 @@ from tileview.analysis.diagnose import diagnose_fully
 from tileview.analysis.fix import FixResult, Progress, search
 from tileview.analysis.report import OperationRow, ReportInput, SwapRow, render_report
 from tileview.analysis.trials import Cancelled, never
+from tileview.core.cycles.prices import Price
+from tileview.core.cycles.words import cycles_between, exact_cycles
 from tileview.errors import WorkError
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.sizes import exact_text
@@ -45,6 +47,8 @@ class ReportSubject:
     edits: Sequence[str] = ()
     known: Mapping[tuple[int, int], AlternativeResult] = field(default_factory=dict)
     """Alternatives that have been evaluated against this state already."""
+    price: Price | None = None
+    """The planner's cycles of a recipe."""
 
 
 def make_page(
@@ -87,6 +91,10 @@ def _facts(subject: ReportSubject) -> list[tuple[str, str]]:
             ("steps", f"{len(timeline.steps):,}"),
             ("values", f"{len(timeline.values):,}"),
         ]
+    if subject.price is not None:
+        facts.append(("planner's cycles", exact_cycles(subject.price.cycles)))
+    if not overrides.fusion:
+        facts.append(("", "without the compiler's fusions"))
     for name, size in (("what-if budget", overrides.budget_bytes), ("what-if reserve", overrides.reserve_bytes)):
         if size is not None:
             facts.append((name, exact_text(size)))
@@ -159,9 +167,8 @@ def _single(recipe: Recipe, result: AlternativeResult) -> SwapRow:
     plan = words_against(recipe, result.operation, result.alternative)
     verdict = result.error or "" if not result.ok else fits_words(result.fits)
     total = None if result.peak is None else result.peak.total
-    return SwapRow(
-        f"{result.operation}={result.alternative}", plan, total, result.delta_total, verdict, bool(result.fits)
-    )
+    swap = f"{result.operation}={result.alternative}"
+    return SwapRow(swap, plan, total, result.delta_total, verdict, bool(result.fits), result.delta_cycles)
 
 
 def _several(recipe: Recipe, fix: FixResult) -> SwapRow:
@@ -172,4 +179,5 @@ def _several(recipe: Recipe, fix: FixResult) -> SwapRow:
     delta = total - before if isinstance(total, int) and isinstance(before, int) else None
     plans = "; ".join(plan_words(recipe.alternatives[operation][index]) for operation, index in fix.swaps)
     swaps = " ".join(f"{operation}={index}" for operation, index in fix.swaps)
-    return SwapRow(swaps, plans, total, delta, fits_words(fix.after.fits), bool(fix.after.fits))
+    cycles = cycles_between(fix.before.cycles, fix.after.cycles)
+    return SwapRow(swaps, plans, total, delta, fits_words(fix.after.fits), bool(fix.after.fits), cycles)

@@ -114,7 +114,7 @@ class SetLayout:
 
 @dataclass(frozen=True, slots=True)
 class SetOverrides:
-    """What-if budget and reserve."""
+    """What-if budget and reserve, and whether the compiler's fusions are looked for."""
 
     new: Overrides
     old: Overrides
@@ -128,6 +128,8 @@ class SetOverrides:
             parts.append(f"budget {self.new.budget_bytes:,} B")
         if self.new.reserve_bytes is not None:
             parts.append(f"reserve {self.new.reserve_bytes:,} B")
+        if not self.new.fusion:
+            parts.append("no fusions")
         return "What if " + ", ".join(parts)
 
     def apply(self, state: EditState) -> EditState:

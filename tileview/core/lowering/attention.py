@@ -25,6 +25,7 @@ from tileview.core.lowering.tilings import (
 )
 from tileview.core.lowering.valuetypes import RefusedError, ValueType
 from tileview.model.plan import AttentionDispatch, AttentionOperator
+from tileview.model.program import MergePart, ProductBlocks, SoftmaxKeys
 from tileview.model.tensor import (
     F16,
     F32,
@@ -148,7 +149,8 @@ class _Attention:
         grid = self.dispatch.query_key
         if grid is None:
             made = self.sheet.new(self.scores, "scores")
-            return self.sheet.product((query, key), made, self.sheet.type_of(query).precision, self.accumulate)
+            blocks = ProductBlocks(self.query_width, self.block_rows, _COLUMNS, _COLUMNS)
+            return self.sheet.product((query, key), made, self.sheet.type_of(query).precision, self.accumulate, blocks)
         tiling = self.scores.layout.tiling
         position = find_axis(tiling, 3, _COLUMNS)
         if position is None:
@@ -177,10 +179,11 @@ class _Attention:
         results = [weights, statistics, workspace]
         if self.scales[1] is not None and valid < self.block_rows:
             results.append(sheet.new(self._beside_weights((self.heads, self.rows, 16), F16, 0), "softmax padding"))
+        keys = SoftmaxKeys(valid, self.block_rows)
         if previous is None:
-            sheet.kernel("AttentionSoftmax", (scores,), results)
+            sheet.kernel("AttentionSoftmax", (scores,), results, part=keys)
         else:
-            sheet.kernel("AttentionSoftmax", (scores, *previous), results, ((0, 1), (1, 2)))
+            sheet.kernel("AttentionSoftmax", (scores, *previous), results, ((0, 1), (1, 2)), keys)
         return weights, statistics
 
     def _beside_weights(self, shape: Shape, precision: Precision, first: int) -> ValueType:
@@ -196,7 +199,8 @@ class _Attention:
         if grid is None:
             made = self.sheet.new(self.product, "weighted values")
             multiply = self.sheet.type_of(weights).precision
-            return self.sheet.product((weights, value), made, multiply, self.accumulate)
+            blocks = ProductBlocks(self.block_rows, self.value_width, _COLUMNS, _COLUMNS, self.block_rows)
+            return self.sheet.product((weights, value), made, multiply, self.accumulate, blocks)
         return distributed_product(
             self.sheet,
             grid,
@@ -212,13 +216,15 @@ class _Attention:
         state will not be read again as F32 (every merge if materialized, else the last).
         """
         sheet = self.sheet
-        final = sheet.result.precision.kind is PrecisionKind.F16 and (self.dispatch.materialized or last)
+        last = self.dispatch.materialized or last
+        final = sheet.result.precision.kind is PrecisionKind.F16 and last
+        part = MergePart(self.value_columns, previous is None, last)
         merged = sheet.new(sheet.result if final else self.state, "merged values")
         if previous is None:
-            sheet.kernel("AttentionMerge", (product, statistics), (merged,))
+            sheet.kernel("AttentionMerge", (product, statistics), (merged,), part=part)
         else:
             aliases = () if final else ((0, 2),)
-            sheet.kernel("AttentionMerge", (product, statistics, previous), (merged,), aliases)
+            sheet.kernel("AttentionMerge", (product, statistics, previous), (merged,), aliases, part)
         return merged
 
 

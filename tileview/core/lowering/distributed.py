@@ -8,6 +8,7 @@ from tileview.core.lowering.sheet import Sheet
 from tileview.core.lowering.tilings import ZERO, from_start
 from tileview.core.lowering.valuetypes import RefusedError, ValueType
 from tileview.model.plan import ProductGrid, Staging, StagingKind
+from tileview.model.program import ProductBlocks
 from tileview.model.tensor import LEFT, TRANSPOSED_RIGHT, Axis, Layout, MemoryClass, Order, OrderKind, Precision, Tiling
 
 
@@ -112,16 +113,18 @@ def _multiply(
     shape = (grid.heads, target.shape[1], columns)
     multiply = sheet.type_of(factors[0]).precision
     memory_class = target.layout.memory_class
+    panels = -(-columns // 16)
+    column_block = -(-panels // grid.figures.columns) * 16
     if grid.figures.inner == 1:
         plain = (grid.head_axis(0), grid.row_axis(1), grid.column_axis(2))
         layout = Layout(LEFT, Tiling(grid.owners, 1, plain), memory_class)
         made = sheet.new(sheet.types.get(shape, target.precision, layout), "product on the grid")
-        return sheet.product(factors, made, multiply, accumulate)
+        return sheet.product(factors, made, multiply, accumulate, ProductBlocks(grid.width, column_block, 2, 2))
     axes = (grid.inner_axis(0, 1), grid.head_axis(1), grid.row_axis(2), grid.column_axis(3))
     layout = Layout(LEFT, Tiling(grid.owners, 1, axes), memory_class)
     partials = sheet.new(
         sheet.types.get((grid.figures.inner, *shape), target.precision, layout), "partial products on the grid"
     )
-    sheet.product(factors, partials, multiply, accumulate)
+    sheet.product(factors, partials, multiply, accumulate, ProductBlocks(grid.width, column_block, 2, 3))
     made = sheet.new(sheet.derived(target, shape=shape), "summed product")
     return sheet.sum(partials, made, Staging(StagingKind.COMPLETE))

@@ -25,6 +25,7 @@ from tileview.core.lowering.tilings import (
 )
 from tileview.core.lowering.valuetypes import RefusedError, ValueType
 from tileview.model.plan import BlockedGemm, GemmOperator, Orientation, ParallelReduction, Plan
+from tileview.model.program import ProductBlocks
 from tileview.model.tensor import (
     F16,
     LEFT,
@@ -64,6 +65,13 @@ class _Setting:
     def second(self, rank: int) -> int:
         """The dimension that is the left operand's inner one, the column of the right operand and of the result."""
         return rank - 2 if self.swapped else rank - 1
+
+    def blocks(self, left_rank: int, result_rank: int) -> ProductBlocks:
+        """How the plan cuts a product of these ranks into calls."""
+        figures = self.dispatch
+        return ProductBlocks(
+            figures.inner_block, figures.output_column_block, self.second(left_rank), self.second(result_rank)
+        )
 
     @property
     def right_class(self) -> MemoryClass:
@@ -137,7 +145,8 @@ def _parallel_reduction(setting: _Setting, grid: ParallelReduction) -> Fragment:
     tiling = Tiling(rows * columns * inner, 1, (*axes, from_start(0, inner, 1, REJECT, columns)))
     layout = Layout(_partial_order(setting), tiling, MemoryClass.INTERLEAVED)
     partials = sheet.new(sheet.types.get((inner, *result.shape), F16, layout), "partial products")
-    sheet.product((left, right), partials, setting.operator.multiply, setting.operator.accumulate)
+    blocks = setting.blocks(left_rank, rank + 1)
+    sheet.product((left, right), partials, setting.operator.multiply, setting.operator.accumulate, blocks)
     sheet.sum(partials, 0, grid.reduction_staging)
     return sheet.finish()
 
@@ -195,9 +204,9 @@ def _output_stationary(setting: _Setting) -> Fragment:
     left_inner, right_inner = setting.second(left_rank), setting.first(right_rank)
     left_panel = _panel(setting, setting.left_type, setting.first(rank), setting.first(left_rank), left_inner)
     right_panel = _panel(setting, setting.right_type, setting.second(rank), setting.second(right_rank), right_inner)
-    multiply, accumulate = setting.operator.multiply, setting.operator.accumulate
+    how = (setting.operator.multiply, setting.operator.accumulate, setting.blocks(left_rank, rank))
     if _serves(setting, setting.left, left_panel) and _serves(setting, setting.right, right_panel):
-        sheet.product((setting.left, setting.right), 0, multiply, accumulate)
+        sheet.product((setting.left, setting.right), 0, *how)
         return sheet.finish()
 
     block = setting.dispatch.inner_block
@@ -212,9 +221,9 @@ def _output_stationary(setting: _Setting) -> Fragment:
         right = _block(setting, setting.right, setting.right_type, right_layout, right_inner, start, width)
         made = sheet.new(result, "product")
         if previous is None:
-            sheet.product((left, right), made, multiply, accumulate)
+            sheet.product((left, right), made, *how)
         else:
-            sheet.product((left, right, previous), made, multiply, accumulate, ((0, 2),))
+            sheet.product((left, right, previous), made, *how, ((0, 2),))
         previous = made
     if previous is None:
         raise RefusedError("a product over an inner extent of 0")

@@ -136,9 +136,10 @@ class OwnerCopies:
         if not changed:
             into.append(step)
         elif isinstance(step, Kernel):
-            into.append(Kernel(step.source, step.kernel, tuple(inputs), step.results, step.aliases))
+            into.append(Kernel(step.source, step.kernel, tuple(inputs), step.results, step.aliases, step.part))
         else:
-            into.append(Product(step.source, tuple(inputs), step.results, step.multiply, step.accumulate, step.aliases))
+            figures = (step.multiply, step.accumulate, step.aliases, step.blocks)
+            into.append(Product(step.source, tuple(inputs), step.results, *figures))
 
     def _copy(self, value: int, rotation: int, source: int | None, into: list[Step]) -> int:
         ledger = self._ledger

@@ -16,7 +16,18 @@ from tileview.core.lowering.tilings import with_order
 from tileview.core.lowering.valuetypes import RefusedError, TypeTable, ValueType
 from tileview.errors import WorkError
 from tileview.model.plan import Staging
-from tileview.model.program import IDENTITY, Copy, Kernel, Mapping, Product, Step, Sum
+from tileview.model.program import (
+    IDENTITY,
+    Copy,
+    Kernel,
+    Mapping,
+    MergePart,
+    Product,
+    ProductBlocks,
+    SoftmaxKeys,
+    Step,
+    Sum,
+)
 from tileview.model.tensor import Layout, Order, Precision, Shape
 
 RESULT: Final = 0
@@ -83,10 +94,11 @@ def numbered(step: Draft, source: int | None, inputs: Sequence[int], results: Se
     if kind is Copy:
         return Copy(source, tuple(inputs), tuple(results), step.mapping, step.policy)  # type: ignore[union-attr]
     if kind is Kernel:
-        return Kernel(source, step.kernel, tuple(inputs), tuple(results), step.aliases)  # type: ignore[union-attr]
+        kernel, part = step.kernel, step.part  # type: ignore[union-attr]
+        return Kernel(source, kernel, tuple(inputs), tuple(results), step.aliases, part)  # type: ignore[union-attr]
     if kind is Product:
-        multiply, accumulate = step.multiply, step.accumulate  # type: ignore[union-attr]
-        return Product(source, tuple(inputs), tuple(results), multiply, accumulate, step.aliases)  # type: ignore[union-attr]
+        figures = (step.multiply, step.accumulate, step.aliases, step.blocks)  # type: ignore[union-attr]
+        return Product(source, tuple(inputs), tuple(results), *figures)
     return Sum(source, tuple(inputs), tuple(results), step.axis, step.staging)  # type: ignore[union-attr]
 
 
@@ -133,9 +145,14 @@ class Sheet:
         self._steps.append(Copy(None, (source,), (RESULT,), mapping, AUTOMATIC))
 
     def kernel(
-        self, kernel: str, inputs: Sequence[int], results: Sequence[int], aliases: Sequence[tuple[int, int]] = ()
+        self,
+        kernel: str,
+        inputs: Sequence[int],
+        results: Sequence[int],
+        aliases: Sequence[tuple[int, int]] = (),
+        part: SoftmaxKeys | MergePart | None = None,
     ) -> None:
-        self._steps.append(Kernel(None, kernel, tuple(inputs), tuple(results), tuple(aliases)))
+        self._steps.append(Kernel(None, kernel, tuple(inputs), tuple(results), tuple(aliases), part))
 
     def cast(self, source: int, precision: Precision, role: str) -> int:
         """The value in another precision, in the same layout; the value itself where it has that precision."""
@@ -152,9 +169,10 @@ class Sheet:
         result: int,
         multiply: Precision,
         accumulate: Precision,
+        blocks: ProductBlocks,
         aliases: Sequence[tuple[int, int]] = (),
     ) -> int:
-        self._steps.append(Product(None, tuple(inputs), (result,), multiply, accumulate, tuple(aliases)))
+        self._steps.append(Product(None, tuple(inputs), (result,), multiply, accumulate, tuple(aliases), blocks))
         return result
 
     def sum(self, source: int, result: int, staging: Staging) -> int:

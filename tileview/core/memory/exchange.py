@@ -1,20 +1,22 @@
-"""The storage of exchange programs: an estimate reported beside the peaks, by which nothing is decided.
+"""What a step moves between tiles, and the storage of the exchange programs for it.
 
-A step that moves data between tiles costs (phases + 9 · fragments) · 4 bytes. Only Sum and Copy do.
+Only Sum and Copy move data. Exchange rows, (phases + 9 · fragments) · 4 bytes a step, are an estimate reported beside
+the peaks, by which nothing is decided; the planner's cycles are made of the same figures.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from tileview.core.geometry.resolve import LayoutError, resolve, same_distribution
 from tileview.core.geometry.resolved import Resolved
 from tileview.core.memory.scratch import contributors, stages
 from tileview.model.program import Copy, Step, Sum, Value
-from tileview.model.sizes import UNAVAILABLE, Size
+from tileview.model.sizes import UNAVAILABLE, Size, Unavailable
 from tileview.model.tensor import Layout, Order, OrderKind, Precision, PrecisionKind, Shape
 
 _FRAGMENT_BYTES = 256
@@ -23,20 +25,41 @@ _LEFT_GRAIN = {PrecisionKind.F16: 16, PrecisionKind.F8F143: 32, PrecisionKind.F3
 _OUTPUT_GRAIN = 16
 
 
-def step_exchange(step: Step, values: tuple[Value, ...]) -> Size:
+class Movement(NamedTuple):
+    """What the busiest tile of a step moves: bytes, in so many phases and contiguous fragments."""
+
+    payload: int
+    phases: int
+    fragments: int
+
+
+NOTHING_MOVES: Final = Movement(0, 0, 0)
+
+
+def step_exchange(step: Step, values: Sequence[Value]) -> Size:
     """Bytes of exchange rows a step needs; unavailable where a layout it moves between does not resolve."""
+    moved = step_movement(step, values)
+    if moved is None:
+        return UNAVAILABLE
+    return (moved.phases + 9 * max(moved.fragments, moved.phases)) * 4
+
+
+def step_movement(step: Step, values: Sequence[Value]) -> Movement | None:
+    """What a step moves between tiles; None where a layout it moves between does not resolve, or for stages of none."""
     if isinstance(step, Sum):
         result = values[step.results[0]]
         element_bytes = result.precision.element_bytes
         if element_bytes is None:
-            return UNAVAILABLE
+            return None
         try:
             shard = resolve(result.shape, result.layout).maximum_elements * element_bytes
         except LayoutError:
-            return UNAVAILABLE
+            return None
         remote = contributors(step, values) - 1
-        payload = shard * remote
-        return _cost(-(-remote // stages(step.staging, remote + 1)), -(-payload // _FRAGMENT_BYTES))
+        payload, at_once = shard * remote, stages(step.staging, remote + 1)
+        if at_once < 1:
+            return None
+        return Movement(payload, -(-remote // at_once), -(-payload // _FRAGMENT_BYTES))
     if isinstance(step, Copy):
         source, result = values[step.inputs[0]], values[step.results[0]]
         same_owners = source.owners == result.owners
@@ -51,11 +74,19 @@ def step_exchange(step: Step, values: tuple[Value, ...]) -> Size:
             step.mapping.view is not None,
             step.mapping.is_identity,
         )
-    return 0
+    return NOTHING_MOVES
 
 
-def _cost(phases: int, fragments: int) -> int:
-    return (phases + 9 * max(fragments, phases)) * 4
+def step_fragments(step: Step, values: tuple[Value, ...]) -> Size:
+    """Pieces that a step's busiest tile exchanges, as its exchange rows count them; 0 where nothing moves."""
+    rows = step_exchange(step, values)
+    if isinstance(rows, Unavailable) or rows == 0:
+        return rows
+    phases = 1
+    if isinstance(step, Sum):
+        remote = contributors(step, values) - 1
+        phases = -(-remote // stages(step.staging, remote + 1))
+    return (rows // 4 - phases) // 9
 
 
 @lru_cache(maxsize=1 << 13)
@@ -69,17 +100,17 @@ def _copy(
     same_owners: bool,
     has_view: bool,
     is_identity: bool,
-) -> Size:
-    """Rows of a copy: none where nothing moves, else one phase and its fragments."""
+) -> Movement | None:
+    """What a copy moves: nothing, or its payload in one phase and so many fragments."""
     try:
         source, result = resolve(source_shape, source_layout), resolve(shape, layout)
     except LayoutError:
-        return UNAVAILABLE
+        return None
     source_bytes, result_bytes = source_precision.element_bytes, precision.element_bytes
     if source_bytes is None or result_bytes is None:
-        return UNAVAILABLE
+        return None
     if same_owners and not has_view and same_distribution(source_shape, source_layout, shape, layout):
-        return 0
+        return NOTHING_MOVES
     largest = result.maximum_elements * result_bytes
     sends = min(-(-largest * result.owner_count // source.owner_count), source.maximum_elements * source_bytes)
     payload = max(largest, sends)
@@ -100,7 +131,7 @@ def _copy(
                 if grain := order_grain(order, side):
                     size = min(size, grain * (side.element_bytes or 0))
         fragments = -(-payload // size)
-    return _cost(1, fragments)
+    return Movement(payload, 1, fragments)
 
 
 def order_grain(order: Order, precision: Precision) -> int:

@@ -33,11 +33,12 @@ class Groups:
     """Roots of the first inputs and the results of matrix products."""
 
 
-def group_values(program: Program, flat: Sequence[FlatStep]) -> Groups:
+def group_values(program: Program, flat: Sequence[FlatStep], *, with_yields: bool = False) -> Groups:
     """Union what shares memory.
 
     A compute step's declared (result, input) pairs; a Repeat's carried and invariant arguments with its inputs, its
-    results with its carried inputs, and each iterated argument with the first member of its sequence.
+    results with its carried inputs, and each iterated argument with the first member of its sequence. ``with_yields``:
+    also a body's yields with the carried inputs, as where addresses are chosen.
     """
     parent = list(range(len(program.values)))
 
@@ -59,6 +60,9 @@ def group_values(program: Program, flat: Sequence[FlatStep]) -> Groups:
                 union(step.results[result], step.inputs[operand])
         elif isinstance(step, Repeat):
             _union_repeat(step, union)
+            if with_yields:
+                for given, operand in zip(step.yields, step.inputs[: step.carried], strict=True):
+                    union(given, operand)
     roots = tuple(map(find, parent))
     gathered: dict[int, list[int]] = {}
     for value, root in enumerate(roots):

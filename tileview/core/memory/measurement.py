@@ -48,6 +48,8 @@ DEFAULT_MODEL = (
     "Repeat execution counts do not multiply scratch. Exchange rows are reported separately."
 )
 NO_SCRATCH = ClassBytes(0, 0)
+_WRITE_F8 = frozenset({"Gelu", "BiasGelu", "LayerNorm"})
+"""Kernels that may write F8 themselves."""
 
 
 def measure(
@@ -169,6 +171,8 @@ class _Measurement:
     def _facts(self, entry: FlatStep) -> StepFacts:
         step = entry.step
         text, kind = step_words(step)
+        if kind in _WRITE_F8 and self.program.values[step.results[0]].precision.is_f8:
+            text = f"{text} to F8"
         return StepFacts(
             step.source, text, kind, entry.execution_count, self.lifetimes.live[entry.index], self._scratch(entry)
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from tileview.model.plan import Staging, StagingKind
@@ -39,7 +40,7 @@ def stages(staging: Staging, contributors: int) -> int:
     return 1 if staging.kind is StagingKind.STREAMED else min(staging.batch, remote)
 
 
-def step_scratch(step: Step, values: tuple[Value, ...]) -> Scratch | None:
+def step_scratch(step: Step, values: Sequence[Value]) -> Scratch | None:
     """The scratch of a step, all of it standard memory; None where it needs none.
 
     Sum over c contributors with s of them a stage: s + 2 result shards. Copy between equal precisions whose element
@@ -55,6 +56,6 @@ def step_scratch(step: Step, values: tuple[Value, ...]) -> Scratch | None:
     return None
 
 
-def contributors(step: Sum, values: tuple[Value, ...]) -> int:
+def contributors(step: Sum, values: Sequence[Value]) -> int:
     """Extent of the dimension that a Sum adds over."""
     return values[step.inputs[0]].shape[step.axis]

@@ -7,6 +7,7 @@ answer is the same, and finding it takes one look-up.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from tileview.core.memory.exchange import step_exchange
@@ -30,7 +31,7 @@ _KNOWN: dict[tuple[int, int, int], tuple[Step, Value, Value, StepCost]] = {}
 """Costs by identity; each entry holds its objects, so that their ids stay their own."""
 
 
-def step_cost(step: Step, values: tuple[Value, ...]) -> StepCost:
+def step_cost(step: Step, values: Sequence[Value]) -> StepCost:
     """Scratch and exchange rows of a step; only Copy and Sum have any."""
     if not isinstance(step, (Copy, Sum)):
         return _FREE

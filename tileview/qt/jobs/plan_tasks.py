@@ -191,6 +191,7 @@ def report(order: ReportOrder, reporter: Reporter) -> bytes:
         order.problems,
         order.edits,
         order.known,
+        result.price,
     )
 
     def told(done: int, total: int, what: str) -> None:

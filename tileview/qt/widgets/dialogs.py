@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from tileview.formats.sniff import SUPPORTED, Kind
+from tileview.formats.sniff import SUPPORTED, TITLES
 from tileview.qt.base.text import cut_words
 
 LOGGER = logging.getLogger("tileview.window")
@@ -206,8 +206,7 @@ def _installed(package: str) -> str:
 
 def _readable() -> list[tuple[str, str]]:
     """The formats that are read, with their versions."""
-    names = {Kind.RECIPE: "Reads recipes of version", Kind.TIMELINE: "Reads timelines of version"}
-    return [(names[kind], ", ".join(map(str, known))) for kind, known in SUPPORTED.items()]
+    return [(f"Reads {TITLES[kind]}s of version", ", ".join(map(str, known))) for kind, known in SUPPORTED.items()]
 
 
 def about(parent: QWidget, versions: list[tuple[str, str]]) -> QDialog:

@@ -1,0 +1,77 @@
+"""Fusions of any program: deterministic, never dearer, never to an overflow, and what they drop holds no memory."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.helpers.golden_recipes import golden_recipe, model_names
+from tests.helpers.small_programs import programs
+from tileview.core.estimate import estimate, judge
+from tileview.core.fusion.fuse import fuse
+from tileview.core.fusion.stand import Reason, stand
+from tileview.core.lowering.replanner import Replanner
+from tileview.core.memory.measurement import measure, measure_peaks
+from tileview.model.program import Program, Repeat
+from tileview.model.recipe import Overrides
+
+REPLANNERS: dict[str, Replanner] = {}
+NAMES = ["vit3-64tiles", *(f"models/{name}" for name in model_names())]
+
+
+def named(program: Program) -> set[int]:
+    found = {given.value for given in program.inputs} | set(program.outputs)
+    for entry in program.flatten():
+        found.update((*entry.step.inputs, *entry.step.results))
+        if isinstance(entry.step, Repeat):
+            found.update((*entry.step.arguments, *entry.step.yields))
+            found.update(member for members in entry.step.iterated for member in members)
+    return found
+
+
+def check(composed: Program, budget: int) -> None:
+    made = fuse(composed)
+    again = fuse(composed)
+    assert (made.program, made.candidates) == (again.program, again.candidates)
+    assert made.changed or made.program is composed
+    assert made.program.values[: len(composed.values)] == composed.values
+    assert [value.id for value in made.program.values] == list(range(len(made.program.values)))
+    found, _ = stand(composed, lambda program: measure_peaks(program, budget, 0))
+    if isinstance(found.composed_cycles.total, int):
+        assert isinstance(found.cycles.total, int)
+        assert found.cycles.total <= found.composed_cycles.total
+    fits = measure_peaks(composed, budget, 0).verdict.fits
+    stands = measure(found.program, budget, 0)
+    assert stands.verdict.fits or not fits
+    live = {root for step in stands.steps for root in step.live}
+    gone = named(composed) - named(found.program)
+    assert not any(set(stands.aliases[root]) <= gone for root in live)
+
+
+@settings(max_examples=60, deadline=None)
+@given(programs(), st.integers(0, 4_000))
+def test_of_small_programs(program: Program, budget: int) -> None:
+    check(program, budget)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_of_any_plans(data: st.DataObject) -> None:
+    """Whatever is swapped and whatever the budget: with fusions a recipe fits where it fits without."""
+    name = data.draw(st.sampled_from(NAMES))
+    recipe = golden_recipe(name)
+    replanner = REPLANNERS.setdefault(name, Replanner())
+    choice = sorted(recipe.alternatives)
+    for operation in data.draw(st.lists(st.sampled_from(choice), max_size=3)) if choice else ():
+        recipe = recipe.with_plan(operation, data.draw(st.sampled_from(recipe.alternatives[operation])))
+    without = judge(recipe, Overrides(fusion=False), replanner)
+    if without.peak is None or not isinstance(without.peak.total, int):
+        return
+    budget = without.peak.total + data.draw(st.integers(-3_000, 3_000))
+    for_it = Overrides(budget_bytes=max(budget, 0), reserve_bytes=0)
+    result = estimate(recipe, for_it, replanner)
+    assert result.fusion is not None
+    assert result.without_fusion is not None
+    assert result.verdict.fits or not result.without_fusion.fits
+    assert (result.fusion.reason is Reason.FUSED) == (result.program is not result.fusion.composed)
+    check(result.fusion.composed, for_it.budget_bytes or 0)

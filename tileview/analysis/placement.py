@@ -1,0 +1,348 @@
+"""Fits is not yet placed: what becomes of a program once its allocations need addresses, in facts.
+
+Three steps, each with its own certainty: it fits by the sum; every tile is placed in the memory that the planner
+assumes; every tile is placed in memory as a real compile left it open. :mod:`tileview.analysis.placement_words` says
+it in sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from tileview.analysis.allocation_names import allocation_name
+from tileview.core.estimate import configured, standing_program
+from tileview.core.lowering.replanner import Replanner
+from tileview.core.memory.measurement import measure
+from tileview.core.placement.outcome import (
+    Answer,
+    Ended,
+    Outcome,
+    Totals,
+    count_tiles,
+    first_failing,
+    smallest_enlargement,
+    solve,
+    solve_classes,
+)
+from tileview.core.placement.ranges import CAPTURED, PLANNER, TIGHTER, Preset, presets
+from tileview.core.placement.requests import ProgramRequests, Template, TileClass, build_requests
+from tileview.errors import PlanError, TileViewError
+from tileview.model.config import PLANNED_BYTES
+from tileview.model.placement import Memory
+from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
+from tileview.model.tensor import MemoryClass
+from tileview.model.timeline import Timeline
+
+
+class PlacementUnknownError(TileViewError):
+    """Nothing can be said of a program's placement; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class FailingTile:
+    """The tile that a sentence speaks of, and the request at which order 2 ended (or that no range can hold).
+
+    ``tiles``: how many tiles are alike. ``over``: bytes over by proof, 0 where there is none by bytes; ``counted``
+    names what was added up for it. ``impossible``: no range can hold the request.
+    """
+
+    tile: int
+    tiles: int
+    answer: Answer
+    request: str
+    memory_class: MemoryClass
+    bytes: int
+    hole: int
+    free_bytes: int
+    over: int
+    counted: str
+    impossible: bool
+
+    @property
+    def message(self) -> str:
+        """What the compiler writes."""
+        return insufficient_message(self.tile, self.memory_class, self.bytes)
+
+
+OUTCOMES: Final = ("order 1", "order 2", "search", "not placed", "over")
+"""What may come of a tile, by its number in :attr:`PlacedTiles.by_tile`."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlacedTiles:
+    """What came of every tile of a program in one memory, without its requests: little, to be kept and handed on.
+
+    ``by_tile``: per tile the index in ``OUTCOMES``; ``class_of``: per tile the number of its class of equal tiles.
+    ``failing`` is None where every tile is placed. ``searched``: the bounded search was run on some tile.
+    ``enlargement``: bytes more with which the two orders place every tile; None where none do, or where ``enlarged`` is
+    false: it was not asked for.
+    """
+
+    preset: Preset
+    memory: Memory
+    totals: Totals
+    failing: FailingTile | None
+    enlargement: int | None
+    enlarged: bool
+    searched: bool
+    by_tile: npt.NDArray[np.uint8]
+    class_of: npt.NDArray[np.int32]
+
+    @property
+    def tile_count(self) -> int:
+        return len(self.by_tile)
+
+    def outcome_of(self, tile: int) -> str:
+        """What came of a tile, one of ``OUTCOMES``."""
+        return OUTCOMES[self.by_tile[tile]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ProgramPlacement(PlacedTiles):
+    """A program's placement in one memory with its requests; ``outcomes`` belong to the classes of ``requests``."""
+
+    requests: ProgramRequests
+    outcomes: tuple[Outcome, ...]
+
+    def bare(self) -> PlacedTiles:
+        """The same without the requests."""
+        return PlacedTiles(*(getattr(self, one.name) for one in fields(PlacedTiles)))
+
+
+@dataclass(frozen=True, slots=True)
+class PlacementSteps:
+    """The placement of a program in the memories that a verdict speaks of, by the presets' names.
+
+    The planner's and the captured memory always, the tighter capture where the captured memory places every tile.
+    ``reserve``: bytes that the planner keeps for support code.
+    """
+
+    reserve: int
+    by_preset: Mapping[str, PlacedTiles]
+
+    @property
+    def planner(self) -> PlacedTiles:
+        return self.by_preset[PLANNER]
+
+    @property
+    def captured(self) -> PlacedTiles:
+        return self.by_preset[CAPTURED]
+
+    @property
+    def tighter(self) -> PlacedTiles | None:
+        return self.by_preset.get(TIGHTER)
+
+
+def insufficient_message(tile: int, memory_class: MemoryClass, size: int) -> str:
+    """The compiler's sentence for a request without a place."""
+    return f"tile {tile} has insufficient {memory_class.value} SRAM for {size} bytes"
+
+
+def program_requests(
+    recipe: Recipe,
+    overrides: Overrides = NO_OVERRIDES,
+    replanner: Replanner | None = None,
+    *,
+    multicast: bool = True,
+) -> ProgramRequests:
+    """The requests of the program that stands: fused where it is, the composed one where ``overrides`` say so.
+
+    Raises
+    ------
+    PlacementUnknownError
+        The recipe cannot be lowered, an operation of it is not known, or a value in memory has no size.
+    """
+    try:
+        program = standing_program(recipe, overrides, replanner)
+        if program.unknown:
+            operation, reason = program.unknown[0]
+            raise PlacementUnknownError(
+                f"operation {operation} is not modelled ({reason}), so its requests are not known"
+            )
+        return build_requests(program, multicast=multicast)
+    except PlanError as error:
+        raise PlacementUnknownError(f"cannot be lowered: {error}") from None
+
+
+def place_program(
+    requests: ProgramRequests,
+    preset: Preset,
+    *,
+    memory: Memory | None = None,
+    searching: bool = False,
+    enlarge: bool = True,
+    ended: Ended | None = None,
+) -> ProgramPlacement:
+    """Place every class of tiles in one memory.
+
+    Parameters
+    ----------
+    memory : Memory, optional
+        Where the memory is more than the preset's ranges: with an interleaved offset, as a dump states it.
+    searching : bool
+        Run the bounded search where both orders fail and nothing is proved; about a second for each such class.
+    enlarge : bool
+        Look for the smallest enlargement where a tile is not placed.
+    ended : callable, optional
+        Asked now and then whether the answer is no longer wanted; then PlacementUnknownError is raised.
+    """
+    memory = Memory(preset.ranges) if memory is None else memory
+    outcomes: list[Outcome] = []
+    for outcome in solve_classes(requests, memory, searching=searching, ended=ended):
+        if ended is not None and ended():
+            raise PlacementUnknownError("placing was ended")
+        outcomes.append(outcome)
+    totals = count_tiles(requests.classes, tuple(outcomes))
+    placed = totals.answer is Answer.PLACED
+    by_tile = np.zeros(requests.program.tile_count, np.uint8)
+    class_of = np.zeros(requests.program.tile_count, np.int32)
+    for index, (each, outcome) in enumerate(zip(requests.classes, outcomes, strict=True)):
+        by_tile[list(each.tiles)] = OUTCOMES.index(outcome.by or outcome.answer.value)
+        class_of[list(each.tiles)] = index
+    return ProgramPlacement(
+        preset,
+        memory,
+        totals,
+        _failing(requests, outcomes),
+        smallest_enlargement(requests, memory, ended) if enlarge and not placed else 0 if placed else None,
+        enlarge or placed,
+        any(outcome.searched is not None for outcome in outcomes),
+        by_tile,
+        class_of,
+        requests,
+        tuple(outcomes),
+    )
+
+
+def _failing(requests: ProgramRequests, outcomes: list[Outcome]) -> FailingTile | None:
+    """The tile to speak of: of those over the one with the most bytes missing, else the lowest that is not placed."""
+    failed = [index for index, outcome in enumerate(outcomes) if outcome.by is None]
+    if not failed:
+        return None
+
+    def gravity(index: int) -> tuple[bool, int]:
+        proofs = outcomes[index].proofs
+        assert proofs is not None
+        return proofs.impossible, proofs.over
+
+    worst = max(failed, key=lambda index: (*gravity(index), -index))
+    return _failing_tile(requests, requests.classes[worst], outcomes[worst])
+
+
+def _failing_tile(requests: ProgramRequests, each: TileClass, outcome: Outcome) -> FailingTile:
+    assert outcome.proofs is not None
+    counted, shortage = outcome.proofs.worst
+    impossible = outcome.proofs.over == 0 and bool(outcome.proofs.no_place)
+    at = outcome.proofs.no_place[0] if impossible else outcome.placing.failed
+    assert at is not None
+    template = requests.templates[each.present[at]]
+    return FailingTile(
+        each.tiles[0],
+        len(each.tiles),
+        outcome.answer,
+        RequestNames(requests)(template),
+        template.memory_class,
+        each.bytes[at],
+        outcome.placing.hole,
+        outcome.placing.free_bytes,
+        shortage.over,
+        counted,
+        impossible,
+    )
+
+
+class RequestNames:
+    """What the requests of a program are called: as its allocations are everywhere, a sequence by the name that its
+    members share and their number, scratch by its step. The program is measured once, when a name needs it."""
+
+    def __init__(self, requests: ProgramRequests) -> None:
+        self._program = requests.program
+        self._timeline: Timeline | None = None
+
+    def __call__(self, template: Template) -> str:
+        step = template.step
+        if step is not None:
+            maker = "a" if step.source is None else f"op {step.source}'s"
+            return f"{template.what} of {maker} {type(step).__name__}"
+        if len(template.roots) > 1:
+            return f"{self._program.values[template.roots[0]].group} ×{len(template.roots)}"
+        if self._timeline is None:
+            self._timeline = measure(self._program, PLANNED_BYTES, 0)
+        return allocation_name(self._timeline, template.roots[0])
+
+
+def place_steps(
+    recipe: Recipe,
+    overrides: Overrides = NO_OVERRIDES,
+    replanner: Replanner | None = None,
+    *,
+    enlarge: bool = True,
+    ended: Ended | None = None,
+) -> PlacementSteps:
+    """The second and third step of a recipe's verdict; about a second for 1,472 tiles.
+
+    Raises
+    ------
+    PlacementUnknownError
+        As :func:`program_requests`; or the reserve leaves the planner no memory.
+    """
+    requests = program_requests(recipe, overrides, replanner)
+    return steps_of(requests, configured(recipe.config, overrides).reserve_bytes, enlarge=enlarge, ended=ended)
+
+
+def steps_of(
+    requests: ProgramRequests, reserve: int, *, enlarge: bool = True, ended: Ended | None = None
+) -> PlacementSteps:
+    """:func:`place_steps` of requests that are there already; ``reserve``: bytes kept for support code."""
+    known = {preset.name: preset for preset in presets(reserve)}
+    low, high = known[PLANNER].ranges[0]
+    if low >= high:
+        raise PlacementUnknownError(f"the reserve of {reserve:,} B leaves no memory to place anything in")
+
+    def placed(name: str) -> PlacedTiles:
+        return place_program(requests, known[name], enlarge=enlarge, ended=ended).bare()
+
+    found = {name: placed(name) for name in (PLANNER, CAPTURED)}
+    if found[CAPTURED].failing is None:
+        found[TIGHTER] = placed(TIGHTER)
+    return PlacementSteps(reserve, found)
+
+
+def enlarged(placed: PlacedTiles, requests: ProgramRequests, ended: Ended | None = None) -> PlacedTiles:
+    """The same with the smallest enlargement looked for."""
+    if placed.enlarged:
+        return placed
+    return replace(placed, enlargement=smallest_enlargement(requests, placed.memory, ended), enlarged=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Placeability:
+    """The quick answer for a set of swaps: tiles that the two orders do not place, and the rest of the tiles."""
+
+    not_placed: int
+    over: int
+
+    @property
+    def placed(self) -> bool:
+        return not self.not_placed and not self.over
+
+
+def placeable(requests: ProgramRequests, preset: Preset, ended: Ended | None = None) -> Placeability:
+    """How many tiles the compiler's two orders leave without a placement in one memory, without an enlargement."""
+    totals = place_program(requests, preset, enlarge=False, ended=ended).totals
+    return Placeability(totals.not_placed, totals.over)
+
+
+def first_not_placed(requests: ProgramRequests, preset: Preset, memory: Memory | None = None) -> FailingTile | None:
+    """The first tile found that the two orders do not place, None where they place all: the quick yes or no."""
+    memory = Memory(preset.ranges) if memory is None else memory
+    index = first_failing(requests, memory)
+    if index is None:
+        return None
+    outcome = solve(requests.asked(requests.classes[index], memory), memory)
+    return _failing_tile(requests, requests.classes[index], outcome)

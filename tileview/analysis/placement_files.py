@@ -1,0 +1,138 @@
+"""What the dumps that speak of addresses come to: a tile's problem solved again, a finished placement in figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from tileview.analysis.placement import insufficient_message
+from tileview.core.placement.fit import spell_out
+from tileview.core.placement.orders import Order, Placing, place
+from tileview.core.placement.outcome import Answer, Ended, Outcome, solve
+from tileview.core.placement.proofs import Proofs, prove
+from tileview.core.placement.ranges import open_ranges
+from tileview.core.placement.search import Searched, search
+from tileview.model.placement import END, Memory, PlacementProfile, ProfileTile, Ranges, Request, Span, TileDump
+from tileview.model.timeline import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class TileStudy:
+    """One tile's requests through everything that can be tried. ``searched`` is None where it was not wanted."""
+
+    tile: int
+    memory: Memory
+    requests: tuple[Request, ...]
+    outcome: Outcome
+    orders: tuple[Placing, ...]
+    proofs: Proofs
+    searched: Searched | None
+
+    @property
+    def message(self) -> str:
+        """What the compiler writes where nothing tried places the tile; empty where something does."""
+        failed = self.outcome.placing.failed
+        if self.outcome.answer is Answer.PLACED or failed is None:
+            return ""
+        return insufficient_message(self.tile, self.requests[failed].memory_class, self.requests[failed].bytes)
+
+
+def study_tile(
+    tile: int, requests: tuple[Request, ...], memory: Memory, *, searching: bool, ended: Ended | None = None
+) -> TileStudy:
+    """Run order 1, order 2 and end first, whichever succeed, the proofs, and the search where it is wanted.
+
+    The outcome is what the compiler's own way gives: its orders, then the search.
+    """
+    asked = spell_out(requests, memory)
+    outcome = solve(asked, memory, searching=searching, ended=ended)
+    searched = outcome.searched
+    if searching and searched is None:
+        searched = search(asked, memory, ended)
+    orders = tuple(place(asked, memory, order) for order in Order)
+    return TileStudy(tile, memory, requests, outcome, orders, prove(asked, memory), searched)
+
+
+def stated_against_derived(dump: TileDump, study: TileStudy) -> tuple[Problem, ...]:
+    """Where a tile dump states another placement than these rules give for its requests and ranges."""
+    found = []
+    placed = study.outcome.answer is Answer.PLACED
+    if dump.placed is not None and dump.placed != placed:
+        stated = "placed" if dump.placed else "not placed"
+        derived = f"placed by {study.outcome.by}" if placed else "not placed"
+        found.append(Problem("warning", "placed", f"the file says {stated}, these rules give {derived}"))
+    if dump.spans is not None:
+        derived_spans = spans_of(study.requests, study.outcome.starts, study.memory)
+        differing = sorted(
+            root for root in dump.spans.keys() | derived_spans.keys() if dump.spans.get(root) != derived_spans.get(root)
+        )
+        if differing:
+            root = differing[0]
+            text = (
+                f"{len(differing)} of {len(dump.spans):,} roots lie elsewhere than these rules put them: root {root} "
+                f"stated {_span_text(dump.spans.get(root))}, derived {_span_text(derived_spans.get(root))}"
+            )
+            found.append(Problem("note", "assigned_root_spans", text))
+    return tuple(found)
+
+
+def _span_text(span: Span | None) -> str:
+    return "nowhere" if span is None else f"{span[0]:#x} to {span[1]:#x}"
+
+
+def spans_of(requests: tuple[Request, ...], starts: tuple[int | None, ...], memory: Memory) -> dict[int, Span]:
+    """Root → span of its whole request, for requests that have a start."""
+    asked = spell_out(requests, memory)
+    found = {}
+    for index, (request, start) in enumerate(zip(requests, starts, strict=True)):
+        if start is not None:
+            size = asked.sizes[index] if start < memory.boundary else asked.sizes1[index]
+            found.update(dict.fromkeys(request.roots, (start, start + size)))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileTileFacts:
+    """A tile of a finished placement. ``ranges``: what was open on it. ``peak``: the most bytes of tensors (all but
+    support and padding) that live at once, at ``event``."""
+
+    logical: int
+    physical: int
+    entries: int
+    ranges: Ranges
+    peak: int
+    event: int
+
+    @property
+    def open_bytes(self) -> int:
+        return sum(end - start for start, end in self.ranges)
+
+
+def profile_facts(profile: PlacementProfile) -> Iterator[ProfileTileFacts]:
+    """The facts of every tile, in the order of the file; reads one after the other."""
+    for logical in profile.tiles.logical():
+        tile = profile.tiles.tile(logical)
+        peak, event = _tensor_peak(tile)
+        yield ProfileTileFacts(logical, tile.physical, len(tile.kinds), open_ranges(tile, profile.labels), peak, event)
+
+
+def _tensor_peak(tile: ProfileTile) -> tuple[int, int]:
+    """The most bytes of tensors that live at once, and the first event at which they do."""
+    counted = np.array([kind not in ("support", "padding") for kind in tile.kinds], dtype=np.bool_)
+    if not counted.any():
+        return 0, 0
+    sizes = (tile.spans[:, 2] - tile.spans[:, 0])[counted]
+    firsts, lasts = tile.lives[counted, 0], tile.lives[counted, 1]
+    events, begins = np.unique(firsts, return_inverse=True)
+    change = np.zeros(len(events) + 1, dtype=np.int64)
+    np.add.at(change, begins, sizes)
+    np.subtract.at(change, np.searchsorted(events, lasts, side="right"), sizes)
+    live = np.cumsum(change[:-1])
+    return int(live.max()), int(events[live.argmax()])
+
+
+def event_text(event: int) -> str:
+    """``event 14``, ``before the run``, ``at its end``."""
+    return "before the run" if event == 0 else "at the end of the run" if event == END else f"event {event:,}"

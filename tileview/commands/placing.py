@@ -1,0 +1,237 @@
+"""The placement of files as other commands tell it: the three steps of a recipe, dumps of addresses in short."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tileview.analysis.placement import (
+    PlacedTiles,
+    PlacementSteps,
+    PlacementUnknownError,
+    first_not_placed,
+    place_steps,
+    program_requests,
+)
+from tileview.analysis.placement_files import profile_facts, stated_against_derived, study_tile
+from tileview.analysis.placement_words import NO_REQUESTS, StepWords, not_placed_sentence, proof_text, step_words
+from tileview.commands.base import clean
+from tileview.commands.ranges import DEFAULT_RESERVE, chosen_ranges
+from tileview.commands.subject import Subject
+from tileview.core.placement.outcome import Answer
+from tileview.formats import Kind, OpenFile, load_placement, load_tile_dump
+from tileview.formats.files import is_stream
+from tileview.formats.placement import profile_problems
+from tileview.formats.sniff import sniff_file
+from tileview.model.placement import TileDump
+from tileview.model.sizes import exact_text
+from tileview.model.timeline import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class SubjectPlacement:
+    """The three steps of a subject's verdict; ``steps`` is None where the placement is not known."""
+
+    words: StepWords
+    steps: PlacementSteps | None
+
+
+def place_subject(subject: Subject) -> SubjectPlacement:
+    """Place a recipe in the memories that a verdict speaks of; of a timeline nothing is known."""
+    recipe, verdict = subject.recipe, subject.verdict
+    if recipe is None:
+        return SubjectPlacement(step_words(verdict, None, NO_REQUESTS), None)
+    try:
+        steps = place_steps(recipe, subject.overrides, enlarge=bool(verdict.fits))
+    except PlacementUnknownError as error:
+        return SubjectPlacement(step_words(verdict, None, str(error)), None)
+    return SubjectPlacement(step_words(verdict, steps), steps)
+
+
+def placement_json(found: SubjectPlacement) -> dict[str, Any]:
+    """The entry ``placement`` of ``--place --json``."""
+    words = found.words
+    by_preset = {} if found.steps is None else found.steps.by_preset
+    return {
+        "title": words.title,
+        "state": words.state.value,
+        "steps": [{"label": step.label, "text": step.text, "state": step.state.value} for step in words.steps],
+        "sentences": [*words.sentences, *([words.more] if words.more else [])],
+        "presets": {name: _preset_json(placement) for name, placement in by_preset.items()},
+    }
+
+
+def _preset_json(placement: PlacedTiles) -> dict[str, Any]:
+    totals, failing = placement.totals, placement.failing
+    return {
+        "ranges": [list(span) for span in placement.preset.ranges],
+        "bytes": placement.preset.bytes,
+        "verdict": totals.answer.value,
+        "placed_by_order_1": totals.order1,
+        "placed_by_order_2": totals.order2,
+        "not_placed_tiles": totals.not_placed,
+        "over_tiles": totals.over,
+        "smallest_enlargement_bytes": placement.enlargement,
+        "tile": None if failing is None else failing.tile,
+        "request": None if failing is None else failing.request,
+        "request_bytes": None if failing is None else failing.bytes,
+        "largest_hole": None if failing is None else failing.hole,
+    }
+
+
+def placement_text(found: SubjectPlacement) -> str:
+    """The three steps and what to know beyond them, indented."""
+    words = found.words
+    steps = " → ".join(f"{step.label}: {step.text}" for step in words.steps)
+    more = [words.more] if words.more else []
+    return "\n".join(f"  {clean(line, 900)}" for line in (f"{words.title}. {steps}", *words.sentences, *more))
+
+
+def placement_notes(subject: Subject) -> tuple[str, ...]:
+    """The three steps of a recipe's verdict as notes of its report; none for a timeline."""
+    return () if subject.recipe is None else tuple(placement_text(place_subject(subject)).strip().split("\n  "))
+
+
+def placement_failure(subject: Subject, ranges: str) -> tuple[bool | None, str]:
+    """Whether every tile is placed in the ranges named, and why not, or why that is not known: the quick answer."""
+    if subject.recipe is None:
+        return None, f"whether it can be placed is not known: {NO_REQUESTS}"
+    chosen = chosen_ranges(ranges, subject.recipe.config.reserve_bytes)
+    try:
+        failing = first_not_placed(program_requests(subject.recipe, subject.overrides), chosen.preset, chosen.memory)
+    except PlacementUnknownError as error:
+        return None, f"whether it can be placed is not known: {error}"
+    return failing is None, "" if failing is None else not_placed_sentence(failing, chosen.preset.title)
+
+
+# -- dumps of addresses ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class AddressSummary:
+    """A tile dump or placement profile in a few facts; ``text`` is one sentence."""
+
+    name: str
+    kind: Kind
+    version: int | None
+    tiles: int
+    answer: Answer
+    text: str
+    tile: int | None
+    short_bytes: int | None
+    notes: tuple[str, ...]
+
+
+def address_kind(name: str) -> Kind | None:
+    """The kind of a file that speaks of addresses; None for every other, and for a stream, which can be read once only.
+
+    Raises
+    ------
+    LoadError
+        Where it is no dump at all.
+    """
+    if is_stream(name):
+        return None
+    with OpenFile(name) as file:
+        kind = sniff_file(file).kind
+    return kind if kind in (Kind.TILE_DUMP, Kind.PLACEMENT) else None
+
+
+def address_summary(name: str, kind: Kind, ranges: str | None = None) -> AddressSummary:
+    """What a tile dump or a placement profile comes to; a tile dump is placed again.
+
+    Raises
+    ------
+    LoadError
+        Where it cannot be read.
+    """
+    return _dump_summary(load_tile_dump(name), ranges) if kind is Kind.TILE_DUMP else _profile_summary(name)
+
+
+def _dump_summary(dump: TileDump, ranges: str | None) -> AddressSummary:
+    problem = dump.problem
+    memory = problem.memory if ranges is None else chosen_ranges(ranges, DEFAULT_RESERVE, problem.tile).memory
+    study = study_tile(problem.tile, problem.requests, memory, searching=True)
+    answer = study.outcome.answer
+    if answer is Answer.PLACED:
+        text = f"tile {problem.tile}: all {len(problem.requests):,} requests placed by {study.outcome.by}"
+    elif answer is Answer.OVER:
+        over = study.proofs.over
+        what = f"over by {exact_text(over)} whatever the order" if over else "cannot be placed whatever the order"
+        text = f"tile {problem.tile} is {what}" if over else f"tile {problem.tile} {what}"
+        text += f" ({proof_text(study.proofs)})"
+    else:
+        placing = study.outcome.placing
+        assert placing.failed is not None
+        text = (
+            f"tile {problem.tile} is not placed by the orders and the search: a request of "
+            f"{exact_text(problem.requests[placing.failed].bytes)} finds no hole, the largest is "
+            f"{exact_text(placing.hole)}; this is no proof"
+        )
+    problems = [*dump.problems, *(stated_against_derived(dump, study) if ranges is None else ())]
+    short = study.proofs.over or None
+    return AddressSummary(
+        dump.path, Kind.TILE_DUMP, dump.version, 1, answer, text, problem.tile, short, _notes(problems)
+    )
+
+
+def _profile_summary(name: str) -> AddressSummary:
+    profile = load_placement(name)
+    try:
+        facts = list(profile_facts(profile))
+        problems = list(profile_problems(profile))
+    finally:
+        profile.tiles.close()
+    text, tile = "no tile is listed", None
+    if facts:
+        fullest = max(facts, key=lambda each: (each.peak, -each.logical))
+        tile = fullest.logical
+        text = (
+            f"a finished placement of {len(facts):,} tiles; the fullest is tile {tile} with {exact_text(fullest.peak)} "
+            f"of tensors live at once in {exact_text(fullest.open_bytes)} that were open"
+        )
+    return AddressSummary(
+        name, Kind.PLACEMENT, profile.version, len(facts), Answer.PLACED, text, tile, None, _notes(problems)
+    )
+
+
+def _notes(problems: list[Problem]) -> tuple[str, ...]:
+    return tuple(f"{each.place}: {each.text}" for each in problems)
+
+
+def address_json(found: AddressSummary) -> dict[str, Any]:
+    """An entry of ``summary --json`` for a dump of addresses; what only programs have is null."""
+    return {
+        "file": found.name,
+        "kind": found.kind.value,
+        "version": found.version,
+        "scope": Path(found.name).stem,
+        "tile_count": found.tiles,
+        "fits": found.answer is Answer.PLACED,
+        "verdict": {
+            "cause": found.answer.value,
+            "text": found.text,
+            "limit": "open memory",
+            "needed_bytes": None,
+            "available_bytes": None,
+            "short_bytes": found.short_bytes,
+            "step": None,
+            "tile": found.tile,
+            "operation": None,
+        },
+        "peak": None,
+        "notes": list(found.notes),
+    }
+
+
+def address_text(found: AddressSummary) -> str:
+    """A page on a dump of addresses."""
+    version = "no version stated" if found.version is None else f"version {found.version}"
+    lines = [
+        f"{clean(found.name)}: {found.answer.value.upper()}",
+        f"  {found.kind.value}, {version}, {found.tiles:,} tile{'' if found.tiles == 1 else 's'}",
+        f"  {clean(found.text[:1].upper() + found.text[1:], 600)}.",
+    ]
+    notes = [f"  - {clean(note, 400)}" for note in found.notes[:12]]
+    return "\n".join([*lines, *(["", "  Notes:", *notes] if notes else [])])

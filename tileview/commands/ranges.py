@@ -1,0 +1,73 @@
+"""The memory that a command line names with ``--ranges``: a preset, typed ranges, or what a dump left open."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from dataclasses import dataclass
+
+from tileview.commands.base import UsageError, clean
+from tileview.core.placement.ranges import PLANNER, Preset, open_ranges, parse_ranges, preset, presets
+from tileview.errors import LoadError
+from tileview.formats import SearchState, open_dump
+from tileview.model.config import STANDARD_ELEMENT_BYTES
+from tileview.model.placement import Memory, PlacementProfile, TileDump
+
+DEFAULT_RESERVE = 3 * STANDARD_ELEMENT_BYTES
+"""The planner's usual reserve, for files that state none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The memory that a command line names; ``preset`` has its name and origin."""
+
+    preset: Preset
+    memory: Memory
+
+
+def chosen_ranges(text: str | None, reserve: int, tile: int | None = None) -> Chosen:
+    """The memory of ``--ranges``: a preset's name, typed ranges, or a dump's own.
+
+    Raises
+    ------
+    UsageError, RangeError, LoadError
+        No such preset or file, ranges that the compiler would refuse, a file that is not a dump with ranges.
+    """
+    known = preset(PLANNER if text is None else text, reserve)
+    if known is not None:
+        if known.ranges[0][0] >= known.ranges[0][1]:
+            raise UsageError(f"the reserve of {reserve:,} B leaves no memory to place anything in")
+        return Chosen(known, Memory(known.ranges))
+    assert text is not None
+    if os.path.exists(text):
+        return _ranges_of_file(text, tile)
+    if not text[:1].isdigit():
+        names = ", ".join(each.name for each in presets(reserve))
+        raise UsageError(f"{clean(text)} is no preset ({names}), no ranges such as 491520-949168, and no file")
+    ranges = parse_ranges(text)
+    return Chosen(Preset("", "the ranges given", ranges, "typed"), Memory(ranges))
+
+
+def _ranges_of_file(name: str, tile: int | None) -> Chosen:
+    source = open_dump(name)
+    if isinstance(source, TileDump):
+        memory = source.problem.memory
+        title = f"the memory of tile {source.problem.tile} in {clean(os.path.basename(name), 60)}"
+        return Chosen(Preset("", title, memory.ranges, "a tile dump"), memory)
+    if not isinstance(source, PlacementProfile):
+        if not isinstance(source, SearchState):
+            source.tiles.close()
+        raise LoadError(name, "", "a tile dump or a placement profile", "a dump without ranges")
+    with_tiles = source.tiles
+    try:
+        listed = with_tiles.logical() if tile is None else (tile,)
+        if tile is not None and tile not in with_tiles.logical():
+            raise UsageError(f"{clean(name)} does not list tile {tile}")
+        found = Counter(open_ranges(with_tiles.tile(each), source.labels) for each in listed)
+    finally:
+        with_tiles.close()
+    if len(found) != 1:
+        raise UsageError(f"{clean(name)} leaves {len(found)} different memories open; name one tile with --tile")
+    ranges = next(iter(found))
+    title = f"the memory left open in {clean(os.path.basename(name), 60)}"
+    return Chosen(Preset("", title, ranges, "a placement profile"), Memory(ranges))

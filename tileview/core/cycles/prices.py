@@ -1,0 +1,251 @@
+"""The planner's cycles: its own price of every step, operation and program.
+
+An estimate that the planner makes before scheduling and placement and compares plans by, no measurement. Prices depend
+on types and on what a step says, never on numbers, and are kept by that: after a swap only what changed is priced
+again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from tileview.core.cycles import attention, elementwise
+from tileview.core.cycles.moves import copy_on_tile, exchange, sum_on_tile
+from tileview.core.cycles.products import product
+from tileview.core.cycles.shards import Shard, shard_of
+from tileview.core.memory.exchange import step_movement
+from tileview.core.memory.scratch import contributors, stages
+from tileview.model.program import (
+    Copy,
+    Kernel,
+    MergePart,
+    Opaque,
+    Product,
+    Program,
+    Repeat,
+    SoftmaxKeys,
+    Step,
+    Sum,
+    Value,
+)
+from tileview.model.sizes import U64_MAX, UNAVAILABLE, Size, Unavailable
+
+
+class Price(NamedTuple):
+    """Planner's cycles of one run of a step, and the part of them that moves data between tiles."""
+
+    cycles: Size
+    exchange: Size
+
+
+FREE: Final = Price(0, 0)
+UNPRICED: Final = Price(UNAVAILABLE, UNAVAILABLE)
+
+_KERNELS: Final[Mapping[str, Callable[[list[Shard], Shard], int | None]]] = {
+    "Add": elementwise.add,
+    "Gelu": elementwise.gelu,
+    "BiasGelu": elementwise.bias_gelu,
+    "LayerNorm": elementwise.layer_norm,
+    "AddLayerNorm": elementwise.add_layer_norm,
+    "LayerNormMoments": elementwise.layer_norm_moments,
+    "AddLayerNormMoments": elementwise.add_layer_norm_moments,
+    "Cast": elementwise.cast,
+    "FlashAttention": elementwise.scalar_attention,
+}
+_MOST_KNOWN: Final = 1 << 15
+
+_KNOWN: dict[int, tuple[Step, tuple[tuple[int, Value], ...], Price]] = {}
+"""The last price of a step by its identity, and the values it was for; each entry holds its step, so that its id stays
+its own."""
+_KNOWN_BY_TYPES: dict[tuple[object, ...], tuple[Price, object]] = {}
+"""Prices by the identities of what a step says and of its values' types: these stay when values are renumbered."""
+
+
+def step_price(step: Step, values: Sequence[Value]) -> Price:
+    """The price of one run of a step.
+
+    Unavailable where a value of it does not resolve, where the operation is not known, or where the price is beyond
+    2^64 − 2. The Repeat's own step is free: its body's steps are priced.
+    """
+    if isinstance(step, Repeat):
+        return FREE
+    known = _KNOWN.get(id(step))
+    if known is not None:
+        for number, value in known[1]:
+            if values[number] is not value:
+                break
+        else:
+            return known[2]
+    used = tuple([(number, values[number]) for number in (*step.inputs, *step.results)])
+    price = _price_by_types(step, values, used)
+    if len(_KNOWN) >= _MOST_KNOWN:
+        _KNOWN.clear()
+    _KNOWN[id(step)] = (step, used, price)
+    return price
+
+
+def _price_by_types(step: Step, values: Sequence[Value], used: tuple[tuple[int, Value], ...]) -> Price:
+    """The price kept for a step that says the same of values of the same types."""
+    said = _said(step)
+    types = [part for _, value in used for part in (value.shape, value.precision, value.layout, value.owners)]
+    key = (type(step), len(step.inputs), *[part if isinstance(part, str | int) else id(part) for part in said])
+    key = (*key, *map(id, types))
+    known = _KNOWN_BY_TYPES.get(key)
+    if known is None:
+        if len(_KNOWN_BY_TYPES) >= _MOST_KNOWN:
+            _KNOWN_BY_TYPES.clear()
+        known = _KNOWN_BY_TYPES[key] = (_priced(step, values), (said, types))
+    return known[0]
+
+
+def _said(step: Step) -> tuple[object, ...]:
+    """What of a step, beside its values, its price hangs on."""
+    if isinstance(step, Copy):
+        return (step.mapping,)
+    if isinstance(step, Kernel):
+        return (step.kernel, step.part)
+    if isinstance(step, Product):
+        return (step.multiply, step.blocks)
+    return (step.axis, step.staging) if isinstance(step, Sum) else ()
+
+
+def _priced(step: Step, values: Sequence[Value]) -> Price:
+    if isinstance(step, Opaque | Repeat):
+        return UNPRICED
+    shards = [shard_of(values[number]) for number in (*step.inputs, *step.results)]
+    found = [shard for shard in shards if shard is not None]
+    if len(found) < len(shards) or not step.results:
+        return UNPRICED
+    inputs, result = found[: len(step.inputs)], found[len(step.inputs)]
+    if isinstance(step, Copy | Sum):
+        return _moving(step, values, inputs[0], result)
+    operands = inputs[: len(inputs) - _donors(step)]
+    if isinstance(step, Product):
+        made = None
+        if step.blocks is not None and len(operands) > 1:
+            made = product(operands[0], operands[1], result, step.multiply.kind, step.blocks)
+        return _bounded(made, 0)
+    return _bounded(_kernel(step, operands, result, values), 0)
+
+
+def _donors(step: Kernel | Product) -> int:
+    """Inputs at the end that are read for their memory only: aliased ones of kernels that have no place for more."""
+    places = OPERANDS.get(step.kernel) if isinstance(step, Kernel) else None
+    return max(0, len(step.inputs) - places) if places is not None else 0
+
+
+OPERANDS: Final[Mapping[str, int]] = {"Add": 2, "Gelu": 1, "LayerNorm": 3, "Cast": 1, "LayerNormMoments": 1}
+"""Operands of the kernels that may have a donor behind them."""
+
+
+def _moving(step: Copy | Sum, values: Sequence[Value], source: Shard, result: Shard) -> Price:
+    moved = step_movement(step, values)
+    if moved is None:
+        return UNPRICED
+    sent = exchange(moved)
+    if isinstance(step, Copy):
+        return _bounded(sent + copy_on_tile(source, result), sent)
+    count = contributors(step, values)
+    return _bounded(sent + sum_on_tile(result, count, stages(step.staging, count)), sent)
+
+
+def _kernel(step: Kernel, operands: list[Shard], result: Shard, values: Sequence[Value]) -> int | None:
+    if not operands:
+        return None
+    if step.kernel == "AttentionSoftmax":
+        return attention.softmax(result, step.part) if isinstance(step.part, SoftmaxKeys) else None
+    if step.kernel == "AttentionMerge":
+        return attention.merge(result, step.part) if isinstance(step.part, MergePart) else None
+    if step.kernel == "LayerNormApply":
+        return _apply(step, result, values)
+    formula = _KERNELS.get(step.kernel)
+    return None if formula is None else formula(operands, result)
+
+
+def _apply(step: Kernel, result: Shard, values: Sequence[Value]) -> int | None:
+    """LayerNorm from statistics; its parts are the second last extent of these."""
+    shape = values[step.inputs[3]].shape if len(step.inputs) > 3 else ()
+    return elementwise.layer_norm_apply(result, shape[-2]) if len(shape) > 1 else None
+
+
+def _bounded(cycles: int | None, sent: int) -> Price:
+    if cycles is None or cycles >= U64_MAX:
+        return UNPRICED
+    return Price(cycles, sent)
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramCycles:
+    """The planner's cycles of a program: of every flattened step for one run, with its execution count, and summed.
+
+    ``total`` and ``exchange`` are unavailable as soon as one step's price is; ``known`` is the sum of the others.
+    """
+
+    steps: tuple[Price, ...]
+    counts: tuple[int, ...]
+    sources: tuple[int | None, ...]
+    total: Size
+    exchange: Size
+    known: int
+
+    @property
+    def price(self) -> Price:
+        """Both totals."""
+        return Price(self.total, self.exchange)
+
+    def operations(self) -> dict[int, Price]:
+        """Graph operation → the price of all its steps, conversions and closing copy included, times their counts."""
+        found: dict[int, Price] = {}
+        for (cycles, sent), count, source in zip(self.steps, self.counts, self.sources, strict=True):
+            if source is None:
+                continue
+            before = found.get(source, FREE)
+            if isinstance(cycles, Unavailable) or isinstance(sent, Unavailable):
+                found[source] = UNPRICED
+            elif isinstance(before.cycles, int) and isinstance(before.exchange, int):
+                found[source] = Price(before.cycles + cycles * count, before.exchange + sent * count)
+        return found
+
+
+def program_cycles(program: Program) -> ProgramCycles:
+    """Price a program: the sum over its flattened steps of price · execution count."""
+    steps: list[Price] = []
+    counts: list[int] = []
+    sources: list[int | None] = []
+    _price_region(program.steps, 1, program.values, steps, counts, sources)
+    known = moved = 0
+    complete = True
+    for (cycles, sent), count in zip(steps, counts, strict=True):
+        if isinstance(cycles, Unavailable) or isinstance(sent, Unavailable):
+            complete = False
+            continue
+        known += cycles * count
+        moved += sent * count
+    complete = complete and known < U64_MAX
+    total, exchanged = (known, moved) if complete else UNPRICED
+    return ProgramCycles(tuple(steps), tuple(counts), tuple(sources), total, exchanged, known)
+
+
+def _price_region(
+    region: Sequence[Step],
+    count: int,
+    values: Sequence[Value],
+    steps: list[Price],
+    counts: list[int],
+    sources: list[int | None],
+) -> None:
+    """Prices in the order of the flattened program: a Repeat's body, then the Repeat itself."""
+    for step in region:
+        if type(step) is Repeat:
+            _price_region(step.body, count * step.count, values, steps, counts, sources)
+        steps.append(step_price(step, values))
+        counts.append(count)
+        sources.append(step.source)
+
+
+def clear_cache() -> None:
+    """Forget every price kept (for measurements from cold)."""
+    _KNOWN.clear()
+    _KNOWN_BY_TYPES.clear()
