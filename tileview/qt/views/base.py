@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QPoint, Slot
 from PySide6.QtGui import QAction, QContextMenuEvent
-from PySide6.QtWidgets import QMenu, QTextBrowser, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QMenu, QTextBrowser, QWidget
 
 from tileview.qt.jobs.pacing import is_large
 from tileview.qt.jobs.session_signals import SessionSignals
@@ -187,10 +187,22 @@ class View(FocusHolder):
         return [*self.view_actions(), *self.export_actions()]
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        show_menu(self, self.menu_actions(), event.globalPos())
+        """What the table under the pointer can do, then what the view can."""
+        own: list[QAction] = []
+        around = self.childAt(event.pos())
+        while around is not None and around is not self:
+            own += around.actions() if isinstance(around, QAbstractItemView) else []
+            around = around.parentWidget()
+        show_menu(self, [*own, *self.menu_actions()], event.globalPos())
 
     def shut_down(self) -> None:
         """End timers, threads and scenes before the window closes."""
+
+
+def allow(control: QWidget | QAction, tip: str, reason: str = "") -> None:
+    """Switch a control on, or off with the reason in its tooltip."""
+    control.setEnabled(not reason)
+    control.setToolTip(reason or tip)
 
 
 def action_of(view: View, text: str, slot: Callable[[], object]) -> QAction:
@@ -212,6 +224,7 @@ def show_text_menu(view: View, browser: QTextBrowser, at: QPoint) -> None:
 def show_menu(parent: QWidget, actions: Sequence[QAction], at: QPoint) -> None:
     """Show a context menu until the user has chosen."""
     menu = QMenu(parent)
+    menu.setToolTipsVisible(True)
     menu.addActions(list(actions))
     menu.exec(at)
     menu.deleteLater()
