@@ -52,6 +52,7 @@ class ProblemsView(View):
 
     title = "Problems"
     name = "problems"
+    needs_program = False
 
     def __init__(self, bridge: SessionSignals, parent: QWidget | None = None) -> None:
         super().__init__(bridge, parent)

@@ -220,6 +220,7 @@ class VerdictBar(View):
 
     title = "Verdict"
     name = "verdict"
+    needs_program = False
 
     def __init__(self, bridge: SessionSignals, parent: QWidget | None = None) -> None:
         super().__init__(bridge, parent)
