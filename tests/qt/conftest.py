@@ -112,7 +112,7 @@ class Driver:
 
 @pytest.fixture
 def make_driver(qtbot, state_folder):
-    """Makes shown windows, closes them at the end without a question; alternatives are evaluated only on demand."""
+    """Makes shown windows, closes them at the end without a question; background work only on demand."""
     from tileview.qt.base.settings import Settings
     from tileview.qt.window.main_window import MainWindow
 
@@ -120,7 +120,7 @@ def make_driver(qtbot, state_folder):
 
     def make(theme: str = "light") -> Driver:
         settings = Settings()
-        settings.evaluate_by_itself = False
+        settings.evaluate_by_itself = settings.place_by_itself = False
         settings.theme = theme
         window = MainWindow(settings=settings)
         window.show()

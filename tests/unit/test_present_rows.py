@@ -7,10 +7,12 @@ from dataclasses import replace
 import pytest
 
 from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, make_timeline, small_timeline
+from tests.helpers.golden_recipes import golden_recipe
 from tests.helpers.opened import opened
 from tileview.analysis.alternatives import AlternativeResult
 from tileview.analysis.holdings import NO_HOLDINGS, holdings, input_readers, owners_of_values, step_holdings
 from tileview.analysis.home_offers import consumers, home_offers, values_together
+from tileview.core.estimate import estimate
 from tileview.core.geometry.resolve import resolve
 from tileview.model.recipe import Overrides
 from tileview.model.sizes import UNAVAILABLE, Unavailable
@@ -370,3 +372,26 @@ def test_what_no_budget_can_change_is_said() -> None:
     wide = replace(timeline, peak=Peak(430_000, 0, 430_000, 430_000, 0))
     assert "5,120 B too large" in limits(wide).obstacle
     assert sentences(None, Overrides()) == ["No estimate: there is nothing to hold against a budget."]
+
+
+def test_the_program_that_does_not_stand_counts_for_the_limits() -> None:
+    """Composed 568,312 B, fused 552,568 B: a budget between the two fits, for then the fused one stands."""
+    made = estimate(golden_recipe("so400m-over"))
+    assert made.timeline is not None
+    assert made.other_peak is not None
+    assert made.other_peak.total == 552_568
+    found = limits(made.timeline, made.other_peak)
+    reserve = made.timeline.reserve_bytes
+    assert found.smallest_budget == limits(made.timeline).smallest_budget == 568_312 + reserve  # over what a tile has
+    little = estimate(golden_recipe("so400m-over"), Overrides(reserve_bytes=34_393))
+    assert little.timeline is not None
+    found = limits(little.timeline, little.other_peak)
+    assert found.largest_reserve == 586_960 - 568_312
+    fits = estimate(golden_recipe("so400m-over"), Overrides(reserve_bytes=10_000))
+    assert fits.timeline is not None
+    assert limits(fits.timeline, fits.other_peak).smallest_budget == 552_568 + 10_000
+    less = estimate(golden_recipe("so400m-over"), Overrides(budget_bytes=560_000, reserve_bytes=10_000))
+    assert less.timeline is not None
+    assert less.timeline.peak.total == 568_312
+    assert limits(less.timeline, less.other_peak).smallest_budget == 552_568 + 10_000
+    assert "562,568 B" in "\n".join(sentences(less.timeline, Overrides(), less.other_peak))

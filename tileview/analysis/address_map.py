@@ -138,7 +138,7 @@ class ProgramMaps:
                 size,
                 template.first,
                 template.last,
-                template.roots if self.steps else (),
+                template.roots,
                 self.operations[index],
                 template.memory_class,
                 template.alignment,
@@ -153,16 +153,15 @@ class ProgramMaps:
         )  # fmt: skip
 
 
-def program_maps(requests: ProgramRequests, *, is_shown: bool = True) -> ProgramMaps:
-    """Names, operations and steps of a program's requests; not ``is_shown``: the session shows another program, whose
-    steps and allocations are numbered otherwise."""
+def program_maps(requests: ProgramRequests) -> ProgramMaps:
+    """Names, operations and steps of a program's requests."""
     name = RequestNames(requests)
     names = tuple(name(template) for template in requests.templates)
     makers = tuple(
         name.timeline.maker(template.roots[0]) if template.step is None else template.step.source
         for template in requests.templates
     )
-    return ProgramMaps(requests, names, makers, tuple(find_events(requests.program).steps) if is_shown else ())
+    return ProgramMaps(requests, names, makers, tuple(find_events(requests.program).steps))
 
 
 def _kind(template: Template) -> str:

@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from tileview.analysis.placement import (
+    PlacedTiles,
     PlacementSteps,
     PlacementUnknownError,
-    ProgramPlacement,
     first_not_placed,
     place_steps,
     program_requests,
 )
 from tileview.analysis.placement_files import profile_facts, stated_against_derived, study_tile
-from tileview.analysis.placement_words import StepWords, not_placed_sentence, proof_text, step_words
+from tileview.analysis.placement_words import NO_REQUESTS, StepWords, not_placed_sentence, proof_text, step_words
 from tileview.commands.base import clean
 from tileview.commands.ranges import DEFAULT_RESERVE, chosen_ranges
 from tileview.commands.subject import Subject
@@ -27,8 +27,6 @@ from tileview.formats.sniff import sniff_file
 from tileview.model.placement import TileDump
 from tileview.model.sizes import exact_text
 from tileview.model.timeline import Problem
-
-NO_REQUESTS = "a timeline lists bytes, not requests: its recipe can be placed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +62,7 @@ def placement_json(found: SubjectPlacement) -> dict[str, Any]:
     }
 
 
-def _preset_json(placement: ProgramPlacement) -> dict[str, Any]:
+def _preset_json(placement: PlacedTiles) -> dict[str, Any]:
     totals, failing = placement.totals, placement.failing
     return {
         "ranges": [list(span) for span in placement.preset.ranges],

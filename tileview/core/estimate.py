@@ -50,7 +50,7 @@ class Estimate:
     modelled. ``homes``: graph value id of every graph input → its format, as fixed or as chosen (empty where the recipe
     cannot be lowered). ``cycles``: the planner's own price of the program and of its steps, ``fusion``: what came of
     the compiler's fusions, both None where there is no program. ``without_fusion``: the verdict on the composed
-    program.
+    program. ``other_peak``: of the program that does not stand, None where there is none or it was not measured.
     """
 
     program: Program | None
@@ -62,6 +62,7 @@ class Estimate:
     cycles: ProgramCycles | None = None
     fusion: Fusion | None = None
     without_fusion: Verdict | None = None
+    other_peak: Peak | None = None
 
     @property
     def price(self) -> Price | None:
@@ -107,16 +108,16 @@ def estimate(
 
     fusion, fused = _stand(composed, config, overrides, measured)
     timeline = fused if fused is not None and fusion.stands else measured(composed)
-    without = timeline.verdict
+    without, other = timeline.verdict, None if fusion.tried is None else fusion.tried.peak
     if fusion.stands:
-        without = measure_peaks(composed, config.tile_budget_bytes, config.reserve_bytes).verdict
+        judged = measure_peaks(composed, config.tile_budget_bytes, config.reserve_bytes)
+        without, other = judged.verdict, judged.peak
     cut = cut_note(config.tile_budget_bytes)
     notes = (*request_notes(recipe), fusion_sentence(fusion), *GENERAL_NOTES, *cut, *timeline.notes)
     timeline = replace(timeline, verdict=with_fusions(timeline.verdict, timeline.peak.total, without), notes=notes)
     program = fusion.program
-    return Estimate(
-        program, timeline, None, timeline.verdict, notes, input_homes(program), fusion.cycles, fusion, without
-    )
+    homes, cycles = input_homes(program), fusion.cycles
+    return Estimate(program, timeline, None, timeline.verdict, notes, homes, cycles, fusion, without, other)
 
 
 def _stand(
@@ -161,6 +162,23 @@ def judge(recipe: Recipe, overrides: Overrides | None = None, replanner: Replann
     fusion, fused = _stand(composed, config, overrides, measured)
     judged = fused if fused is not None and fusion.stands else measured(composed)
     return Outcome(judged.peak, None, judged.verdict, fusion.cycles.price, fusion.reason)
+
+
+def standing_program(recipe: Recipe, overrides: Overrides | None = None, replanner: Replanner | None = None) -> Program:
+    """The program of a recipe that stands, fused or composed, without its timeline.
+
+    Raises
+    ------
+    PlanError
+        The recipe cannot be lowered.
+    """
+    config = configured(recipe.config, overrides)
+    composed = (replanner or Replanner()).replan(recipe, config)
+
+    def measured(program: Program) -> Judged:
+        return measure_peaks(program, config.tile_budget_bytes, config.reserve_bytes)
+
+    return _stand(composed, config, overrides, measured)[0].program
 
 
 def configured(config: PipelineConfig, overrides: Overrides | None) -> PipelineConfig:

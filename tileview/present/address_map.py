@@ -72,7 +72,7 @@ def colouring(tile: AddressMap) -> Colouring:
             sums[0] += entry.bytes * (begin <= fullest < end)
             sums[1] = max(sums[1], entry.bytes)
     ranked = sorted(held, key=lambda one: (-held[one][0], -held[one][1], one))[:_MOST_OPERATIONS]
-    groups = [Group("whole run", "parameters")]
+    groups = [Group("live the whole run", "parameters")]
     groups += [Group(f"op {one}", "group", place, one) for place, one in enumerate(ranked)]
     where = {group.operation: index for index, group in enumerate(groups) if group.operation is not None}
     rest = len(groups)

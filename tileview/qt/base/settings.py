@@ -107,6 +107,15 @@ class Settings:
     def evaluate_by_itself(self, on: bool) -> None:
         self._store.setValue("evaluate", "true" if on else "false")
 
+    @property
+    def place_by_itself(self) -> bool:
+        """Whether programs are placed in the background without being asked for."""
+        return str(self._store.value("place", "true")).lower() != "false"
+
+    @place_by_itself.setter
+    def place_by_itself(self, on: bool) -> None:
+        self._store.setValue("place", "true" if on else "false")
+
     # -- window ---------------------------------------------------------------------------------------------------
 
     def _bytes(self, key: str) -> QByteArray:

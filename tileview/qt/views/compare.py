@@ -8,6 +8,7 @@ from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
+from tileview.analysis.fusions import agreement
 from tileview.analysis.linkage import brief, link_timelines, link_values, statement
 from tileview.present.compare_rows import MOST_STATES, CompareRow, CompareSpec, CompareState, compare_nodes
 from tileview.present.state_curves import StateCurve, state_curves
@@ -245,7 +246,12 @@ class CompareView(View):
         linkage = link_timelines(recipe.graph, recipe.config.tile_count, estimated, file)
         head = f"Linked: {document.name} and {linked.name}"
         self._brief = f"Linked: {brief(linkage)}"
-        return [head, *statement(linkage, link_values(estimated), link_values(file))]
+        lines = [head, *statement(linkage, link_values(estimated), link_values(file))]
+        states = (self.session.estimate, *(pin.estimate for pin in self.session.pins))
+        made = next((one for one in states if one is not None and one.timeline is estimated), None)
+        if made is not None and made.fusion is not None:
+            lines.append(f"{agreement(made.fusion, file).text}.")
+        return lines
 
     def _show_selected(self, scroll: bool = True) -> None:
         """Mark the row of the selected allocation, else that of the selected operation, where there is one."""

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSlider, QVBoxLa
 from tileview.model.config import PLANNED_BYTES
 from tileview.model.recipe import Overrides
 from tileview.model.sizes import exact_text, kib_text
-from tileview.model.timeline import Timeline
+from tileview.model.timeline import Peak, Timeline
 from tileview.present.override_limits import NEVER_EXPORTED, limits, not_modelled, sentences
 from tileview.present.tables import outcome
 from tileview.qt.jobs.session_signals import SessionSignals
@@ -157,16 +157,16 @@ class WhatIfView(View):
         here = configured is not None
         for widget in (self.budget_box, self.budget_slider, self.reserve_box, self.reserve_slider):
             widget.setEnabled(here)
-        self.reset_button.setEnabled(here and overrides != Overrides())
+        self.reset_button.setEnabled(here and overrides != Overrides(fusion=overrides.fusion))
         timeline = self.session.timeline if here else None
         if configured is not None and not self._timer.isActive():
             budget = configured[0] if overrides.budget_bytes is None else overrides.budget_bytes
             reserve = configured[1] if overrides.reserve_bytes is None else overrides.reserve_bytes
             self._show(budget, reserve)
-        self.text.setText("\n".join(sentences(timeline, overrides)) if here else "Nothing open")
+        self.text.setText("\n".join(sentences(timeline, overrides, self._other_peak())) if here else "Nothing open")
         can_fit = False
         if timeline is not None:
-            found = limits(timeline)
+            found = limits(timeline, self._other_peak())
             can_fit = not found.obstacle and isinstance(found.smallest_budget, int)
         self.smallest_button.setEnabled(can_fit)
         self._show_verdict(timeline)
@@ -244,19 +244,24 @@ class WhatIfView(View):
             )
         )
 
+    def _other_peak(self) -> Peak | None:
+        """Peaks of the recipe's program that does not stand, fused or composed: with another budget it may."""
+        made = self.session.estimate
+        return None if made is None else made.other_peak
+
     def set_smallest(self) -> None:
         """Take the smallest budget that fits."""
         timeline = self.session.timeline
         if timeline is None:
             return
-        found = limits(timeline)
+        found = limits(timeline, self._other_peak())
         if isinstance(found.smallest_budget, int) and not found.obstacle:
             self.budget_box.setValue(found.smallest_budget)
 
     def reset(self) -> None:
         """Give back the configuration's budget and reserve."""
         self._timer.stop()
-        self.session.set_overrides(Overrides())
+        self.session.set_overrides(Overrides(fusion=self.session.state.overrides.fusion))
         self._refresh()
 
     def view_actions(self) -> list[QAction]:

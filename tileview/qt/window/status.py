@@ -85,6 +85,7 @@ class StatusBar(QStatusBar):
         self._work = WorkBar(bridge.work, self)
         self.addPermanentWidget(self._work)
         bridge.notice.connect(self._show_notice)
+        bridge.selection_changed.connect(self.clearMessage)
         for signal in (bridge.document_changed, bridge.estimate_changed, bridge.selection_changed):
             signal.connect(self.refresh)
 

@@ -294,8 +294,8 @@ class AddressPlot(Plot):
             return
         painter.setPen(QPen(self.theme.color("text"), 1.2, Qt.PenStyle.DashLine))
         painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
-        if not self.narrow:
-            height = self.fontMetrics().height()
+        height = self.fontMetrics().height()
+        if not self.narrow and area.height() > 16 * height:
             text = f"region boundary {tile.memory.boundary:#x}"
             box = QRectF(area.left() + 4, y + 1, self.fontMetrics().horizontalAdvance(text) + 6, height)
             draw_label(painter, box, text, self.theme.color("text"), self.theme.color("background", 200))
@@ -303,7 +303,7 @@ class AddressPlot(Plot):
     def _draw_names(self, painter: QPainter, area: QRectF, tile: AddressMap) -> None:
         """Names on what is closed and in boxes that have room, bytes that are free throughout at the right."""
         height = self.fontMetrics().height()
-        for span in closed_spans(tile):
+        for span in closed_spans(tile) if tile.requests is not None else ():
             box = self._band(area, span)
             if box.height() >= height - 2:
                 text = f"{closed_name(span)}: {span[1] - span[0]:,} B"

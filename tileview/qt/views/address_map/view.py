@@ -22,7 +22,7 @@ from tileview.qt.plot.picture import Part
 from tileview.qt.plot.zoom import Zoom
 from tileview.qt.views.address_map.boxes import group_brush
 from tileview.qt.views.address_map.plot import AddressPlot, bounds_of
-from tileview.qt.views.address_map.work import Choice, Made, Maker, Wanted, choices, first_choice, wanted_of
+from tileview.qt.views.address_map.work import Choice, Made, Maker, Wanted, choices, wanted_of
 from tileview.qt.views.base import View, action_of
 from tileview.qt.views.tiles.controls import LineLabel, combo
 from tileview.qt.widgets.flow import FlowLayout
@@ -50,6 +50,7 @@ class AddressMapView(View):
         self._colouring: Colouring | None = None
         self._title = ORDER_TITLES[Order.FIRST_USE]
         self._together = False
+        self._beside = bridge.session.address_document
         self._column: int | None = None
         self._selected: int | None = None
         self._maker = Maker()
@@ -58,6 +59,7 @@ class AddressMapView(View):
         self.zoom = Zoom(self, smallest=2.0)
         self._build()
         bridge.hovered.connect(self._hovered_elsewhere)
+        bridge.placement_changed.connect(self.on_placement)
         self.on_document()
 
     # -- widgets --------------------------------------------------------------------------------------------------
@@ -149,7 +151,7 @@ class AddressMapView(View):
 
     def on_document(self) -> None:
         self._made, self._choice, self._column, self._selected = None, None, None, None
-        self._searched = None
+        self._searched, self._beside = None, self.session.address_document
         self._refresh_choices()
         self._show()
         self._ask()
@@ -159,11 +161,18 @@ class AddressMapView(View):
         self._ask()
 
     def on_pins(self) -> None:
-        before = [self.memory_box.itemData(place) for place in range(self.memory_box.count())]
-        keys = [one.key for one in choices(self.session)]
-        if before != keys:
-            self._choice = None
+        beside = self.session.address_document
+        if beside is not self._beside:
+            self._beside, self._choice = beside, None
             self._refresh_choices()
+            self._ask()
+
+    @Slot()
+    def on_placement(self) -> None:
+        """The memory that the program is placed in changed, or what came of it."""
+        before = self._choice
+        self._refresh_choices()
+        if self._choice != before or self._made is None:
             self._ask()
 
     def on_selection(self) -> None:
@@ -185,16 +194,24 @@ class AddressMapView(View):
 
     def _refresh_choices(self) -> None:
         found = choices(self.session)
-        kept = next((one for one in found if self._choice is not None and one.key == self._choice.key), None)
-        self._choice = kept or first_choice(found)
+        self._choice = self._current(found)
         self.memory_box.blockSignals(True)
         self.memory_box.clear()
-        for one in found:
-            self.memory_box.addItem(one.title[:1].upper() + one.title[1:], one.key)
-            self.memory_box.setItemData(self.memory_box.count() - 1, one.origin, Qt.ItemDataRole.ToolTipRole)
+        for place, one in enumerate(found):
+            self.memory_box.addItem(one.title, place)
+            self.memory_box.setItemData(place, one.origin, Qt.ItemDataRole.ToolTipRole)
         if self._choice is not None:
             self.memory_box.setCurrentIndex(found.index(self._choice))
         self.memory_box.blockSignals(False)
+
+    def _current(self, found: Sequence[Choice]) -> Choice | None:
+        """A finished placement where there is one and no other was chosen, else the memory that the session places
+        in."""
+        own = next((one for one in found if one.preset is None), None)
+        if own is not None and (self._choice is None or self._choice.preset is None or len(found) == 1):
+            return own
+        ranges = self.session.ranges.ranges
+        return next((one for one in found if one.preset is not None and one.preset.ranges == ranges), own)
 
     def _ask(self) -> None:
         """Have the map made that is wanted now, once the view can be seen."""
@@ -246,10 +263,9 @@ class AddressMapView(View):
 
     @staticmethod
     def _telling(tile: AddressMap) -> str:
-        """The placement that says most at first: as a file has it, else the first order that places all, else order
-        2."""
+        """The placement that says most at first: a finished one, the first order that places all, else order 2."""
         for attempt in tile.attempts:
-            if attempt.title in (STATED, FINISHED) or attempt.failed is None:
+            if attempt.title != STATED and attempt.failed is None:
                 return attempt.title
         return ORDER_TITLES[Order.SIZE]
 
@@ -307,8 +323,6 @@ class AddressMapView(View):
     def _words(self, tile: AddressMap, shown: Sequence[Attempt]) -> str:
         if len(shown) != 1:
             return f"{len(tile.entries):,} requests" if shown else "the search is running"
-        if tile.requests is not None and not tile.steps and self.session.recipe is not None:
-            return f"{shown[0].text}. The program without fusions is placed here, the other views show the fused one."
         return shown[0].text
 
     def _show_legend(self) -> None:
@@ -372,11 +386,13 @@ class AddressMapView(View):
 
     @Slot()
     def _memory_chosen(self) -> None:
-        key = self.memory_box.currentData()
-        found = next((one for one in choices(self.session) if one.key == key), None)
-        if found is not None and found != self._choice:
-            self._choice = found
-            self._ask()
+        found, place = choices(self.session), self.memory_box.currentIndex()
+        if not 0 <= place < len(found):
+            return
+        chosen = self._choice = found[place]
+        if chosen.preset is not None:
+            self.session.set_ranges(chosen.preset)
+        self._ask()
 
     def _title_chosen(self, title: str, _checked: bool = False) -> None:
         self.show_placement(title)

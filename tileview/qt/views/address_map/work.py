@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 
 from tileview.analysis.address_map import AddressMap, ProgramMaps, dump_map, profile_map, program_maps
 from tileview.analysis.placement import program_requests
-from tileview.core.placement.ranges import CAPTURED, Preset, open_ranges, presets
+from tileview.core.estimate import configured
+from tileview.core.placement.ranges import Preset, open_ranges, presets
+from tileview.errors import LoadError
 from tileview.formats import AddressDump
 from tileview.model.placement import Memory, PlacementProfile, TileDump
 from tileview.model.recipe import Overrides, Recipe
@@ -14,18 +16,11 @@ from tileview.model.timeline import Timeline
 from tileview.qt.jobs.process import Reporter
 from tileview.session.session import Session
 
-FINISHED = "finished"
-"""The choice of memory that stands for a finished placement as it is."""
-OWN = "own"
-"""The choice of the memory that a file states."""
-FIRST_CHOICE = CAPTURED
-
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A memory to place in; ``key`` is a preset's name, :data:`OWN` or :data:`FINISHED`."""
+    """A memory to place a program in (``preset``), or a file's own addresses (None)."""
 
-    key: str
     title: str
     origin: str
     preset: Preset | None = None
@@ -33,15 +28,14 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Wanted:
-    """All that a map is made of. A recipe gives a program's map in a memory, else ``dump`` is drawn. ``key`` tells one
-    state of a recipe from another."""
+    """All that a map is made of: a recipe, placed in ``ranges``, or the ``dump``. ``key`` tells one state of a recipe
+    from another."""
 
     tile: int
-    choice: Choice
-    key: tuple[object, ...] = ()
+    key: int = -1
     recipe: Recipe | None = None
     overrides: Overrides | None = None
-    is_shown: bool = True
+    ranges: Preset | None = None
     dump: AddressDump | None = None
     timeline: Timeline | None = None
 
@@ -57,63 +51,75 @@ class Made:
 
 
 def choices(session: Session) -> tuple[Choice, ...]:
-    """The memories that the open files can be placed in."""
-    document, beside = session.document, session.address_document
+    """The memories that the open files can be looked at in; a finished placement last."""
+    beside, recipe = session.address_document, session.file_recipe
     addresses = None if beside is None else beside.addresses
-    found: list[Choice] = []
-    recipe = session.recipe
+    known: list[Preset] = []
     if recipe is not None:
-        reserve = recipe.config.reserve_bytes if session.state.overrides.reserve_bytes is None else (
-            session.state.overrides.reserve_bytes
-        )  # fmt: skip
-        found = [Choice(one.name, one.title, one.origin, one) for one in presets(reserve) if one.bytes > 0]
-    if addresses is None or beside is None:
-        return tuple(found)
-    if isinstance(addresses, PlacementProfile):
-        title = f"as placed, {beside.name}" if document is not beside else "as placed"
-        found.append(Choice(FINISHED, title, "where a finished compile put everything"))
-    if isinstance(addresses, TileDump) or recipe is not None:
-        title = f"open in {beside.name}" if document is not beside else "the file's own memory"
-        found.append(Choice(OWN, title, f"the memory that {beside.name} says was open"))
+        reserve = configured(recipe.config, session.state.overrides).reserve_bytes
+        known = [one for one in presets(reserve) if one.bytes > 0]
+        if addresses is not None and beside is not None:
+            own = open_in(addresses, beside.name, session.selection.tile)
+            known += [] if own is None else [own]
+        if all(one.ranges != session.ranges.ranges for one in known):
+            known.append(session.ranges)
+    found = [Choice(one.title[:1].upper() + one.title[1:], one.origin, one) for one in known]
+    if isinstance(addresses, PlacementProfile) and beside is not None:
+        title = "As placed" if beside is session.document else f"As placed, {beside.name}"
+        found.append(Choice(title, "where a finished compile put everything"))
+    elif isinstance(addresses, TileDump) and beside is not None:
+        title = "The file's own memory" if beside is session.document else f"The problem in {beside.name}"
+        found.append(Choice(title, "requests and ranges as the tile dump states them"))
     return tuple(found)
 
 
-def first_choice(found: tuple[Choice, ...]) -> Choice | None:
-    """The memory that is shown at first: that of a file of addresses, else the captured one."""
-    by_key = {one.key: one for one in found}
-    return by_key.get(FINISHED) or by_key.get(OWN) or by_key.get(FIRST_CHOICE) or next(iter(found), None)
+def open_in(addresses: AddressDump, name: str, tile: int | None) -> Preset | None:
+    """The memory that a file says was open, to place a program in; of a profile that of a tile, by default the first.
 
-
-def wanted_of(session: Session, choice: Choice, tile: int | None) -> Wanted | None:
-    """What has to be made for the session as it is; None where the tile of a file cannot be."""
-    beside = session.address_document
-    addresses = None if beside is None else beside.addresses
-    recipe = session.recipe
-    if choice.key == FINISHED or recipe is None:
-        if addresses is None:
-            return None
-        timeline = session.timeline if session.document is not beside else None
-        if isinstance(addresses, TileDump):
-            return Wanted(addresses.problem.tile, choice, dump=addresses)
+    None where the file lists no tile, or says that nothing was open.
+    """
+    if isinstance(addresses, TileDump):
+        ranges, where = addresses.problem.memory.ranges, f"tile {addresses.problem.tile}"
+    else:
         listed = addresses.tiles.logical()
         if not listed:
             return None
-        tile = listed[0] if tile is None or tile not in listed else tile
-        return Wanted(tile, choice, dump=addresses, timeline=timeline)
-    estimate = session.estimate
-    fusion = None if estimate is None else estimate.fusion
-    fused = fusion is not None and fusion.stands
-    tile = min(tile or 0, recipe.config.tile_count - 1)
-    key = (session.revision, fused)
-    dump = addresses if choice.key == OWN else None
-    return Wanted(tile, choice, key, recipe, session.state.overrides, not fused, dump)
+        tile = tile if tile in listed else listed[0]
+        assert tile is not None
+        try:
+            ranges, where = open_ranges(addresses.tiles.tile(tile), addresses.labels), f"tile {tile}"
+        except LoadError:
+            return None
+    size = sum(end - start for start, end in ranges)
+    title = f"open on {where} in {name}, {size:,} B"
+    return Preset("", title, ranges, f"the memory that {name} says was open") if ranges else None
+
+
+def wanted_of(session: Session, choice: Choice, tile: int | None) -> Wanted | None:
+    """What has to be made for the session as it is; None where a file lists no tile."""
+    beside, recipe = session.address_document, session.recipe
+    addresses = None if beside is None else beside.addresses
+    if choice.preset is not None and recipe is not None:
+        if tile is None:
+            failing = None if session.placed is None else session.placed.failing
+            tile = 0 if failing is None else failing.tile
+        tile = min(tile, recipe.config.tile_count - 1)
+        return Wanted(tile, session.revision, recipe, session.state.overrides, choice.preset)
+    if isinstance(addresses, TileDump):
+        return Wanted(addresses.problem.tile, dump=addresses)
+    listed = () if addresses is None else addresses.tiles.logical()
+    if not listed:
+        return None
+    tile = listed[0] if tile not in listed else tile
+    assert tile is not None
+    return Wanted(tile, dump=addresses, timeline=session.timeline if session.document is not beside else None)
 
 
 @dataclass(slots=True)
 class Maker:
     """Makes maps on one thread; keeps the requests of the last state of a recipe."""
 
-    _kept: list[tuple[tuple[object, ...], ProgramMaps]] = field(default_factory=list)
+    _kept: list[tuple[int, ProgramMaps]] = field(default_factory=list)
 
     def make(self, wanted: Wanted, reporter: Reporter) -> Made:
         """Raises TileViewError where nothing can be said of the placement, or a file's tile cannot be read."""
@@ -124,23 +130,12 @@ class Maker:
             made = profile_map(wanted.dump, wanted.tile, wanted.timeline)
             return Made(wanted, made, tuple((tile, 1) for tile in wanted.dump.tiles.logical()))
         if not self._kept or self._kept[0][0] != wanted.key:
-            self._kept.clear()
             assert wanted.overrides is not None
+            self._kept.clear()
             requests = program_requests(wanted.recipe, wanted.overrides)
             reporter.check()
-            self._kept.append((wanted.key, program_maps(requests, is_shown=wanted.is_shown)))
+            self._kept.append((wanted.key, program_maps(requests)))
         maps = self._kept[0][1]
+        assert wanted.ranges is not None
         tiles = tuple((each.tiles[0], len(each.tiles)) for each in maps.requests.classes)
-        return Made(wanted, maps.tile(wanted.tile, memory_of(wanted)), tiles)
-
-
-def memory_of(wanted: Wanted) -> Memory:
-    """The memory that a choice stands for."""
-    if wanted.choice.preset is not None:
-        return Memory(wanted.choice.preset.ranges)
-    assert wanted.dump is not None
-    if isinstance(wanted.dump, TileDump):
-        return wanted.dump.problem.memory
-    listed = wanted.dump.tiles.logical()
-    tile = wanted.tile if wanted.tile in listed else listed[0]
-    return Memory(open_ranges(wanted.dump.tiles.tile(tile), wanted.dump.labels))
+        return Made(wanted, maps.tile(wanted.tile, Memory(wanted.ranges.ranges)), tiles)

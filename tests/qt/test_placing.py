@@ -1,0 +1,96 @@
+"""Placement in the background: after an estimate, cancelled by an edit, in the memory chosen, of other plans."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.helpers.golden_recipes import golden_recipe
+from tileview.analysis.placement import OUTCOMES, place_program, program_requests
+from tileview.analysis.placement_words import State
+from tileview.core.placement.ranges import Preset, from_parts
+
+
+@pytest.fixture
+def placer(driver):
+    """A window that places by itself."""
+    driver.window.settings.place_by_itself = True
+
+    def settled() -> bool:
+        return not driver.session.wants_placing and not driver.window.tools.placing.is_busy
+
+    driver.wait_placed = lambda: driver.qtbot.waitUntil(settled, timeout=60_000)
+    return driver
+
+
+def test_placement_follows_the_estimate(placer, vit3):
+    told = []
+    placer.window.bridge.placement_changed.connect(lambda: told.append(placer.session.is_placing))
+    placer.open(vit3)
+    assert placer.session.is_placing
+    pending = placer.session.placement_words()
+    assert [step.state for step in pending.steps] == [State.GOOD, State.PENDING, State.PENDING]
+    assert [step.text for step in pending.steps[1:]] == ["placing…", "placing…"]
+    placer.wait_placed()
+    # every class of vit3 is placed by order 1 on every preset
+    words = placer.session.placement_words()
+    assert (words.title, words.state) == ("Fits, placed", State.GOOD)
+    assert {OUTCOMES[code] for code in placer.session.placed.by_tile} == {"order 1"}
+    assert told[-1] is False
+
+
+def test_an_edit_takes_the_placement_away_and_undo_brings_it_back(placer, vit3):
+    placer.open(vit3)
+    placer.wait_placed()
+    before = placer.session.placement
+    placer.session.swap(4, 1)
+    assert placer.session.placement is None
+    assert placer.session.is_placing
+    placer.settle()
+    placer.wait_placed()
+    assert placer.session.placement is not None
+    placer.session.undo()
+    assert placer.session.placement is before
+
+
+def test_other_memory_is_placed_too(placer, vit3):
+    placer.open(vit3)
+    placer.wait_placed()
+    steps = placer.session.placement
+    narrow = Preset("", "typed", from_parts(0, 34, window=False), "")
+    placer.session.set_ranges(narrow)
+    assert placer.session.placed is None
+    assert placer.session.placement is steps  # the verdict speaks of the same memory as before
+    placer.wait_placed()
+    requests = program_requests(golden_recipe("vit3-64tiles"))
+    assert placer.session.placed.totals == place_program(requests, narrow, enlarge=False).totals
+
+
+def test_where_it_is_not_automatic_nothing_is_placed_until_asked_for(driver, vit3):
+    driver.open(vit3)
+    driver.qtbot.waitUntil(lambda: not driver.session.is_placing)
+    assert driver.session.placement is None
+    assert "Place now" in driver.session.placement_words().sentences[0]
+    driver.trigger("place")
+    driver.qtbot.waitUntil(lambda: driver.session.placement is not None, timeout=60_000)
+    assert driver.session.placement_words().title == "Fits, placed"
+
+
+def test_a_timeline_is_not_placed(placer, rejected):
+    placer.open(rejected)
+    assert not placer.session.is_placing
+    assert "its recipe can be placed" in placer.session.placement_unknown
+
+
+def test_alternatives_of_the_selected_operation_are_placed(placer, vit3):
+    placer.open(vit3)
+    placer.session.select_operation(4)
+    placer.window.tools.evaluation.evaluate(4)
+    session = placer.session
+    fits = lambda: [key for key, found in session.results.items() if found.fits]  # noqa: E731
+    placer.qtbot.waitUntil(
+        lambda: bool(fits()) and any(session.is_placed_known(*key) for key in fits()
+                                     if session.alternative_in_force(key[0]) != key[1]),
+        timeout=60_000,
+    )  # fmt: skip
+    known = next(key for key in fits() if session.is_placed_known(*key) and not session.results[key].in_force)
+    assert session.placed_of(*known).placed
