@@ -223,6 +223,7 @@ class VerdictBar(View):
 
     title = "Verdict"
     name = "verdict"
+    needs_program = False
     shown = Signal()
     """What the banner says has changed."""
 
