@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from tests.helpers.golden_recipes import golden_recipe
 from tileview.analysis.placement import OUTCOMES, place_program, program_requests
 from tileview.analysis.placement_words import State
 from tileview.core.placement.ranges import Preset, from_parts
+from tileview.present.rasters import Metric
 
 
 @pytest.fixture
@@ -94,3 +96,35 @@ def test_alternatives_of_the_selected_operation_are_placed(placer, vit3):
     )  # fmt: skip
     known = next(key for key in fits() if session.is_placed_known(*key) and not session.results[key].in_force)
     assert session.placed_of(*known).placed
+
+
+# -- the tiles ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def unfused(placer, samples):
+    """The larger sample without the compiler's fusions, with alternative 3 of operation 21, placed: its sum is the same
+    and 808 of 1,472 tiles are not placed."""
+    placer.open(samples / "so400m.recipe.json")
+    placer.session.set_fusion(False)
+    placer.session.swap(21, 3)
+    placer.settle()
+    placer.wait_placed()
+    return placer
+
+
+def test_the_tile_map_shows_which_tiles_are_placed(unfused):
+    tiles = unfused.window.docks.show_view("tiles")
+    tiles.controls.metric_box.setCurrentIndex(tiles.controls.metric_box.findData(Metric.PLACEMENT))
+    assert tiles.shown_metric is Metric.PLACEMENT
+    assert np.bincount(tiles.field.values, minlength=5).tolist() == [664, 0, 0, 808, 0]
+    assert tiles.line.full_text == "Captured 498,872 B: of 1,472 tiles 664 placed by order 1, 808 not placed"
+    assert tiles.legend.texts[:2] == ("placed by order 1: 664", "not placed: 808")
+    assert not tiles.controls.scale_box.isVisible()
+    failing = unfused.session.placed.failing.tile
+    assert "not placed" in tiles.tip(failing)
+    assert ",not placed" in tiles.table_maker()().splitlines()[1 + failing]
+    words = unfused.session.placement_words()
+    assert words.more == "53,248 B more would do, four elements of code or table less."
+    tiles.set_metric(Metric.TOTAL)
+    assert tiles.controls.scale_box.isVisible()
