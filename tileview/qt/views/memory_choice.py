@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QComboBox, QFileDialog, QLabel, QLineEdit, QSpinBo
 from tileview.analysis.placement_files import ranges_of_dump
 from tileview.analysis.placement_words import enlargement_sentence, failing_sentence, totals_text
 from tileview.analysis.words import at_start
-from tileview.core.placement.ranges import Preset, RangeError, from_parts, parse_ranges, presets
+from tileview.core.placement.ranges import CODE_START, Preset, RangeError, from_parts, parse_ranges, presets
 from tileview.formats import open_dump
-from tileview.model.placement import PlacementProfile, TileDump
+from tileview.model.placement import DATA_START, REGION0_ELEMENT, PlacementProfile, TileDump
 from tileview.model.sizes import exact_text
 from tileview.qt.jobs.process import Reporter
 from tileview.qt.jobs.runner import Job, Runner, failure_of
@@ -50,8 +50,8 @@ class MemoryChoice(QWidget):
         self.box = QComboBox(self)
         self.box.setAccessibleName("Memory for placement")
         self.box.activated.connect(self._chosen)
-        self.descriptors = self._number("Bytes of host descriptors", "D = ", " B", _MOST_DESCRIPTORS)
-        self.elements = self._number("Elements of code and exchange table", "E = ", "", _MOST_ELEMENTS)
+        self.descriptors = self._number("Bytes of host descriptors", "D = ", " B", 6_168, _MOST_DESCRIPTORS)
+        self.elements = self._number("Elements of code and exchange table", "E = ", "", 7, _MOST_ELEMENTS)
         self.typed = QLineEdit(self)
         self.typed.setAccessibleName("Ranges")
         self.typed.setPlaceholderText("368376-376832,491520-949168")
@@ -69,7 +69,7 @@ class MemoryChoice(QWidget):
         for label in (self.typed, self.complaint, self.origin, self.result):
             column.addWidget(label)
 
-    def _number(self, name: str, before: str, after: str, most: int) -> QSpinBox:
+    def _number(self, name: str, before: str, after: str, usual: int, most: int) -> QSpinBox:
         box = QSpinBox(self)
         box.setAccessibleName(name)
         box.setToolTip(name)
@@ -78,6 +78,7 @@ class MemoryChoice(QWidget):
         box.setSuffix(after)
         box.setGroupSeparatorShown(True)
         box.setKeyboardTracking(False)
+        box.setValue(usual)
         box.valueChanged.connect(self._take_parts)
         return box
 
@@ -112,14 +113,24 @@ class MemoryChoice(QWidget):
             )  # fmt: skip
             self.box.setCurrentIndex(place)
         shown = self.box.currentText()
-        for widget, kind in ((self.descriptors, _PARTS), (self.elements, _PARTS)):
-            widget.setVisible(shown == kind)
+        for box in (self.descriptors, self.elements):
+            box.setVisible(shown == _PARTS)
+        if shown == _PARTS:
+            self._show_parts(chosen)
         if not self.typed.hasFocus() or not self.complaint.text():
             self.typed.setText(ranges_text(chosen))
         self.typed.setReadOnly(shown != _TYPED)
         self.origin.setText(f"{exact_text(chosen.bytes)}: {chosen.origin}")
         self.complaint.setVisible(bool(self.complaint.text()))
         self.result.setText(self._result_text())
+
+    def _show_parts(self, chosen: Preset) -> None:
+        """The parts that left the memory chosen: the window, what descriptors leave, what code and table leave."""
+        low = chosen.ranges[1][0] - DATA_START
+        elements = (chosen.ranges[2][0] - CODE_START) // REGION0_ELEMENT if len(chosen.ranges) > 2 else 0
+        for box, value in ((self.descriptors, low), (self.elements, elements)):
+            with QSignalBlocker(box):
+                box.setValue(value)
 
     def _result_text(self) -> str:
         placed, session = self._session.placed, self._session
