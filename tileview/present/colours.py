@@ -123,7 +123,6 @@ def ink_on(background: Rgb) -> Rgb:
 
 
 def class_token(memory_class: MemoryClass) -> str:
-    """The theme token of a memory class."""
     return "interleaved" if memory_class is MemoryClass.INTERLEAVED else "standard"
 
 

@@ -26,6 +26,7 @@ from tileview.qt.base.command import Command
 from tileview.qt.base.icons import icon
 from tileview.qt.jobs.collector import GuiCollector
 from tileview.qt.jobs.session_signals import SessionSignals
+from tileview.qt.views.address_map.view import AddressMapView
 from tileview.qt.views.allocations import AllocationsView
 from tileview.qt.views.alternatives import AlternativesView
 from tileview.qt.views.base import View
@@ -52,6 +53,7 @@ VIEW_CLASSES: Final[tuple[type[View], ...]] = (
     CompareView,
     DetailsView,
     WhatIfView,
+    AddressMapView,
 )
 """The views, in the order of the View menu."""
 
@@ -370,6 +372,7 @@ class DockArea(QMainWindow):
             self._place("tiles", columns[1], Qt.Orientation.Horizontal)
         side = self._place("details", tables, Qt.Orientation.Horizontal)
         self._tab("why", columns[0])
+        self._tab("address_map", "tiles")
         self._tab("problems", columns[0])
         self._tab("compare", tables)
         self._tab("whatif", side)

@@ -54,7 +54,7 @@ def slot_table(theme: Theme, ramp: Ramp) -> RgbArray:
 
 def cosmetic(color: str, width: float = 1.0, style: Qt.PenStyle = Qt.PenStyle.SolidLine) -> QPen:
     """A pen of so many pixels, however the plot is scaled."""
-    pen = pg.mkPen(color, width=width, style=style)
+    pen: QPen = pg.mkPen(color, width=width, style=style)
     pen.setCapStyle(Qt.PenCapStyle.SquareCap)
     return pen
 

@@ -147,7 +147,6 @@ class TilesView(View):
         return grid(0 if timeline is None else timeline.tile_count, logical_order=self._logical)
 
     def tip(self, tile: int) -> str:
-        """The tooltip of a tile."""
         timeline, field = self.timeline, self._field
         if timeline is None or field is None or tile >= timeline.tile_count or field.step >= len(timeline.steps):
             return ""
