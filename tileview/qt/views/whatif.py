@@ -1,4 +1,4 @@
-"""What if: another budget, another reserve."""
+"""What if: another budget, another reserve, other memory to place in."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import Line, TextPart
 from tileview.qt.views.base import View
+from tileview.qt.views.memory_choice import MemoryChoice
 from tileview.qt.widgets.byte_box import ByteBox
 from tileview.qt.widgets.elided import WrappedLabel
 from tileview.qt.widgets.flow import FlowLayout
@@ -63,6 +64,7 @@ class WhatIfView(View):
         self.fusion_box.setAccessibleDescription(FUSION_TIP)
         self.fusion_box.clicked.connect(self._fusion_clicked)
         self.fusion = self._label()
+        self.memory = MemoryChoice(bridge, self)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(_SETTLE_MS)
@@ -119,7 +121,7 @@ class WhatIfView(View):
         area = Scrolled(self)
         for widget in (self.budget_box, self.budget_slider, self.reserve_box, self.reserve_slider):
             area.follow(widget)
-        area.follow(self.fusion_box, self.smallest_button, self.reset_button)
+        area.follow(self.fusion_box, self.smallest_button, self.reset_button, *self.memory.widgets())
         column = area.column
         column.setContentsMargins(4, 4, 4, 4)
         column.addLayout(grid)
@@ -129,6 +131,7 @@ class WhatIfView(View):
         column.addWidget(self.verdict)
         column.addWidget(self.text)
         column.addLayout(buttons)
+        column.addWidget(self.memory)
         column.addWidget(self.hint)
         column.addWidget(self.notes)
         column.addStretch(1)
@@ -294,9 +297,12 @@ class WhatIfView(View):
         values = ((name, box.value()) for name, box in (("Budget", self.budget_box), ("Reserve", self.reserve_box)))
         lines = [Line(f"{name} {exact_text(value)} ({kib_text(value)})") for name, value in values]
         lines += [Line(self.fusion.text()), Line(self.verdict.text(), token), *map(Line, self.text.text().splitlines())]
+        if not self.memory.isHidden():
+            lines += [Line(self.memory.box.currentText()), Line(self.memory.result.text())]
         lines += [Line(text, "muted") for text in (self.hint.text(), *self.notes.text().splitlines())]
         shown = [line for line in lines if line.text]
         return (TextPart(shown, max(self.width(), _PICTURE_WIDTH), self.font(), self.bridge.theme),)
 
     def shut_down(self) -> None:
         self._timer.stop()
+        self.memory.shut_down()
