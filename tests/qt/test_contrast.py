@@ -293,7 +293,7 @@ def test_lifetime_bars_of_each_kind_differ_in_grey(plot, name: str) -> None:
     view.session.select_step(0)
     assert len(lifetimes(view.timeline)) == 3
     image, height = view.bars.grab().toImage(), view.bars.row_height()
-    rows = [row.name for row in view.bars.rows]
+    rows = [row.name.rpartition(" #")[0] for row in view.bars.rows]
 
     def bar(kind: str) -> np.ndarray:
         top = rows.index(kind) * height

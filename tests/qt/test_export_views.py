@@ -127,7 +127,7 @@ def test_a_picture_has_the_pixels_asked_for(opened, tmp_path):
 
 def test_a_recording_has_the_pixels_of_what_it_recorded(opened, monkeypatch):
     """Recorded here, painted elsewhere in bands of a few rows: no seam, nothing twice, nothing left out."""
-    monkeypatch.setattr("tileview.qt.plot.picture._BAND_PIXELS", 30_000)
+    monkeypatch.setattr("tileview.qt.plot.picture.BAND_PIXELS", 30_000)
     for name, scale in (("timeline", 1.0), ("timeline", 1.3), ("tiles", 2.0), ("problems", 1.3)):
         made = picture_of(opened.window.docks.show_view(name))
         direct, bands = png_image(made, scale), png_image(Recording(made), scale)
@@ -314,8 +314,9 @@ def test_the_dialog_offers_what_a_view_can_be(opened, monkeypatch):
     dialog.kind_box.setCurrentIndex(dialog.kind_box.findData(".csv"))
     assert not dialog.scale_box.isEnabled()
     assert dialog.note.text().startswith("All rows")
+    dialog.kind_box.setCurrentIndex(dialog.kind_box.findData(".png"))
     opened.window.docks.views["allocations"].filter_box.setText("mlp")
-    dialog._refresh()
+    dialog.kind_box.setCurrentIndex(dialog.kind_box.findData(".csv"))
     assert "the filter “mlp” leaves" in dialog.note.text()
     named = [dialog.view_box, dialog.kind_box, dialog.scale_box]
     assert [box.accessibleName() for box in named] == ["View", "As", "Scale"]

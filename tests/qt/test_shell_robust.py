@@ -277,7 +277,7 @@ def test_faults_that_follow_each_other_are_one_dialog(driver, pair):
     for number in range(30):
         driver.window.bridge.fault.emit(f"fault {number}", f"details {number}")
     (dialog,) = driver.window.findChildren(ErrorDialog)
-    assert "fault 29" in dialog._label.text()
+    assert "fault 29" in dialog.label.text()
     assert "details 1\n" in dialog.text()
     dialog.close()
 

@@ -13,7 +13,6 @@ from tileview.analysis.holdings import holdings, input_readers, owners_of_values
 from tileview.analysis.overflows import TOTAL, Overflow
 from tileview.core.cycles.prices import UNPRICED, Price, ProgramCycles
 from tileview.graphlayout import NodeKind, read_structure
-from tileview.model import sizes
 from tileview.model.plan import (
     AttentionDispatch,
     AttentionOperator,
@@ -33,6 +32,7 @@ from tileview.model.plan import (
     ViewDispatch,
     ViewOperator,
 )
+from tileview.model.sizes import UNAVAILABLE as NO_SIZE
 from tileview.model.tensor import F16, ROW_MAJOR, Axis, AxisBase, Format, Layout, Tiling
 from tileview.model.timeline import Timeline
 from tileview.present.allocation_rows import AllocationFigures
@@ -312,9 +312,7 @@ class TestStyle:
             ("", "of 90 planner's cycles in all runs"),
             ("", "11.1 % (10) belong to no box"),
         )
-        unpriced = ProgramCycles(
-            (*prices[:2], UNPRICED), (1, 10, 1), (0, 1, 2), sizes.UNAVAILABLE, sizes.UNAVAILABLE, 80
-        )
+        unpriced = ProgramCycles((*prices[:2], UNPRICED), (1, 10, 1), (0, 1, 2), NO_SIZE, NO_SIZE, 80)
         style = styled(structure, cycle_figures(structure, unpriced, figures), ColourMode.CYCLES)  # type: ignore[arg-type]
         assert [style.share_text(node[number]) for number in range(3)] == ["75.0 %", "25.0 %", "n/a"]
         assert style.legend[2] == ("", "of at least 80 planner's cycles in all runs")

@@ -147,10 +147,6 @@ class Acyclic:
     reversed: frozenset[int]
     of: tuple[int, ...]
 
-    @property
-    def self_loops(self) -> int:
-        return sum(1 for index in self.of if index < 0)
-
 
 def back_edges(nodes: int, edges: Sequence[tuple[int, int]]) -> set[int]:
     """Indices of edges that close a cycle in a depth-first walk from node 0 on, targets in the order of the edges.

@@ -136,7 +136,7 @@ class GraphView(View):
             ("Expand all Repeats", self.expand_all),
             ("Collapse all Repeats", self.collapse_all),
             ("Go to another producer or consumer", self._follow_next),
-            ("Colour by share or by step", self.next_mode),
+            ("Show shares of the peak, of cycles, or step by step", self.next_mode),
         )
         box = [action_of(self, text, slot) for text, slot in on_box]
         return [action_of(self, text, slot) for text, slot in rest] + box[2:], box
