@@ -87,6 +87,7 @@ def opened(driver, over):
     driver.open(over)
     driver.session.swap(21, 0)
     driver.settle()
+    driver.qtbot.waitUntil(lambda: not driver.window.docks.views["graph"].is_busy())
     driver.session.select_allocation(next(iter(driver.session.timeline.aliases)))
     return driver
 
@@ -97,6 +98,7 @@ def test_every_view_is_a_drawing_that_says_and_shows_what_the_picture_does(make_
     driver.open(over)
     driver.session.select_allocation(next(iter(driver.session.timeline.aliases)))
     driver.qtbot.waitUntil(lambda: driver.window.docks.views["why"].diagnosis is not None, timeout=20_000)
+    driver.qtbot.waitUntil(lambda: not driver.window.docks.views["graph"].is_busy())
     for name, view in views_of(driver).items():
         bring(driver, name)
         drawing = export(driver, Wish(view, Kind.SVG), tmp_path / f"{name}.svg")

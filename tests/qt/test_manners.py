@@ -428,6 +428,9 @@ def test_the_reference_begins_with_the_tour_and_shows_its_pictures(driver):
         "estimate",
         "placement",
         "command-line",
+        "changes",
+        "speed",
+        "architecture",
     ]
     driver.trigger("reference")
     reference = driver.window.findChild(Reference)
