@@ -45,7 +45,7 @@ def test_the_plan_in_force_is_marked_by_glyph_and_word_and_current(shown: Stage)
     assert shown.view.tree.current_key() == in_force
     assert [text for text in shown.texts(0) if text.startswith("▶")] == [f"▶ {in_force}"]
     words = dict(zip(shown.texts(0), shown.texts(5), strict=True))
-    assert words[f"▶ {in_force}"] == "in force, the file's plan"
+    assert words[f"▶ {in_force}"] == "current, the file's plan"
 
 
 def test_results_stream_in_and_rank(shown: Stage) -> None:
@@ -67,7 +67,7 @@ def test_the_button_swaps_in_and_undo_takes_back(shown: Stage) -> None:
     shown.view.swap_button.click()
     assert dict(shown.session.state.swaps) == {OPERATION: 0}
     assert shown.texts(0)[0] == "▶ 0"
-    assert shown.texts(5)[0] == "in force"
+    assert shown.texts(5)[0] == "current"
     assert shown.texts(5)[1].startswith("the file's plan; ")
     assert shown.view.back_button.isEnabled()
     shown.session.undo()

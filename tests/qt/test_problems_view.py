@@ -27,7 +27,7 @@ def test_the_rejected_sample(shown: Stage) -> None:
     assert shown.view.headline.text().startswith("43 errors")
     assert shown.texts(1)[0] == "43 invalid layouts"
     assert shown.texts(1)[1] == "vit.embedding.bias"
-    assert "1472 owners asked of 288 grains" in shown.texts(2)[1]
+    assert "1,472 tiles requested, only 288 grains" in shown.texts(2)[1]
 
 
 def test_a_timeline_with_errors_opens_on_its_problems_with_a_repair_in_sight(driver, rejected) -> None:

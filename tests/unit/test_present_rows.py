@@ -209,7 +209,7 @@ def test_the_plan_in_force_is_marked_in_words_and_differs_by_nothing() -> None:
     current = [row for row in rows if row.in_force]
     assert [row.index for row in current] == [in_force]
     assert AlternativeSpec().cell(current[0], AlternativeColumn.ALTERNATIVE).text == f"▶ {in_force}"
-    assert current[0].differences == "in force, the file's plan"
+    assert current[0].differences == "current, the file's plan"
     assert current[0].all_differences == ()
     assert all(row.all_differences for row in rows if not row.in_force and row.plan != recipe.plans[4])
 
@@ -245,7 +245,7 @@ def test_the_rejected_sample_has_43_invalid_layouts_under_one_row() -> None:
     assert first.row.place == "43 invalid layouts"
     assert len(first.children) == 43
     assert first.children[0].row.place == "vit.embedding.bias"
-    assert first.children[0].row.text.startswith("1472 owners asked of 288 grains")
+    assert first.children[0].row.text.startswith("1,472 tiles requested, only 288 grains")
     assert "At most 288 owners" in first.children[0].row.hint
     assert all(child.row.repairable for child in first.children)
     assert tally(nodes).startswith("43 errors")
@@ -360,7 +360,7 @@ def test_a_program_that_fits_names_both_limits() -> None:
     text = "\n".join(sentences(timeline, Overrides()))
     assert "The smallest budget that fits is 126.0 KiB (129,024 B): total peak 79,872 B + reserve 49,152 B." in text
     assert "The largest reserve that fits this budget is 495.2 KiB (507,088 B)." in text
-    assert "What-if values are in force." in "\n".join(sentences(timeline, Overrides(600_000)))
+    assert "What-if values apply." in "\n".join(sentences(timeline, Overrides(600_000)))
 
 
 def test_what_no_budget_can_change_is_said() -> None:

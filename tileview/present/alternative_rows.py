@@ -84,13 +84,13 @@ def _row(
     result: AlternativeResult | None,
 ) -> AlternativeRow:
     every: tuple[str, ...] = ()
-    short = "there is no plan in force"
+    short = "there is no current plan"
     if current is not None:
         short, every = short_differences(current, plan), plan_differences(current, plan)
     if in_force:
-        short = "in force, the file's plan" if is_file_plan else "in force"
+        short = "current, the file's plan" if is_file_plan else "current"
     elif current is not None and not every:
-        short = "same as the plan in force"
+        short = "same as the current plan"
     elif is_file_plan:
         short = f"the file's plan; {short}"
     return AlternativeRow(operation, index, plan, plan_words(plan), short, every, in_force, is_file_plan, result)
@@ -186,12 +186,12 @@ class AlternativeSpec(TableSpec[Line]):
     """alternative · plan in words · Δ · fits · peak · what differs · rank · why (not); what decides stands first."""
 
     columns = (
-        Column("Alt", tip="Number in the file, from 0; ▶ is the plan in force"),
+        Column("Alt", tip="Number in the file, from 0; ▶ marks the current plan"),
         Column("Plan"),
-        Column("Δ peak", True, "Change of the total peak against the recipe in force", "bytes"),
+        Column("Δ peak", True, "Change of the total peak from the current recipe", "bytes"),
         Column("Fits"),
         Column("Peak", True, "Total peak if swapped in alone: of the worst tile, without the reserve", "bytes"),
-        Column("Differs from the plan in force by"),
+        Column("Differs from the current plan by"),
         Column("Rank", True, "1 is the lowest total peak among those that fit, then those that do not"),
         Column("Why"),
     )
@@ -228,7 +228,7 @@ class AlternativeSpec(TableSpec[Line]):
         number = "–" if row.index is None else str(row.index)
         tips = [] if row.index is not None else ["Not among the alternatives of the file"]
         if row.is_file_plan:
-            tips.append("The plan that the file has in force")
+            tips.append("The plan that the file chose")
         if row.in_force:
             tips.insert(0, "In force")
             return Cell(f"▶ {number}", row.index, "\n".join(tips), Tone.ACCENT, True)

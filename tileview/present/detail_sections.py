@@ -160,7 +160,7 @@ def operation_details(
         )
         if file_plan is not None and file_plan != plan:
             lines.append(f"Not the file's plan, which is: {plan_words(file_plan)}")
-        sections.append(Paragraphs("Plan in force", tuple(lines)))
+        sections.append(Paragraphs("Current plan", tuple(lines)))
         asks = [f"Operand {number}: {requirement_words(asked)}" for number, asked in enumerate(plan.inputs)]
         asks.append(f"Result: {requirement_words(plan.output)}")
         if plan.may_alias:

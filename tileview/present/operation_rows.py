@@ -327,7 +327,7 @@ class OperationSpec(TableSpec[OperationRow]):
         Column("Op", tip="Operation of the graph"),
         Column("Kind"),
         Column("Share", True, f"Of the known usage at the selected step and tile. {COUNTED}", "%"),
-        Column("Plan in force", tip="The plan in words; a star marks one that is not the file's"),
+        Column("Current plan", tip="The plan in words; a star marks one that is not the file's"),
         Column("Holds", True, f"Bytes counted under it at the selected step and tile. {COUNTED}", "bytes"),
         Column("Reads", True, "Of that, the parameters and inputs that it reads", "bytes"),
         Column("Plans", True, "How many plans the search kept for this operation: its alternatives"),

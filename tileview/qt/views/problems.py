@@ -71,7 +71,9 @@ class ProblemsView(View):
         self.tree = NodeView(self.model, "Problems", self, tree=True)
         self.tree.describe("Gravest first; moving to a row shows its place in the other views.")
         self.tree.setIndentation(12)
-        self.tree.set_samples("✗ error", "43 invalid layouts", "1472 owners asked of 288 grains", "At most 288 owners")
+        self.tree.set_samples(
+            "✗ error", "43 invalid layouts", "1,472 tiles requested, only 288 grains", "At most 288 owners"
+        )
         self.tree.set_flexible(ProblemColumn.PLACE, ProblemColumn.TEXT, ProblemColumn.HINT)
         self.tree.picked.connect(self._pick)
         self.tree.selectionModel().currentRowChanged.connect(self._refresh_repairs)
