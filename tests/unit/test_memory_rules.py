@@ -340,15 +340,14 @@ def test_invalid_layout_is_left_out_of_what_is_known() -> None:
     values = [value(0), value(1, (8,), linear, name="scale"), value(2)]
     timeline = measure(program(values, [kernel(0, 1, to=2)], outputs=(2,), host=(0,), parameters=(1,)), 586_960, 0)
     assert timeline.values[1].bytes is UNAVAILABLE
-    assert timeline.values[1].layout_error == "4 tiles requested, only 2 grains (8 elements in grains of 4)"
+    assert timeline.values[1].layout_error == "4 tiles requested, only 2 grains (8 elements, 4 a grain)"
     assert timeline.unavailable_roots == {1}
     assert timeline.peak == Peak(UNAVAILABLE, 0, UNAVAILABLE, UNAVAILABLE, 0)
     assert timeline.steps[0].usage.standard is UNAVAILABLE
     assert timeline.steps[0].usage.interleaved == 0
     assert timeline.tiles.worst()[0].tolist() == [32, 0, 32, 0]
     assert (
-        timeline.verdict.text
-        == "scale has no valid layout: 4 tiles requested, only 2 grains (8 elements in grains of 4)"
+        timeline.verdict.text == "scale has no valid layout: 4 tiles requested, only 2 grains (8 elements, 4 a grain)"
     )
     assert [(p.severity, p.value) for p in timeline.problems] == [("error", 1)]
 

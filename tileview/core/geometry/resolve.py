@@ -140,8 +140,7 @@ def _resolve_linear(shape: Shape, layout: Layout) -> Resolved:
     if grains < owners:
         raise LayoutError(
             LayoutErrorKind.EMPTY_AXIS_TILING,
-            f"{owners:,} tiles requested, only {grains:,} {'grain' if grains == 1 else 'grains'} "
-            f"({elements:,} elements in grains of {grain})",
+            f"{owners:,} tiles requested, only {grains:,} grains ({elements:,} elements, {grain} a grain)",
         )
     if elements % grain and axis.padding is Padding.REJECT:
         raise LayoutError(
