@@ -102,7 +102,7 @@ def test_every_view_and_every_export_is_described():
     text = page("window")
     rows = re.findall(r"^\| ([A-Z][\w ]+) \|", text, flags=re.MULTILINE)
     views = {"Operations", "Why", "Problems", "Graph", "Tiles", "Alternatives", "Timeline", "Allocations", "Compare"}
-    assert views | {"Details", "What if"} < set(rows)
+    assert views | {"Details", "What if", "Address map", "Memory against cycles", "Fusions"} < set(rows)
     assert {"Export recipe", "Export timeline", "Export view", "Export report"} < set(rows)
 
 

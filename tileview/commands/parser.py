@@ -44,6 +44,9 @@ VIEWS = (
     "problems",
     "whatif",
     "why",
+    "address_map",
+    "choose",
+    "fusions",
 )
 """The names of the window's views, as ``--view`` takes them."""
 
