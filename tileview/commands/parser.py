@@ -317,6 +317,7 @@ def _place(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--search", action="store_true", help="run the bounded search too (about a second per class)")
     parser.add_argument("--no-multicast", action="store_true", help="leave out the conflicts of multicast copies")
+    _no_fusion(parser)
     _json(parser)
 
     def handler(arguments: Arguments) -> int:
