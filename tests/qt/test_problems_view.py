@@ -50,7 +50,7 @@ def test_a_timeline_with_errors_opens_on_its_problems_with_a_repair_in_sight(dri
 def test_a_recipe_and_a_sound_timeline_keep_what_is_in_front(driver, over, samples) -> None:
     for path in (over, samples / "vit3-64tiles.v3.timeline.json"):
         driver.open(path)
-        driver.qtbot.waitUntil(lambda: in_front(driver, "operations"), timeout=5000)
+        driver.qtbot.waitUntil(lambda: in_front(driver, "why"), timeout=5000)
         assert not in_front(driver, "problems")
 
 
