@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QSignalBlocker, Qt, QTimer
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Slot
 from PySide6.QtGui import QAction, QPalette
-from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSlider, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QGridLayout, QLabel, QPushButton, QSlider, QVBoxLayout, QWidget
 
+from tileview.core.placement.ranges import Preset, presets
 from tileview.model.config import PLANNED_BYTES
 from tileview.model.recipe import Overrides
 from tileview.model.sizes import exact_text, kib_text
 from tileview.model.timeline import Peak, Timeline
 from tileview.present.override_limits import NEVER_EXPORTED, limits, not_modelled, sentences
 from tileview.present.tables import outcome
+from tileview.qt.base.text import safe_tip
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import Line, TextPart
-from tileview.qt.views.base import View
+from tileview.qt.views.base import View, allow
 from tileview.qt.widgets.byte_box import ByteBox
 from tileview.qt.widgets.elided import WrappedLabel
 from tileview.qt.widgets.flow import FlowLayout
@@ -43,6 +45,11 @@ class WhatIfView(View):
         super().__init__(bridge, parent)
         self.budget_box, self.budget_slider, self.budget_kib = self._row("Budget in bytes")
         self.reserve_box, self.reserve_slider, self.reserve_kib = self._row("Reserve in bytes")
+        self.ranges_box = QComboBox()
+        self.ranges_box.setAccessibleName("Memory that placement is looked at in")
+        self.ranges_box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.ranges_box.activated.connect(self._ranges_chosen)
+        bridge.placement_changed.connect(self._show_ranges)
         self.typed = self._label()
         self.typed.setVisible(False)
         self.verdict = self._label()
@@ -103,6 +110,10 @@ class WhatIfView(View):
             grid.addWidget(box, line, 1)
             grid.addWidget(slider, line, 2)
             grid.addWidget(kib, line, 3)
+        label = QLabel("&Memory")
+        label.setBuddy(self.ranges_box)
+        grid.addWidget(label, len(rows), 0)
+        grid.addWidget(self.ranges_box, len(rows), 1, 1, 3)
         grid.setColumnStretch(2, 1)
         buttons = FlowLayout(spacing=4)
         buttons.addWidget(self.smallest_button)
@@ -157,20 +168,43 @@ class WhatIfView(View):
         here = configured is not None
         for widget in (self.budget_box, self.budget_slider, self.reserve_box, self.reserve_slider):
             widget.setEnabled(here)
-        self.reset_button.setEnabled(here and overrides != Overrides(fusion=overrides.fusion))
+        is_changed = overrides != Overrides(fusion=overrides.fusion)
+        reason = "" if is_changed else "Budget and reserve are the file's already"
+        allow(self.reset_button, "Budget and reserve as the file has them", reason if here else "Nothing open")
         timeline = self.session.timeline if here else None
         if configured is not None and not self._timer.isActive():
             budget = configured[0] if overrides.budget_bytes is None else overrides.budget_bytes
             reserve = configured[1] if overrides.reserve_bytes is None else overrides.reserve_bytes
             self._show(budget, reserve)
         self.text.setText("\n".join(sentences(timeline, overrides, self._other_peak())) if here else "Nothing open")
-        can_fit = False
+        reason = "Nothing open" if not here else "There is no estimate"
         if timeline is not None:
             found = limits(timeline, self._other_peak())
-            can_fit = not found.obstacle and isinstance(found.smallest_budget, int)
-        self.smallest_button.setEnabled(can_fit)
+            reason = found.obstacle or ("" if isinstance(found.smallest_budget, int) else "The peak is not known")
+        allow(self.smallest_button, "Total peak + reserve as the budget", reason)
+        self._show_ranges()
         self._show_verdict(timeline)
         self.notes.setText("\n".join(not_modelled(timeline)))
+
+    def _presets(self) -> tuple[Preset, ...]:
+        """The memories that placement can be looked at in: of a recipe with its reserve."""
+        configured = self.configured()
+        return () if configured is None or self.session.file_recipe is None else presets(self.reserve_box.value())
+
+    @Slot()
+    def _show_ranges(self) -> None:
+        found = self._presets()
+        names = [preset.title for preset in found]
+        if names != [self.ranges_box.itemText(place) for place in range(self.ranges_box.count())]:
+            self.ranges_box.clear()
+            self.ranges_box.addItems(names)
+        current = next((place for place, one in enumerate(found) if one.name == self.session.ranges.name), -1)
+        self.ranges_box.setCurrentIndex(current)
+        tip = found[current].origin if current >= 0 else "Ranges of its own"
+        allow(self.ranges_box, safe_tip(tip), "" if found else "Only the requests of a recipe can be placed")
+
+    def _ranges_chosen(self, place: int) -> None:
+        self.session.set_ranges(self._presets()[place])
 
     def _show_verdict(self, timeline: Timeline | None) -> None:
         verdict = self.session.verdict if timeline is not None else None
@@ -230,7 +264,7 @@ class WhatIfView(View):
         self.reserve_kib.setText(kib_text(self.reserve_box.value()))
 
     def apply(self) -> None:
-        """Make what the boxes show the what-if values in force; the configuration's own count as none."""
+        """Make what the boxes show the what-if values; the configuration's own count as none."""
         self._timer.stop()
         configured = self.configured()
         if configured is None:
