@@ -224,6 +224,7 @@ class AlternativesView(TableView):
         self.evaluate_button.setVisible(has_missing)
         reason = "" if self._swapped() is not None else "The plan is the file's already"
         allow(self.back_button, "Back to the plan that the file has", reason)
+        self.back_button.setVisible(not reason)
 
     def _missing(self) -> tuple[int, ...]:
         """The operations of which not all alternatives are evaluated."""
