@@ -8,7 +8,6 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 
 from tests.helpers.views import Stage, stage
-from tileview.core.placement.ranges import presets
 from tileview.model.recipe import Overrides
 from tileview.qt.views.whatif import WhatIfView
 
@@ -157,20 +156,9 @@ def test_an_export_is_the_file_itself_whatever_if(driver, over, tmp_path, monkey
     assert target.read_bytes() == over.read_bytes()
 
 
-def test_the_memory_that_placement_is_looked_at_in_is_chosen_here(shown: Stage) -> None:
-    box = shown.view.ranges_box
-    titles = [preset.title for preset in presets(49_152)]
-    assert [box.itemText(place) for place in range(box.count())] == titles
-    assert box.currentText() == shown.session.ranges.title
-    for place, title in enumerate(titles):
-        box.setCurrentIndex(place)
-        box.activated.emit(place)
-        assert shown.session.ranges.title == title
-        assert box.currentText() == title
-
-
-def test_a_timeline_alone_has_nothing_to_place_and_says_so(qtbot) -> None:
+def test_what_cannot_be_pressed_says_why(qtbot) -> None:
     shown = stage(WhatIfView, qtbot, "rejected-op0.timeline.json")
-    assert not shown.view.ranges_box.isEnabled()
-    assert shown.view.ranges_box.toolTip() == "Only the requests of a recipe can be placed"
-    assert shown.view.reset_button.toolTip() == "Budget and reserve are the file's already"
+    assert not shown.view.reset_button.isEnabled()
+    assert shown.view.reset_button.toolTip() == "Everything is as in the file already"
+    assert not shown.view.smallest_button.isEnabled()
+    assert shown.view.smallest_button.toolTip() == "sizes are unavailable: no budget makes it fit"

@@ -271,9 +271,14 @@ class RequestNames:
             return f"{template.what} of {maker} {type(step).__name__}"
         if len(template.roots) > 1:
             return f"{self._program.values[template.roots[0]].group} ×{len(template.roots)}"
+        return allocation_name(self.timeline, template.roots[0])
+
+    @property
+    def timeline(self) -> Timeline:
+        """The timeline of the program, which says who makes its allocations."""
         if self._timeline is None:
             self._timeline = measure(self._program, PLANNED_BYTES, 0)
-        return allocation_name(self._timeline, template.roots[0])
+        return self._timeline
 
 
 def place_steps(

@@ -206,7 +206,7 @@ class Workers:
         try:
             while (position < len(chunks) or waiting) and not cancelled():
                 while position < len(chunks) and len(waiting) < 2 * self._count:
-                    with _interrupts_held():
+                    with interrupts_held():
                         future = self._workers().submit(_trials, self._handed, chunks[position], mark)
                     waiting[future] = chunks[position]
                     position += 1
@@ -242,7 +242,7 @@ _ENDING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP"
 
 
 @contextmanager
-def _interrupts_held() -> Iterator[None]:
+def interrupts_held() -> Iterator[None]:
     """Keep Ctrl+C and requests to terminate back while a process may be started: an interrupted start would leave half
     a worker, complaining.
 

@@ -75,6 +75,7 @@ class Session:
     def __init__(self) -> None:
         self._document: Document | None = None
         self._linked: Document | None = None
+        self._placed: Document | None = None
         self._history = History()
         self._revision = 0
         self._estimate: Estimate | None = None
@@ -112,6 +113,7 @@ class Session:
         self._earlier = self._version_before(document)
         self._document = document
         self._linked = None
+        self._placed = None
         self._history = History()
         for label, state in steps:
             self._history.do(edits.between(label, self._history.state, state))
@@ -141,6 +143,17 @@ class Session:
         """Open a timeline beside a recipe (or the other way round); None takes it away."""
         self._linked = document
         self._tell(Change.PINS)
+
+    def stand_addresses(self, document: Document | None) -> None:
+        """Put a tile dump or a placement profile beside a program; None takes it away."""
+        self._placed = document
+        self._tell(Change.PINS)
+
+    @property
+    def address_document(self) -> Document | None:
+        """The file that speaks of addresses: the open one, else the one beside the open program."""
+        document = self._document
+        return document if document is not None and document.addresses is not None else self._placed
 
     @property
     def document(self) -> Document | None:

@@ -12,11 +12,11 @@ from tileview.analysis.alternatives import AlternativeResult
 from tileview.analysis.alternatives import evaluate as evaluate_one
 from tileview.analysis.diagnose import diagnose_fully
 from tileview.analysis.diagnosis import Diagnosis
-from tileview.analysis.fix import FixResult, Mode, Progress, search, swaps_text
+from tileview.analysis.fix import FixResult, Mode, Prefer, Progress, search, swaps_text
 from tileview.analysis.trials import Evaluator, Trial
 from tileview.core.estimate import estimate
 from tileview.core.lowering.replanner import Replanner
-from tileview.formats import open_file
+from tileview.formats import open_dump
 from tileview.formats.search_state import search_state_from_bytes
 from tileview.model.recipe import Overrides, Recipe
 from tileview.model.sizes import size_text
@@ -85,19 +85,22 @@ def verdict(path: str, reporter: Reporter) -> tuple[str, bool | None, str, str, 
 
     The peak comes in bytes too, for sorting; −1 where it is unavailable.
     """
-    document = Document(Path(path), open_file(Path(path)))
+    document = Document(Path(path), open_dump(Path(path)))
     reporter.check()
     document.read_whole()
     result = EstimateJob(0, document, EditState()).run(Replanner()).estimate
+    if document.addresses is not None:
+        document.close()
+        return document.kind, result.verdict.fits, result.verdict.text, "", -1
     total = None if result.timeline is None else result.timeline.peak.total
     peak = "unavailable" if total is None else size_text(total)
     size = total if isinstance(total, int) else -1
-    return ("recipe" if document.is_recipe else "timeline"), result.verdict.fits, result.verdict.text, peak, size
+    return document.kind, result.verdict.fits, result.verdict.text, peak, size
 
 
-def fix(payload: tuple[Recipe, int, str, Overrides, int], reporter: Reporter) -> FixResult:
+def fix(payload: tuple[Recipe, int, str, Overrides, int, str], reporter: Reporter) -> FixResult:
     """Search swaps that make a recipe fit; a request to stop ends the search with the best that is known."""
-    recipe, most, mode, overrides, limit = payload
+    recipe, most, mode, overrides, limit, prefer = payload
 
     def told(state: Progress) -> None:
         best = "" if state.best is None else f"; {swaps_text(state.best.swaps)} fits"
@@ -106,7 +109,8 @@ def fix(payload: tuple[Recipe, int, str, Overrides, int], reporter: Reporter) ->
         if not reporter.stopped():
             reporter.progress(state.tried, state.planned, text)
 
-    return search(recipe, most, Mode(mode), overrides, worker_count(), limit, told, reporter.stopped)
+    asked = (recipe, most, Mode(mode), overrides, worker_count(), limit)
+    return search(*asked, told, reporter.stopped, Prefer(prefer))
 
 
 @dataclass(slots=True)
@@ -179,6 +183,7 @@ def report(order: ReportOrder, reporter: Reporter) -> bytes:
         document = Document(order.path, source)
     result = EstimateJob(0, document, order.state).run().estimate
     reporter.check()
+    assert document.source.version is not None, "a file without a program has no report"
     recipe, timeline = document.recipe, result.timeline
     subject = ReportSubject(
         order.path.name,

@@ -43,6 +43,7 @@ class ProblemsView(TableView):
     description = "Gravest first; moving to a row shows its place in the other views."
     filter_tip = "By place, kind or text"
     is_tree = True
+    needs_program = False
 
     def __init__(self, bridge: SessionSignals, parent: QWidget | None = None) -> None:
         super().__init__(bridge, parent)

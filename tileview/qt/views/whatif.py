@@ -1,30 +1,34 @@
-"""What if: another budget, another reserve."""
+"""What if: another budget, another reserve, other memory to place in."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Slot
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer
 from PySide6.QtGui import QAction, QPalette
-from PySide6.QtWidgets import QComboBox, QGridLayout, QLabel, QPushButton, QSlider, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QLabel, QPushButton, QSlider, QVBoxLayout, QWidget
 
-from tileview.core.placement.ranges import Preset, presets
+from tileview.analysis.fusions import fusion_facts
+from tileview.core.fusion.words import verdict_sentence
 from tileview.model.config import PLANNED_BYTES
 from tileview.model.recipe import Overrides
 from tileview.model.sizes import exact_text, kib_text
 from tileview.model.timeline import Peak, Timeline
+from tileview.present.fusion_rows import FUSION_TIP, sentence_case
 from tileview.present.override_limits import NEVER_EXPORTED, limits, not_modelled, sentences
 from tileview.present.tables import outcome
-from tileview.qt.base.text import safe_tip
+from tileview.qt.base.text import plain_tip
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import Line, TextPart
 from tileview.qt.views.base import View, allow
+from tileview.qt.views.memory_choice import MemoryChoice
 from tileview.qt.widgets.byte_box import ByteBox
 from tileview.qt.widgets.elided import WrappedLabel
 from tileview.qt.widgets.flow import FlowLayout
 from tileview.qt.widgets.scrolled import Scrolled
 
+_RESET = "Budget and reserve as the file has them, with fusions"
 _PICTURE_WIDTH = 560
 """Pixels that a picture of the view is wide at least."""
 _SETTLE_MS = 150
@@ -45,11 +49,6 @@ class WhatIfView(View):
         super().__init__(bridge, parent)
         self.budget_box, self.budget_slider, self.budget_kib = self._row("Budget in bytes")
         self.reserve_box, self.reserve_slider, self.reserve_kib = self._row("Reserve in bytes")
-        self.ranges_box = QComboBox()
-        self.ranges_box.setAccessibleName("Memory that placement is looked at in")
-        self.ranges_box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.ranges_box.activated.connect(self._ranges_chosen)
-        bridge.placement_changed.connect(self._show_ranges)
         self.typed = self._label()
         self.typed.setVisible(False)
         self.verdict = self._label()
@@ -60,7 +59,13 @@ class WhatIfView(View):
         self.smallest_button = self._button(
             "Set the s&mallest budget that fits", "Total peak + reserve as the budget", self.set_smallest
         )
-        self.reset_button = self._button("Rese&t", "Budget and reserve as the file has them", self.reset)
+        self.reset_button = self._button("Rese&t", _RESET, self.reset)
+        self.fusion_box = QCheckBox("Look for f&usions")
+        self.fusion_box.setToolTip(plain_tip(FUSION_TIP))
+        self.fusion_box.setAccessibleDescription(FUSION_TIP)
+        self.fusion_box.clicked.connect(self._fusion_clicked)
+        self.fusion = self._label()
+        self.memory = MemoryChoice(bridge, self)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(_SETTLE_MS)
@@ -110,10 +115,6 @@ class WhatIfView(View):
             grid.addWidget(box, line, 1)
             grid.addWidget(slider, line, 2)
             grid.addWidget(kib, line, 3)
-        label = QLabel("&Memory")
-        label.setBuddy(self.ranges_box)
-        grid.addWidget(label, len(rows), 0)
-        grid.addWidget(self.ranges_box, len(rows), 1, 1, 3)
         grid.setColumnStretch(2, 1)
         buttons = FlowLayout(spacing=4)
         buttons.addWidget(self.smallest_button)
@@ -121,14 +122,17 @@ class WhatIfView(View):
         area = Scrolled(self)
         for widget in (self.budget_box, self.budget_slider, self.reserve_box, self.reserve_slider):
             area.follow(widget)
-        area.follow(self.smallest_button, self.reset_button)
+        area.follow(self.fusion_box, self.smallest_button, self.reset_button, *self.memory.widgets())
         column = area.column
         column.setContentsMargins(4, 4, 4, 4)
         column.addLayout(grid)
         column.addWidget(self.typed)
+        column.addWidget(self.fusion_box)
+        column.addWidget(self.fusion)
         column.addWidget(self.verdict)
         column.addWidget(self.text)
         column.addLayout(buttons)
+        column.addWidget(self.memory)
         column.addWidget(self.hint)
         column.addWidget(self.notes)
         column.addStretch(1)
@@ -168,43 +172,26 @@ class WhatIfView(View):
         here = configured is not None
         for widget in (self.budget_box, self.budget_slider, self.reserve_box, self.reserve_slider):
             widget.setEnabled(here)
-        is_changed = overrides != Overrides(fusion=overrides.fusion)
-        reason = "" if is_changed else "Budget and reserve are the file's already"
-        allow(self.reset_button, "Budget and reserve as the file has them", reason if here else "Nothing open")
+        reason = "" if overrides != Overrides() else "Everything is as in the file already"
+        allow(self.reset_button, _RESET, reason if here else "Nothing open")
+        self.fusion_box.setEnabled(self.session.file_recipe is not None)
+        self.fusion_box.setChecked(overrides.fusion)
+        facts = None if self.session.estimate is None or not here else fusion_facts(self.session.estimate)
+        self.fusion.setText("" if facts is None else f"{sentence_case(facts.text)}.")
+        self.fusion.setVisible(facts is not None)
         timeline = self.session.timeline if here else None
         if configured is not None and not self._timer.isActive():
             budget = configured[0] if overrides.budget_bytes is None else overrides.budget_bytes
             reserve = configured[1] if overrides.reserve_bytes is None else overrides.reserve_bytes
             self._show(budget, reserve)
         self.text.setText("\n".join(sentences(timeline, overrides, self._other_peak())) if here else "Nothing open")
-        reason = "Nothing open" if not here else "There is no estimate"
+        reason = "There is no estimate" if here else "Nothing open"
         if timeline is not None:
             found = limits(timeline, self._other_peak())
             reason = found.obstacle or ("" if isinstance(found.smallest_budget, int) else "The peak is not known")
         allow(self.smallest_button, "Total peak + reserve as the budget", reason)
-        self._show_ranges()
         self._show_verdict(timeline)
         self.notes.setText("\n".join(not_modelled(timeline)))
-
-    def _presets(self) -> tuple[Preset, ...]:
-        """The memories that placement can be looked at in: of a recipe with its reserve."""
-        configured = self.configured()
-        return () if configured is None or self.session.file_recipe is None else presets(self.reserve_box.value())
-
-    @Slot()
-    def _show_ranges(self) -> None:
-        found = self._presets()
-        names = [preset.title for preset in found]
-        if names != [self.ranges_box.itemText(place) for place in range(self.ranges_box.count())]:
-            self.ranges_box.clear()
-            self.ranges_box.addItems(names)
-        current = next((place for place, one in enumerate(found) if one.name == self.session.ranges.name), -1)
-        self.ranges_box.setCurrentIndex(current)
-        tip = found[current].origin if current >= 0 else "Ranges of its own"
-        allow(self.ranges_box, safe_tip(tip), "" if found else "Only the requests of a recipe can be placed")
-
-    def _ranges_chosen(self, place: int) -> None:
-        self.session.set_ranges(self._presets()[place])
 
     def _show_verdict(self, timeline: Timeline | None) -> None:
         verdict = self.session.verdict if timeline is not None else None
@@ -212,7 +199,7 @@ class WhatIfView(View):
             self.verdict.setText("")
             return
         sign, _, tone = outcome(verdict.fits)
-        self.verdict.setText(f"{sign} {verdict.words.capitalize()}: {verdict.text}")
+        self.verdict.setText(f"{sign} {verdict_sentence(verdict)}")
         palette = self.verdict.palette()
         palette.setColor(self.verdict.foregroundRole(), self.bridge.theme.color(tone))
         self.verdict.setPalette(palette)
@@ -264,7 +251,7 @@ class WhatIfView(View):
         self.reserve_kib.setText(kib_text(self.reserve_box.value()))
 
     def apply(self) -> None:
-        """Make what the boxes show the what-if values; the configuration's own count as none."""
+        """Make what the boxes show the what-if values in force; the configuration's own count as none."""
         self._timer.stop()
         configured = self.configured()
         if configured is None:
@@ -282,6 +269,10 @@ class WhatIfView(View):
         """Peaks of the recipe's program that does not stand, fused or composed: with another budget it may."""
         made = self.session.estimate
         return None if made is None else made.other_peak
+
+    def _fusion_clicked(self, on: bool) -> None:
+        self._timer.stop()
+        self.session.set_fusion(on)
 
     def set_smallest(self) -> None:
         """Take the smallest budget that fits."""
@@ -307,10 +298,13 @@ class WhatIfView(View):
         token = "muted" if verdict is None else outcome(verdict.fits)[2]
         values = ((name, box.value()) for name, box in (("Budget", self.budget_box), ("Reserve", self.reserve_box)))
         lines = [Line(f"{name} {exact_text(value)} ({kib_text(value)})") for name, value in values]
-        lines += [Line(self.verdict.text(), token), *map(Line, self.text.text().splitlines())]
+        lines += [Line(self.fusion.text()), Line(self.verdict.text(), token), *map(Line, self.text.text().splitlines())]
+        if not self.memory.isHidden():
+            lines += [Line(self.memory.box.currentText()), Line(self.memory.result.text())]
         lines += [Line(text, "muted") for text in (self.hint.text(), *self.notes.text().splitlines())]
         shown = [line for line in lines if line.text]
         return (TextPart(shown, max(self.width(), _PICTURE_WIDTH), self.font(), self.bridge.theme),)
 
     def shut_down(self) -> None:
         self._timer.stop()
+        self.memory.shut_down()
