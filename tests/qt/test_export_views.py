@@ -326,12 +326,12 @@ def test_the_dialog_offers_what_a_view_can_be(opened, monkeypatch):
 def test_a_view_behind_others_comes_forward_and_is_up_to_date(opened, monkeypatch, tmp_path):
     docks = opened.window.docks
     docks.show_view("operations")
-    opened.qtbot.waitUntil(lambda: docks.views["problems"].visibleRegion().isEmpty())
+    opened.qtbot.waitUntil(lambda: not docks.views["problems"].is_in_sight)
     target = tmp_path / "problems.csv"
     dialog, _ = ask(opened, monkeypatch, (str(target), "Tables (*.csv)"), "problems")
     dialog.accept()
     opened.qtbot.waitUntil(target.exists)
-    assert not docks.views["problems"].visibleRegion().isEmpty()
+    assert docks.views["problems"].is_in_sight
     assert "over" in target.read_text(encoding="utf-8")
 
 

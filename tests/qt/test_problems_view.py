@@ -23,7 +23,7 @@ def shown(qtbot) -> Stage:
 
 def in_front(driver, name: str) -> bool:
     """Whether a view is the one of its tabs that is seen."""
-    return not driver.window.docks.views[name].visibleRegion().isEmpty()
+    return driver.window.docks.views[name].is_in_sight
 
 
 def test_the_rejected_sample(shown: Stage) -> None:
