@@ -379,13 +379,10 @@ def test_every_menu_of_a_view_offers_its_export(opened, monkeypatch):
     asked = []
     monkeypatch.setattr(opened.window.commands, "run", lambda *words: asked.append(words))
     for name, view in views_of(opened).items():
-        menus = [view.menu_actions()]
-        menus += [tree.menu_actions() for tree in (getattr(view, "tree", None),) if tree is not None]
-        for menu in menus:
-            found = [action for action in menu if action.text() == "&Export this view…"]
-            assert len(found) == 1, name
-            found[0].trigger()
-            assert asked[-1] == ("export_view", name)
+        found = [action for action in view.menu_actions() if action.text() == "&Export this view…"]
+        assert len(found) == 1, name
+        found[0].trigger()
+        assert asked[-1] == ("export_view", name)
 
 
 def test_a_white_page_keeps_its_drawing_sharp(opened):

@@ -66,7 +66,7 @@ def _limits(timeline: Timeline, peak: Peak) -> Limits:
 
 
 def sentences(timeline: Timeline | None, overrides: Overrides, other: Peak | None = None) -> list[str]:
-    """What the pane says: the smallest budget, the largest reserve, obstacles, and what is in force.
+    """What the pane says: the smallest budget, the largest reserve, obstacles, and what applies.
 
     ``other`` as in :func:`limits`.
     """
