@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QBrush, QColor, QFont, QKeyEvent, QMouseEvent, QPainter, QPen, QPolygonF
+from PySide6.QtGui import QBrush, QColor, QKeyEvent, QMouseEvent, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
 from tileview.analysis.address_map import AddressMap, Attempt
@@ -24,6 +24,7 @@ from tileview.present.address_map import (
     hole_words,
     live_bytes,
     parts_of_ranges,
+    span_text,
 )
 from tileview.present.colours import ink_on, parse_rgb
 from tileview.qt.base.theme import Theme
@@ -182,8 +183,8 @@ class AddressPlot(Plot):
         value = self.value(place)
         for span in closed_spans(self.map):
             if span[0] <= value.y() < span[1]:
-                return f"closed: {closed_name(span)}, {span[0]:#x} to {span[1]:#x}, {span[1] - span[0]:,} B"
-        return f"free at {int(value.y()):#x}"
+                return f"closed: {closed_name(span)}, {span_text(span)}"
+        return f"free at 0x{int(value.y()):X}"
 
     # -- mouse and keys -------------------------------------------------------------------------------------------
 
@@ -279,13 +280,8 @@ class AddressPlot(Plot):
             return
         count = 2 if box.height() >= 2 * height + 4 else 1
         text = QRectF(box.left() + 8, box.center().y() - count * height / 2, box.width() - 16, height)
-        bold = QFont(painter.font())
-        bold.setBold(True)
         for line in lines[:count]:
-            painter.save()
-            painter.setFont(bold if line is lines[0] else painter.font())
             self._write(painter, text, line, "text")
-            painter.restore()
             text.translate(0, height)
 
     def _draw_boundary(self, painter: QPainter, area: QRectF, tile: AddressMap) -> None:
@@ -296,7 +292,7 @@ class AddressPlot(Plot):
         painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
         height = self.fontMetrics().height()
         if not self.narrow and area.height() > 16 * height:
-            text = f"region boundary {tile.memory.boundary:#x}"
+            text = f"region boundary 0x{tile.memory.boundary:X}"
             box = QRectF(area.left() + 4, y + 1, self.fontMetrics().horizontalAdvance(text) + 6, height)
             draw_label(painter, box, text, self.theme.color("text"), self.theme.color("background", 200))
 
@@ -404,7 +400,7 @@ class AddressPlot(Plot):
         if attempt.failed is not None and attempt.hole is not None:
             low = self.pixel(0, attempt.hole[0]).y()
             high = self.pixel(0, attempt.hole[0] + tile.entries[attempt.failed].bytes).y()
-            taken.append(QRectF(x, min(high, low - 3 * height), 200, max(low - high, 3 * height)))
+            taken.append(QRectF(x, max(high, 1), self.width(), max(low - high, 3 * height)))
         for name, span in parts_of_ranges(tile):
             box = self._band(area, span)
             if box.height() < 3:
