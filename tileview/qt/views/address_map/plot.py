@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QKeyEvent, QMouseEvent, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
@@ -32,6 +33,8 @@ from tileview.qt.plot.base import Drag, KeyCommand, Plot
 from tileview.qt.plot.labels import draw_label
 from tileview.qt.plot.zoom import Zoom
 from tileview.qt.views.address_map.boxes import AddressAxis, Boxes, EventAxis, ground_of
+
+Floats = npt.NDArray[np.float64]
 
 _SLACK: Final = 4
 """Pixels that the mouse may move between press and release of a click."""
@@ -162,6 +165,18 @@ class AddressPlot(Plot):
         low = self.pixel(begin, float(attempt.starts[entry]))
         high = self.pixel(end, float(attempt.ends[entry]))
         return QRectF(low, high).normalized()
+
+    def _across(self, columns: Floats) -> Floats:
+        """Pixels of many columns at once, inside the plot."""
+        area, (left, right) = self.area(), self.box.viewRange()[0]
+        places = area.left() + (columns - left) * (area.width() / (right - left))
+        return np.clip(places, area.left(), area.right())
+
+    def _upward(self, addresses: Floats) -> Floats:
+        """Pixels of many addresses at once, inside the plot."""
+        area, (low, high) = self.area(), self.box.viewRange()[1]
+        places = area.bottom() - (addresses - low) * (area.height() / (high - low))
+        return np.clip(places, area.top(), area.bottom())
 
     def entry_at(self, place: QPointF) -> int | None:
         """The entry at a place of the widget."""
@@ -304,23 +319,27 @@ class AddressPlot(Plot):
             if box.height() >= height - 2:
                 text = f"{closed_name(span)}: {span[1] - span[0]:,} B"
                 self._write(painter, box.adjusted(6, 0, -6, 0), text, "muted")
-        if not self.narrow:
-            for start, end in self._free:
-                box = self._band(area, (start, end))
-                is_hole = self.attempt is not None and self.attempt.hole == (start, end)
-                if box.height() >= height - 2 and not is_hole:
-                    text = f"free for the whole run: {end - start:,} B"
-                    self._write(painter, box.adjusted(6, 0, -6, 0), text, "muted", right=True)
-        colouring = self._colouring
-        if colouring is None:
+        (low, high), per_pixel = self.box.viewRange()[1], max(area.height(), 1.0)
+        least = (height - 2) * (high - low) / per_pixel
+        hole = None if self.attempt is None else self.attempt.hole
+        for span in self._free if not self.narrow else ():
+            if span[1] - span[0] < least or span == hole:
+                continue
+            box = self._band(area, span)
+            if box.height() >= height - 2:
+                text = f"free for the whole run: {span[1] - span[0]:,} B"
+                self._write(painter, box.adjusted(6, 0, -6, 0), text, "muted", right=True)
+        self._draw_entry_names(painter, tile, height)
+
+    def _draw_entry_names(self, painter: QPainter, tile: AddressMap, height: int) -> None:
+        colouring, attempt = self._colouring, self.attempt
+        if colouring is None or attempt is None:
             return
-        for entry in range(len(tile.entries)):
-            place = self.box_of(entry)
-            if place is None:
-                continue
-            box = place.intersected(area)
-            if box.width() < 5 * height or box.height() < height - 1:
-                continue
+        x = self._across(self._columns.astype(np.float64))
+        tops, bottoms = self._upward(attempt.ends.astype(np.float64)), self._upward(attempt.starts.astype(np.float64))
+        wide = (x[:, 1] - x[:, 0] >= 5 * height) & (bottoms - tops >= height - 1) & (attempt.starts >= 0)
+        for entry in np.flatnonzero(wide).tolist():
+            box = QRectF(QPointF(x[entry, 0], tops[entry]), QPointF(x[entry, 1], bottoms[entry]))
             ground = ground_of(self.theme, colouring.groups[int(colouring.of[entry])])
             painter.setPen(QColor(*ink_on(parse_rgb(ground.name()))))
             text = f"{tile.entries[entry].name}, {tile.entries[entry].bytes:,} B"
@@ -424,13 +443,9 @@ class AddressPlot(Plot):
         strip = QRectF(area.left(), self.height() - _STRIP - 2, area.width(), _STRIP)
         open_, peak = tile.memory.bytes, int(self._live.max(initial=0))
         most = max(open_, peak, 1) * 1.08
-        left, right = (int(edge) for edge in self.box.viewRange()[0])
-        outline = QPolygonF()
-        for column in range(max(left, 0), min(right + 1, len(self._live))):
-            y = strip.bottom() - strip.height() * int(self._live[column]) / most
-            for edge in (column, column + 1):
-                x = min(max(self.pixel(edge).x(), area.left()), area.right())
-                outline.append(QPointF(x, y))
+        x = self._across(np.repeat(np.arange(len(self._live) + 1, dtype=np.float64), 2)[1:-1])
+        y = strip.bottom() - np.repeat(self._live, 2) * (strip.height() / most)
+        outline = QPolygonF([QPointF(*place) for place in zip(x.tolist(), y.tolist(), strict=True)])
         if outline.isEmpty():
             return
         outline.append(QPointF(outline.last().x(), strip.bottom()))
@@ -438,15 +453,15 @@ class AddressPlot(Plot):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QBrush(self.theme.color("border")))
         painter.drawPolygon(outline)
-        y = strip.bottom() - strip.height() * open_ / most
+        line_y = strip.bottom() - strip.height() * open_ / most
         painter.setPen(QPen(self.theme.color("over" if peak > open_ else "text"), 1, Qt.PenStyle.DashLine))
-        painter.drawLine(QPointF(strip.left(), y), QPointF(strip.right(), y))
+        painter.drawLine(QPointF(strip.left(), line_y), QPointF(strip.right(), line_y))
         if self.narrow:
             return
         gutter = QRectF(0, strip.center().y() - height, strip.left() - 4, height)
         self._write(painter, gutter, "bytes", "muted", right=True)
         self._write(painter, gutter.translated(0, height), "live", "muted", right=True)
-        text = QRectF(strip.right() + 4, y - height / 2, self.width() - strip.right() - 5, height)
+        text = QRectF(strip.right() + 4, line_y - height / 2, self.width() - strip.right() - 5, height)
         text.moveTop(min(text.top(), self.height() - 3 * height))
         for line, token in ((f"open {open_:,} B", "text"), ("most live", "muted"), (f"{peak:,} B", "muted")):
             self._write(painter, text, line, token)
