@@ -158,6 +158,8 @@ def show_view(qtbot):
         view.show()
         qtbot.waitExposed(view)
         made.append((view, bridge))
+        if hasattr(view, "is_busy"):
+            qtbot.waitUntil(lambda: not view.is_busy(), timeout=20_000)
         return view
 
     yield show

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from tests.helpers.golden_recipes import golden_recipe
 from tileview.analysis.placement import OUTCOMES, place_program, program_requests
 from tileview.analysis.placement_words import State
 from tileview.core.placement.ranges import Preset, from_parts
+from tileview.present.rasters import Metric
 
 
 @pytest.fixture
@@ -94,3 +96,81 @@ def test_alternatives_of_the_selected_operation_are_placed(placer, vit3):
     )  # fmt: skip
     known = next(key for key in fits() if session.is_placed_known(*key) and not session.results[key].in_force)
     assert session.placed_of(*known).placed
+
+
+# -- the tiles ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def unfused(placer, samples):
+    """The larger sample without the compiler's fusions, with alternative 3 of operation 21, placed: its sum is the same
+    and 808 of 1,472 tiles are not placed."""
+    placer.open(samples / "so400m.recipe.json")
+    placer.session.set_fusion(False)
+    placer.session.swap(21, 3)
+    placer.settle()
+    placer.wait_placed()
+    return placer
+
+
+def test_the_tile_map_shows_which_tiles_are_placed(unfused):
+    tiles = unfused.window.docks.show_view("tiles")
+    tiles.controls.metric_box.setCurrentIndex(tiles.controls.metric_box.findData(Metric.PLACEMENT))
+    assert tiles.shown_metric is Metric.PLACEMENT
+    assert np.bincount(tiles.field.values, minlength=5).tolist() == [664, 0, 0, 808, 0]
+    assert tiles.line.full_text == "Captured 498,872 B: of 1,472 tiles 664 placed by order 1, 808 not placed"
+    assert tiles.legend.texts[:2] == ("placed by order 1: 664", "not placed: 808")
+    assert not tiles.controls.scale_box.isVisible()
+    failing = unfused.session.placed.failing.tile
+    assert "not placed" in tiles.tip(failing)
+    assert ",not placed" in tiles.table_maker()().splitlines()[1 + failing]
+    words = unfused.session.placement_words()
+    assert words.more == "53,248 B more would do, four elements of code or table less."
+    tiles.set_metric(Metric.TOTAL)
+    assert tiles.controls.scale_box.isVisible()
+
+
+# -- the memory that is looked at ------------------------------------------------------------------------------------
+
+
+def test_what_if_says_what_more_memory_would_do(unfused):
+    memory = unfused.window.docks.show_view("whatif").memory
+    assert memory.box.currentText() == "Captured 498,872 B"
+    assert "a real compile of a 27-layer model" in memory.origin.text()
+    assert "808 of 1,472 tiles cannot be placed" in memory.result.text()
+    assert memory.result.text().endswith("Placed with 53,248 B more, four elements of code or table less.")
+    memory.box.setCurrentIndex(0)
+    memory.box.activated.emit(0)
+    unfused.wait_placed()
+    assert unfused.session.placed.preset.name == "planner"
+    assert memory.result.text() == "All 1,472 tiles placed."
+
+
+def test_parts_typed_ranges_and_a_dump_name_other_memory_kept_with_the_file(placer, vit3, samples):
+    placer.open(vit3)
+    memory = placer.window.docks.show_view("whatif").memory
+    texts = [memory.box.itemText(index) for index in range(memory.box.count())]
+    memory.box.activated.emit(texts.index("Descriptors and elements"))
+    memory.descriptors.setValue(6_160)
+    memory.elements.setValue(8)
+    # as the capture of 482,496 B: window, [368,368, 376,832), [507,904, 949,168)
+    assert placer.session.ranges.ranges == ((327_680, 360_448), (368_368, 376_832), (507_904, 949_168))
+    memory.box.activated.emit(texts.index("Typed ranges"))
+    memory.typed.setText("0x78000-949169")
+    memory.typed.editingFinished.emit()
+    assert "ends above 949,168" in memory.complaint.text()
+    memory.typed.setText("0x78000-949168")
+    memory.typed.editingFinished.emit()
+    assert memory.complaint.text() == ""
+    assert placer.session.ranges.ranges == ((491_520, 949_168),)
+    memory.take_dump(samples / "tile-0-5ff8df1f4e7afe02.json")
+    placer.qtbot.waitUntil(lambda: "tile-0" in placer.session.ranges.title, timeout=20_000)
+    chosen = placer.session.ranges
+    memory.take_dump(vit3)
+    placer.qtbot.waitUntil(lambda: "states no ranges" in memory.complaint.text(), timeout=20_000)
+    assert placer.session.ranges == chosen
+    placer.wait_placed()
+    placer.open(samples / "pair-8tiles.recipe.json")
+    assert placer.session.ranges.name == "captured-498872"
+    placer.open(vit3)
+    assert placer.session.ranges == chosen

@@ -76,7 +76,7 @@ def test_the_smallest_budget_is_set_to_the_byte(qtbot) -> None:
     assert verdict is not None
     assert verdict.fits
     assert verdict.short_bytes == 0
-    assert "What-if values are in force." in shown.view.text.text()
+    assert "What-if values apply." in shown.view.text.text()
 
 
 def test_where_no_budget_helps_the_button_is_off(shown: Stage) -> None:

@@ -5,10 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from tileview.analysis.placement import FailingTile, PlacedTiles, PlacementSteps
-from tileview.core.placement.outcome import Answer, Totals
+from tileview.analysis.placement import (
+    FailingTile,
+    PlacedTiles,
+    PlacementSteps,
+    PlacementUnknownError,
+    place_steps,
+)
+from tileview.core.placement.outcome import Answer, Ended, Totals
 from tileview.core.placement.proofs import Proofs
 from tileview.core.placement.ranges import elements_of
+from tileview.model.recipe import Overrides, Recipe
 from tileview.model.sizes import exact_text, kib_text
 from tileview.model.timeline import Verdict
 
@@ -50,10 +57,27 @@ class StepWords:
     sentences: tuple[str, ...]
     more: str
 
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """All of it: title and steps in one line, then the sentences."""
+        steps = " → ".join(f"{step.label}: {step.text}" for step in self.steps)
+        return (f"{self.title}. {steps}", *self.sentences, *([self.more] if self.more else []))
+
 
 CAPTURED_LABEL = "Captured 498,872 B"
 NO_REQUESTS = "a timeline lists bytes, not requests: its recipe can be placed"
 """Why nothing is known of a timeline's placement."""
+
+
+def recipe_steps(
+    verdict: Verdict, recipe: Recipe, overrides: Overrides, ended: Ended | None = None
+) -> tuple[StepWords, PlacementSteps | None]:
+    """Place a recipe in the memories that its verdict speaks of; None with the reason where that is not known."""
+    try:
+        steps = place_steps(recipe, overrides, enlarge=bool(verdict.fits), ended=ended)
+    except PlacementUnknownError as error:
+        return step_words(verdict, None, str(error)), None
+    return step_words(verdict, steps), steps
 
 
 def step_words(

@@ -168,7 +168,7 @@ def program_text(name: str, placement: ProgramPlacement) -> str:
     lines = [
         f"{clean(name)}: {totals.answer.value.upper()}",
         f"  {preset_.title}: {_ranges_text(preset_.ranges)}, {exact_text(preset_.bytes)}",
-        f"  {totals_text(totals)}; {len(placement.requests.classes):,} classes of equal tiles, "
+        f"  {totals_text(totals)}; {len(placement.requests.classes):,} classes of identical tiles, "
         f"{placement.requests.count:,} requests, {placement.requests.events:,} events, without the compiler's fusions",
     ]
     rows = [(what, f"{count:,}") for what, count in _counts(placement) if count]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from tileview.core.cycles.prices import Price, ProgramCycles
 from tileview.core.fusion.stand import Fusion, M, Reason, stand, unfused
 from tileview.core.fusion.words import fusion_sentence, with_fusions
 from tileview.core.lowering.replanner import Replanner
-from tileview.core.memory.assemble import Judged
+from tileview.core.memory.assemble import Judged, OwnPeak
 from tileview.core.memory.measurement import measure, measure_peaks
 from tileview.core.memory.verdict import cut_note
 from tileview.errors import GraphError, PlanError
@@ -135,6 +135,7 @@ class Outcome:
     ``error``).
 
     ``fusion`` says which program that is.
+    ``own_peaks``: operation → the fullest of its own steps.
     """
 
     peak: Peak | None
@@ -142,6 +143,7 @@ class Outcome:
     verdict: Verdict
     price: Price | None = None
     fusion: Reason | None = None
+    own_peaks: Mapping[int, OwnPeak] = field(default_factory=dict)
 
 
 def judge(recipe: Recipe, overrides: Overrides | None = None, replanner: Replanner | None = None) -> Outcome:
@@ -161,7 +163,7 @@ def judge(recipe: Recipe, overrides: Overrides | None = None, replanner: Replann
 
     fusion, fused = _stand(composed, config, overrides, measured)
     judged = fused if fused is not None and fusion.stands else measured(composed)
-    return Outcome(judged.peak, None, judged.verdict, fusion.cycles.price, fusion.reason)
+    return Outcome(judged.peak, None, judged.verdict, fusion.cycles.price, fusion.reason, judged.own_peaks)
 
 
 def standing_program(recipe: Recipe, overrides: Overrides | None = None, replanner: Replanner | None = None) -> Program:

@@ -123,7 +123,6 @@ class ProfileTile:
     shard_ends: SpanArray
 
     def shards(self, entry: int) -> tuple[int, ...]:
-        """The shards that share an entry."""
         start = int(self.shard_ends[entry - 1]) if entry else 0
         return tuple(self.shard_numbers[start : int(self.shard_ends[entry])].tolist())
 

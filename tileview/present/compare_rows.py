@@ -24,6 +24,16 @@ from tileview.analysis.loads import (
     total_peak_place,
 )
 from tileview.analysis.words import counted, layout_differences, layout_words, precision_words, step_place
+from tileview.core.cycles.prices import Price
+from tileview.core.cycles.words import (
+    cycles_between,
+    describe_cycles,
+    exact_cycles,
+    percent_between,
+    short_change,
+    short_cycles,
+)
+from tileview.core.fusion.words import verdict_words
 from tileview.model.recipe import Recipe
 from tileview.model.sizes import U64_MAX, Size, Unavailable, exact_text, kib_text, percent_text
 from tileview.model.tensor import Format
@@ -84,7 +94,7 @@ def _summary(states: Sequence[CompareState]) -> list[CompareRow]:
             "Verdict",
             tuple(
                 CompareEntry(
-                    f"{outcome(state.verdict.fits)[0]} {state.verdict.words}",
+                    f"{outcome(state.verdict.fits)[0]} {verdict_words(state.verdict)}",
                     tip=state.verdict.text,
                     tone=outcome(state.verdict.fits)[2],
                 )
@@ -111,6 +121,7 @@ def _summary(states: Sequence[CompareState]) -> list[CompareRow]:
         ),
     )
     rows.extend(CompareRow(Section.SUMMARY, label, _sized(sizes), tip) for label, sizes, tip in figures)
+    rows.extend(_cycle_rows(states))
     places = [None if timeline is None else total_peak_place(timeline) for timeline in timelines]
     rows.append(
         CompareRow(
@@ -120,6 +131,36 @@ def _summary(states: Sequence[CompareState]) -> list[CompareRow]:
         )
     )
     rows.append(CompareRow(Section.SUMMARY, "Program", tuple(_program(timeline) for timeline in timelines)))
+    return rows
+
+
+def _cycle_rows(states: Sequence[CompareState]) -> list[CompareRow]:
+    """The planner's price of each program that stands; none where no state has one."""
+    prices = [state.price for state in states]
+    if not any(prices):
+        return []
+    rows = []
+    for label, figures, tip in (
+        ("Planner's cycles", [None if price is None else price.cycles for price in prices], PLANNERS),
+        ("Of them exchange", [None if price is None else price.exchange for price in prices], PLANNERS),
+    ):
+        entries: list[CompareEntry | None] = []
+        for position, cycles in enumerate(figures):
+            if cycles is None:
+                entries.append(None)
+                continue
+            change = cycles_between(figures[0], cycles) if position else None
+            percent = percent_between(figures[0], cycles)
+            text, exact = short_cycles(cycles), exact_cycles(cycles)
+            tone = Tone.UNAVAILABLE if isinstance(cycles, Unavailable) else Tone.TEXT
+            if change == 0:
+                text, tone = f"{text}  (same)", Tone.MUTED
+            elif change is not None:
+                text = f"{text}  ({short_change(change)}{percent.replace(' (', ', ').replace(')', '')})"
+                exact = f"{exact}  ({describe_cycles(change)})"
+                tone = (Tone.OVER if change > 0 else Tone.OK) if percent else Tone.TEXT
+            entries.append(CompareEntry(text, cycles, tip=exact, tone=tone))
+        rows.append(CompareRow(Section.SUMMARY, label, tuple(entries), tip))
     return rows
 
 
@@ -292,6 +333,7 @@ def _unmatched_values(states: Sequence[CompareState]) -> list[CompareRow]:
     return rows
 
 
+PLANNERS = "The planner's own estimate of the program that stands, no measurement: compare differences"
 MOST_STATES = 4
 MISSING = "–"
 """What a state shows where it has not what another has."""
@@ -307,6 +349,7 @@ class CompareState:
     recipe: Recipe | None
     source: str = ""
     """The file, for the tip."""
+    price: Price | None = None
 
 
 class Section(StrEnum):
@@ -474,6 +517,9 @@ class CompareSpec(TableSpec[CompareRow]):
         """Take the states' names as titles."""
         titles = [*names[:MOST_STATES], *[""] * (MOST_STATES - len(names))]
         self.columns = (Column("What"), *(Column(title, True, title) for title in titles))
+
+    def is_head(self, row: CompareRow) -> bool:
+        return row.is_head
 
     def is_right(self, row: CompareRow, column: int) -> bool:
         return column > 0 and row.section not in _WORDY

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tileview.model.sizes import exact_text, kib_text
+from tileview.model.sizes import exact_text
 
 UNIT_BYTES = {"GiB": 1 << 30, "MiB": 1 << 20, "KiB": 1 << 10, "B": 1}
 """Units of sizes, the largest first."""
@@ -53,11 +53,22 @@ def byte_ticks(low: int, high: int, most: int = 8) -> tuple[Tick, ...]:
     )
 
 
-def scale_text(size: int, low: int, high: int) -> str:
-    """A figure at the end of a scale from ``low`` to ``high``, in the unit of its ticks: exact bytes below 1 KiB."""
-    if high - low >= 1024:
-        return kib_text(size)
-    return exact_text(size) if size >= 0 else f"−{exact_text(-size)}"
+def cycle_ticks(low: int, high: int, most: int = 8) -> tuple[Tick, ...]:
+    """Ticks at round numbers of planner's cycles in ``low`` … ``high``: in millions where all of them are round."""
+    if high <= low:
+        return (Tick(low, f"{low:,}"),)
+    spacing = step_spacing(high - low, most)
+    first = max(-(-low // spacing), 0)
+    return tuple(
+        Tick(index * spacing, _millions(index * spacing, spacing)) for index in range(first, high // spacing + 1)
+    )
+
+
+def _millions(cycles: int, spacing: int) -> str:
+    if spacing < 10_000:
+        return f"{cycles:,}"
+    digits = 0 if spacing >= 10**6 else 1 if spacing >= 10**5 else 2
+    return f"{cycles / 10**6:,.{digits}f} M"
 
 
 def _signed(number: int) -> str:

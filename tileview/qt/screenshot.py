@@ -105,7 +105,7 @@ def _settle(application: QApplication, window: MainWindow) -> None:
     """Until no view works on anything and the last paint is done."""
 
     def quiet() -> bool:
-        if not window.bridge.turns.is_done or window.estimates.steps_reader.is_running:
+        if window.session.wants_placing or not window.bridge.turns.is_done or window.estimates.steps_reader.is_running:
             return False
         return not any(bool(getattr(view, "is_busy", _no)()) for view in window.docks.views.values())
 

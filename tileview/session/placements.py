@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from tileview.analysis.placement import Placeability, PlacedTiles, PlacementSteps
-from tileview.core.placement.ranges import CAPTURED, Preset, preset
+from tileview.core.placement.ranges import CAPTURED, Preset, RangeError, checked, preset
 from tileview.session.state import EditState
 
 _KEPT_STATES = 16
@@ -21,6 +21,24 @@ def default_ranges(reserve: int) -> Preset:
     found = preset(CAPTURED, reserve)
     assert found is not None
     return found
+
+
+def preset_to_json(memory: Preset) -> dict[str, object]:
+    """A memory as it is kept between runs."""
+    ranges = [list(span) for span in memory.ranges]
+    return {"name": memory.name, "title": memory.title, "ranges": ranges, "origin": memory.origin}
+
+
+def preset_from_json(kept: Mapping[str, object], reserve: int) -> Preset | None:
+    """The memory that was kept; None where nothing usable was, presets as they are today."""
+    named = preset(str(kept.get("name", "")), reserve)
+    if named is not None:
+        return named
+    try:
+        ranges = checked([(int(start), int(end)) for start, end in kept["ranges"]])  # type: ignore[attr-defined]
+    except (KeyError, TypeError, ValueError, RangeError):
+        return None
+    return Preset("", str(kept.get("title", "")), ranges, str(kept.get("origin", "")))
 
 
 @dataclass(frozen=True, slots=True)

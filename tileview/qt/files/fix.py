@@ -8,6 +8,7 @@ from functools import partial
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import (
     QButtonGroup,
+    QComboBox,
     QDialog,
     QDialogButtonBox,
     QHBoxLayout,
@@ -22,13 +23,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from tileview.analysis.fix import DEFAULT_LIMIT, FixResult, Mode, swaps_text
+from tileview.analysis.fix import DEFAULT_LIMIT, FixResult, Mode, Prefer
 from tileview.analysis.layout_fix import LayoutFix, fix_layouts
 from tileview.analysis.trials import Swap, Trial
 from tileview.analysis.words import layout_words
+from tileview.core.cycles.words import cycles_between, exact_cycles, percent_between, short_change
+from tileview.core.fusion.words import verdict_words
 from tileview.model.recipe import Recipe
 from tileview.model.sizes import Size, Unavailable, exact_text
 from tileview.model.timeline import Timeline
+from tileview.present.compare_rows import PLANNERS
 from tileview.present.plan_words import plan_differences, plan_words
 from tileview.qt.base.text import plain_tip
 from tileview.qt.jobs.process import Reporter
@@ -36,8 +40,7 @@ from tileview.qt.jobs.runner import Job, Runner, failure_of
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.widgets.dialogs import plain_label, show_error
 from tileview.session import edits
-from tileview.session.edits import Edit, Together
-from tileview.session.state import EditState
+from tileview.session.edits import Edit
 
 MOST_SWAPS = 6
 DEFAULT_SWAPS = 3
@@ -71,11 +74,23 @@ def comparison(before: Trial, after: Trial) -> list[tuple[str, str, str, str]]:
         ),
     ]
     lines = [(name, exact_text(now), exact_text(then), difference_text(now, then)) for name, now, then in rows]
+    if before.price is not None and after.price is not None:
+        for name, now, then in (
+            ("Planner's cycles", before.price.cycles, after.price.cycles),
+            ("Of them exchange", before.price.exchange, after.price.exchange),
+        ):
+            lines.append((name, exact_cycles(now), exact_cycles(then), cycles_change(now, then)))
     return [("Verdict", _fits(before), _fits(after), ""), *lines]
 
 
+def cycles_change(before: Size | None, after: Size | None) -> str:
+    """``−4.11 M (−17 %)``; empty where one is not known."""
+    change = cycles_between(before, after)
+    return "" if change is None else f"{short_change(change)}{percent_between(before, after)}"
+
+
 def _fits(trial: Trial) -> str:
-    return trial.verdict.words
+    return verdict_words(trial.verdict)
 
 
 def _short_text(swaps: Iterable[Swap]) -> str:
@@ -89,14 +104,6 @@ def _item(cells: Sequence[str]) -> QTreeWidgetItem:
     for column, cell in enumerate(cells):
         item.setToolTip(column, plain_tip(cell))
     return item
-
-
-def fix_edit(state: EditState, trial: Trial, result: FixResult) -> Together:
-    """A proposal as one step of undo: its swaps, and the homes that were repaired."""
-    parts: list[Edit] = [edits.swap_plan(state, operation, index) for operation, index in trial.swaps]
-    parts += [edits.set_home(state, value, home) for value, home in result.homes.items()]
-    words = swaps_text(trial.swaps) if trial.swaps else f"new homes for {len(result.homes)} inputs"
-    return Together(f"Fix: {words}", tuple(parts))
 
 
 class FixDialog(QDialog):
@@ -153,6 +160,13 @@ class FixDialog(QDialog):
         row.addSpacing(12)
         row.addWidget(label)
         row.addWidget(self._most)
+        self.prefer_box = QComboBox(self._options)
+        self.prefer_box.setAccessibleName("Which of several fixes comes first")
+        self.prefer_box.setToolTip("Which of the fixes with as few swaps comes first")
+        for text, prefer in (("Lowest peak first", Prefer.MEMORY), ("Fewest cycles first", Prefer.CYCLES)):
+            self.prefer_box.addItem(text, prefer.value)
+        row.addSpacing(12)
+        row.addWidget(self.prefer_box)
         row.addStretch(1)
         run = QHBoxLayout()
         self.search_button = QPushButton("&Search", self)
@@ -165,7 +179,12 @@ class FixDialog(QDialog):
         self._text = plain_label("", self)
         self._text.setAccessibleName("Outcome of the search")
         column.addWidget(self._text)
-        self.proposals = self._tree(("Proposal", "Swaps", "Total peak", "Against now"), "Proposals", (62, 10, 16, 16))
+        self.proposals = self._tree(
+            ("Proposal", "Swaps", "Total peak", "Against now", "Planner's cycles"), "Proposals", (48, 8, 14, 14, 22)
+        )
+        header = self.proposals.headerItem()
+        if header is not None:
+            header.setToolTip(4, plain_tip(f"Against now. {PLANNERS}"))
         self.proposals.currentItemChanged.connect(self._show_current)
         self.rows = self._tree(("What", "Now", "Then", "Difference"), "Comparison", (28, 30, 30, 30))
         column.addWidget(self.proposals, 2)
@@ -176,6 +195,10 @@ class FixDialog(QDialog):
         self.apply_button.setEnabled(False)
         self.apply_button.clicked.connect(self.apply)
         buttons.addButton(self.apply_button, QDialogButtonBox.ButtonRole.ActionRole)
+        self.choose_button = QPushButton("&Memory against cycles…", self)
+        self.choose_button.setEnabled(False)
+        self.choose_button.clicked.connect(self._choose)
+        buttons.addButton(self.choose_button, QDialogButtonBox.ButtonRole.ActionRole)
         column.addWidget(buttons)
         metrics = self.fontMetrics()
         self.resize(metrics.averageCharWidth() * 120, metrics.height() * 36)
@@ -210,7 +233,8 @@ class FixDialog(QDialog):
         self._options.setVisible(recipe is not None)
         if recipe is not None:
             mode = Mode.FEWEST if self._modes.checkedId() == 0 else Mode.MARGIN
-            payload = (recipe, self._most.value(), mode.value, session.state.overrides, DEFAULT_LIMIT)
+            prefer = str(self.prefer_box.currentData())
+            payload = (recipe, self._most.value(), mode.value, session.state.overrides, DEFAULT_LIMIT, prefer)
             self._job = Job("fix", payload)
             self._say("Searching …", running=True)
         elif session.timeline is not None:
@@ -224,6 +248,7 @@ class FixDialog(QDialog):
         self.proposals.clear()
         self.rows.clear()
         self.apply_button.setEnabled(False)
+        self.choose_button.setEnabled(False)
         self.search_button.setDefault(True)
 
     def _say(self, text: str, running: bool = False) -> None:
@@ -272,6 +297,7 @@ class FixDialog(QDialog):
             change = "" if total is None or now is None else difference_text(now, total)
             words = _short_text(trial.swaps) or f"new homes for {len(result.homes)} inputs"
             cells = [words, str(len(trial.swaps)), "" if total is None else exact_text(total), change]
+            cells.append(cycles_change(result.before.cycles, trial.cycles))
             item = _item(cells)
             item.setData(0, Qt.ItemDataRole.UserRole, self.proposals.topLevelItemCount())
             self.proposals.addTopLevelItem(item)
@@ -279,6 +305,14 @@ class FixDialog(QDialog):
         if first is not None:
             self.proposals.setCurrentItem(first)
             self._offer()
+        self.choose_button.setEnabled(first is not None and self._is_current())
+
+    @Slot()
+    def _choose(self) -> None:
+        """Show the proposals in the view of memory against cycles."""
+        result = self._result
+        self.accept()
+        self._signals.requested.emit("choose", result)
 
     def _offer(self) -> None:
         """Give the keys to the proposals: the arrows choose, Enter applies."""
@@ -323,6 +357,7 @@ class FixDialog(QDialog):
     def _on_state(self) -> None:
         if (self._result is not None or self._layouts is not None) and not self._is_current():
             self.apply_button.setEnabled(False)
+            self.choose_button.setEnabled(False)
             self._say("The edits changed since this search: search again.")
 
     @Slot()
@@ -333,7 +368,7 @@ class FixDialog(QDialog):
         if not self._is_current():
             return
         if trial is not None and result is not None:
-            edit: Edit = fix_edit(session.state, trial, result)
+            edit: Edit = edits.swap_plans(session.state, trial.swaps, result.homes)
         elif layouts is not None:
             chosen = {index: layout for repair in layouts.repairs for index, layout in repair.layouts.items()}
             edit = edits.set_layouts(session.state, f"Fix: layouts that resolve for {len(chosen)} values", chosen)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import cast
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
@@ -13,7 +14,7 @@ from tileview.qt.jobs.place_tasks import PlaceOrder
 from tileview.qt.jobs.process import OnBase
 from tileview.qt.jobs.runner import Job, Runner, failure_of
 from tileview.qt.jobs.session_signals import SessionSignals
-from tileview.session.placements import PlacementResult
+from tileview.session.placements import PlacementResult, default_ranges, preset_from_json, preset_to_json
 
 WORK = "placement"
 DELAY_MS = 60
@@ -40,6 +41,7 @@ class Placing(QObject):
         self._signals = signals
         self._settings = settings
         self._job: Job | None = None
+        self._kept: tuple[Path, Preset] | None = None
         self._runner = Runner(self, say=signals.message.emit)
         self._runner.part.connect(self._on_part)
         self._runner.ended.connect(self._on_ended)
@@ -47,7 +49,8 @@ class Placing(QObject):
         self._timer.setSingleShot(True)
         self._timer.setInterval(DELAY_MS)
         self._timer.timeout.connect(self._start)
-        signals.document_changed.connect(self._forget)
+        signals.document_changed.connect(self._open)
+        signals.placement_changed.connect(self._keep_memory)
         signals.state_changed.connect(self._forget)
         signals.estimate_changed.connect(self._timer.start)
         signals.selection_changed.connect(self._timer.start)
@@ -74,6 +77,28 @@ class Placing(QObject):
         self._forget()
         if self.can_run():
             self._submit_program()
+
+    # -- the memory of a file ---------------------------------------------------------------------------------------
+
+    @Slot()
+    def _open(self) -> None:
+        """Look at the memory again that was chosen for this file before."""
+        self._forget()
+        session = self._signals.session
+        recipe, document = session.file_recipe, session.document
+        if recipe is not None and document is not None:
+            kept = self._settings.memory(document.path)
+            session.set_ranges(preset_from_json(kept, recipe.config.reserve_bytes))
+
+    @Slot()
+    def _keep_memory(self) -> None:
+        session = self._signals.session
+        recipe, document = session.file_recipe, session.document
+        if recipe is None or document is None or self._kept == (document.path, session.ranges):
+            return
+        self._kept = document.path, session.ranges
+        usual = session.ranges == default_ranges(recipe.config.reserve_bytes)
+        self._settings.keep_memory(document.path, {} if usual else preset_to_json(session.ranges))
 
     # -- when -----------------------------------------------------------------------------------------------------
 

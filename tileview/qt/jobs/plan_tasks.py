@@ -12,7 +12,7 @@ from tileview.analysis.alternatives import AlternativeResult
 from tileview.analysis.alternatives import evaluate as evaluate_one
 from tileview.analysis.diagnose import diagnose_fully
 from tileview.analysis.diagnosis import Diagnosis
-from tileview.analysis.fix import FixResult, Mode, Progress, search, swaps_text
+from tileview.analysis.fix import FixResult, Mode, Prefer, Progress, search, swaps_text
 from tileview.analysis.trials import Evaluator, Trial
 from tileview.core.estimate import estimate
 from tileview.core.lowering.replanner import Replanner
@@ -98,9 +98,9 @@ def verdict(path: str, reporter: Reporter) -> tuple[str, bool | None, str, str, 
     return document.kind, result.verdict.fits, result.verdict.words, result.verdict.text, peak, size
 
 
-def fix(payload: tuple[Recipe, int, str, Overrides, int], reporter: Reporter) -> FixResult:
+def fix(payload: tuple[Recipe, int, str, Overrides, int, str], reporter: Reporter) -> FixResult:
     """Search swaps that make a recipe fit; a request to stop ends the search with the best that is known."""
-    recipe, most, mode, overrides, limit = payload
+    recipe, most, mode, overrides, limit, prefer = payload
 
     def told(state: Progress) -> None:
         best = "" if state.best is None else f"; {swaps_text(state.best.swaps)} fits"
@@ -109,7 +109,8 @@ def fix(payload: tuple[Recipe, int, str, Overrides, int], reporter: Reporter) ->
         if not reporter.stopped():
             reporter.progress(state.tried, state.planned, text)
 
-    return search(recipe, most, Mode(mode), overrides, worker_count(), limit, told, reporter.stopped)
+    asked = (recipe, most, Mode(mode), overrides, worker_count(), limit)
+    return search(*asked, told, reporter.stopped, Prefer(prefer))
 
 
 @dataclass(slots=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Slot
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Slot
 from PySide6.QtGui import QAction, QContextMenuEvent
-from PySide6.QtWidgets import QLabel, QMenu, QTextBrowser, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QLabel, QMenu, QTextBrowser, QWidget
 
 from tileview.qt.jobs.pacing import is_large
 from tileview.qt.jobs.session_signals import SessionSignals
@@ -107,6 +107,12 @@ class View(FocusHolder):
         self._is_behind = not is_in_front
         if is_in_front:
             self.catch_up()
+
+    @property
+    def is_in_sight(self) -> bool:
+        """Whether some of the view can be seen, itself or what covers it; a window that is not active counts too."""
+        window = self.window()
+        return self.isVisible() and QRect(self.mapTo(window, QPoint()), self.size()).intersects(window.rect())
 
     def catch_up(self) -> None:
         """Show the estimate in force, where that has been put off."""
@@ -223,10 +229,22 @@ class View(FocusHolder):
         return [*self.view_actions(), *self.export_actions()]
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        show_menu(self, self.menu_actions(), event.globalPos())
+        """What the table under the pointer can do, then what the view can."""
+        own: list[QAction] = []
+        around = self.childAt(event.pos())
+        while around is not None and around is not self:
+            own += around.actions() if isinstance(around, QAbstractItemView) else []
+            around = around.parentWidget()
+        show_menu(self, [*own, *self.menu_actions()], event.globalPos())
 
     def shut_down(self) -> None:
         """End timers, threads and scenes before the window closes."""
+
+
+def allow(control: QWidget | QAction, tip: str, reason: str = "") -> None:
+    """Switch a control on, or off with the reason in its tooltip."""
+    control.setEnabled(not reason)
+    control.setToolTip(reason or tip)
 
 
 def action_of(view: View, text: str, slot: Callable[[], object]) -> QAction:
@@ -248,6 +266,7 @@ def show_text_menu(view: View, browser: QTextBrowser, at: QPoint) -> None:
 def show_menu(parent: QWidget, actions: Sequence[QAction], at: QPoint) -> None:
     """Show a context menu until the user has chosen."""
     menu = QMenu(parent)
+    menu.setToolTipsVisible(True)
     menu.addActions(list(actions))
     menu.exec(at)
     menu.deleteLater()

@@ -574,8 +574,10 @@ class VerdictBar(View):
         return parts
 
     def verdict_text(self) -> str:
-        """The verdict as shown, for copying and tests."""
-        return f"{self._word.text()}: {self.says.plain()}"
+        """The verdict with its figures to the byte, for copying, screen readers and tests."""
+        verdict = self.session.verdict
+        exact = self.says.plain() if verdict is None else verdict.text
+        return f"{self._word.text()}: {exact}"
 
     def chip_texts(self) -> list[str]:
         """The steps behind the verdict as shown, what-if values first."""

@@ -28,7 +28,10 @@ from tileview.resources import resource
 
 PICTURE_WIDTH = 720
 LEAST_PICTURE_WIDTH = 200
-PAGE_ORDER = ("tour", "window", "glossary", "formats", "estimate", "placement", "command-line")
+PAGE_ORDER = (
+    "tour", "window", "glossary", "formats", "estimate", "placement", "command-line", "changes", "speed",
+    "architecture",
+)  # fmt: skip
 """Pages from the one to begin with to the one to look things up in; others follow by name."""
 
 Section = tuple[str, list[tuple[str, str]]]
