@@ -36,7 +36,7 @@ _SETTLE_MS = 200
 """Results that stream in are drawn after this rest."""
 
 _NOTE = (
-    "Planner's cycles are the planner's own estimate, of the program that stands with each choice: fused where that one "
+    "Planner's cycles are the planner's own estimate, of the program that stands with each choice: fused where that "
     "does. No measurement; compare differences."
 )
 

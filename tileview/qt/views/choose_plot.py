@@ -175,7 +175,7 @@ class ChoicePlot(Plot):
             at = front.index(self.current) + by if self.current in front else 0
             self.chosen.emit(front[at % len(front)])
 
-    # -- drawing --------------------------------------------------------------------------------------------------------
+    # -- drawing -------------------------------------------------------------------------------------------------------
 
     def redraw(self) -> None:
         line = self.fontMetrics().height()
