@@ -1,3 +1,3 @@
 """TileView: see which allocation overflowed a tile, and swap in a plan that fits."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

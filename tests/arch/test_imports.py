@@ -1,17 +1,19 @@
-"""The directions between layers, and a core that lives without Qt."""
+"""The directions between layers and between the rooms of the window, and a core that lives without Qt."""
 
 from __future__ import annotations
 
 import ast
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import networkx as nx
 import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "tileview"
 
-ABOVE = {
+BELOW = {
     "errors": set(),
     "model": {"errors"},
     "formats": {"errors", "model"},
@@ -25,63 +27,93 @@ ABOVE = {
 }
 """Layer → the layers that it may import."""
 
+ROOMS = ("base", "jobs", "widgets", "plot", "views", "files", "window")
+"""The rooms of the window from the lowest up; the modules that start it are above all."""
+
 LIBRARIES = {
     "PySide6": {"qt"},
+    "pyqtgraph": {"qt"},
     "orjson": {"formats", "cli", "commands"},
     "networkx": {"core", "analysis", "graphlayout"},
 }
 """Library → the layers that may import it."""
 
 
-def layer_of(path: Path) -> str:
-    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+def name_of(path: Path) -> str:
+    return ".".join(("tileview", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__")
 
 
-def imports_of(path: Path) -> set[tuple[str, int]]:
-    """Dotted names imported anywhere in a module, functions included, with their lines."""
-    found: set[tuple[str, int]] = set()
+MODULES = {name_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+def layer_of(name: str) -> str:
+    return name.split(".")[1] if "." in name else ""
+
+
+def imports_of(name: str) -> Iterator[tuple[str, str]]:
+    """Module or library imported anywhere in a module, functions and ``TYPE_CHECKING`` included, with the place."""
+    path = MODULES[name]
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found |= {(alias.name, node.lineno) for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            found |= {(f"{node.module}.{alias.name}", node.lineno) for alias in node.names}
-            found.add((node.module, node.lineno))
-        elif isinstance(node, ast.ImportFrom) and node.level > 0:
-            pytest.fail(f"{path}:{node.lineno}: relative import")
-    return found
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}:{node.lineno}: relative import"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+            names = [one if one in MODULES else str(node.module) for one in names]
+        else:
+            continue
+        yield from ((one, f"{path}:{node.lineno}: {name} imports {one}") for one in names)
 
 
-MODULES = sorted(PACKAGE.rglob("*.py"))
+@pytest.fixture(scope="module")
+def imports() -> nx.DiGraph:
+    """Every module with an edge to each that it imports; ``place`` says where."""
+    graph = nx.DiGraph()
+    graph.add_nodes_from(MODULES)
+    for name in MODULES:
+        for target, place in imports_of(name):
+            graph.add_edge(name, target, place=place)
+    return graph
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_a_layer_imports_only_what_stands_above_it(path):
-    layer = layer_of(path)
-    for name, line in imports_of(path):
-        parts = name.split(".")
-        if parts[0] in LIBRARIES:
-            allowed = LIBRARIES[parts[0]]
-            assert layer in allowed, f"{path}:{line} imports {name}"
-        if parts[0] == "tileview" and len(parts) > 1 and layer in ABOVE:
-            target = parts[1]
-            assert target == layer or target in ABOVE[layer] or target == "__version__", (
-                f"{path}:{line}: {layer} imports {name}"
-            )
+def test_a_layer_imports_only_what_is_below_it(imports):
+    wrong = []
+    for name, target, place in imports.edges(data="place"):
+        layer, top = layer_of(name), target.split(".")[0]
+        if top in LIBRARIES and layer not in LIBRARIES[top]:
+            wrong.append(place)
+        if top == "tileview" and layer in BELOW and layer_of(target) not in {"", layer, *BELOW[layer]}:
+            wrong.append(place)
+    assert wrong == []
+
+
+@pytest.mark.xfail(reason="the table widget still looks for the view around it", strict=False)
+def test_a_room_of_the_window_imports_only_what_is_below_it(imports):
+    def height(name: str) -> int:
+        room = (*name.split("."), "")[2]
+        return ROOMS.index(room) if room in ROOMS else len(ROOMS)
+
+    rooms = {path.parent.name for path in (PACKAGE / "qt").glob("*/__init__.py")}
+    assert rooms == set(ROOMS)
+    window = imports.subgraph(name for name in MODULES if layer_of(name) == "qt")
+    assert [place for name, target, place in window.edges(data="place") if height(name) < height(target)] == []
+
+
+@pytest.mark.xfail(reason="the parts of the graph view still reach back into it", strict=False)
+def test_no_modules_import_each_other_in_a_circle(imports):
+    circles = [sorted(part) for part in nx.strongly_connected_components(imports) if len(part) > 1]
+    assert circles == []
+    assert list(nx.selfloop_edges(imports)) == []
 
 
 def test_all_but_the_window_imports_with_qt_blocked():
-    names = [
-        ".".join(("tileview", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__")
-        for path in MODULES
-        if layer_of(path) != "qt" and path.name != "__main__.py"
-    ]
+    names = [name for name in MODULES if layer_of(name) != "qt" and MODULES[name].name != "__main__.py"]
     script = (
         "import importlib, sys\n"
-        "for blocked in ('PySide6', 'shiboken6'):\n"
+        "for blocked in ('PySide6', 'shiboken6', 'pyqtgraph'):\n"
         "    sys.modules[blocked] = None\n"
         f"for name in {names!r}:\n"
         "    importlib.import_module(name)\n"
-        "print(len(sys.modules))\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr

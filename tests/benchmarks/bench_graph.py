@@ -29,7 +29,8 @@ from PySide6.QtWidgets import QApplication
 from tests.helpers.graphs import generated, graph, operation, repeat
 from tileview.graphlayout import Picture, Structure, find_neighbours, layout_graph, read_structure
 from tileview.model.graph import Graph, Operation
-from tileview.present.graph_figures import no_figures
+from tileview.present.colours import parse_rgb
+from tileview.present.graph_figures import no_figures, no_marks
 from tileview.present.graph_style import ColourMode, graph_style
 from tileview.present.graph_words import node_words
 from tileview.qt.base.theme import load_theme
@@ -110,8 +111,10 @@ def measure(name: str, model: Graph) -> None:
     words, saying = timed(lambda: node_words(structure, model, {}))
     sizes = np.random.default_rng(1).integers(0, 1 << 16, (2, len(structure.nodes)))
     figures = replace(no_figures(structure), own=sizes[0], read=sizes[1], usage=int(sizes.sum()), step=0, tile=0)
-    style, colouring = timed(lambda: graph_style(structure, figures, ColourMode.SHARE))
     theme = load_theme("light")
+    colours = [parse_rgb(text) for text in theme.categories]
+    marks = no_marks(structure)
+    style, colouring = timed(lambda: graph_style(structure, figures, marks, ColourMode.SHARE, colours))
     scene = GraphScene(structure, picture, words, style, theme, QApplication.font())  # type: ignore[arg-type]
     print(
         f"{name}: {len(picture.nodes):,} boxes, {len(picture.edges):,} edges, {len(picture.strokes):,} lines: "

@@ -181,7 +181,7 @@ def test_an_interrupt_while_a_worker_starts_waits_until_it_is_whole(interrupts):
     reached = []
 
     def start():
-        with trials._interrupts_held():
+        with trials.interrupts_held():
             signal.pthread_kill(other.ident, signal.SIGINT)
             time.sleep(0.1)
             reached.append("whole")

@@ -121,8 +121,8 @@ def test_a_program_known_in_part_is_not_known():
 
 
 def test_check_guards_placement():
-    assert run("check", SO400M, "--ranges", "captured-498872").code == 0
-    result = run("check", SO400M, "--ranges", "captured-482496", "--json")
+    assert run("check", SO400M, "--ranges", "captured-498872", "--no-fusion").code == 0
+    result = run("check", SO400M, "--ranges", "captured-482496", "--no-fusion", "--json")
     assert result.code == 1
     (reason,) = result.json["files"][0]["reasons"]
     assert "82,944 B" in reason
@@ -137,7 +137,7 @@ def test_summary_and_swap_say_the_three_steps():
     assert entry["placement"]["title"] == "Fits, placed"
     assert [step["text"] for step in entry["placement"]["steps"][1:]] == ["all 64 tiles placed"] * 2
     assert "placement" not in run("summary", VIT, "--json").json["files"][0]
-    text = run("swap", SO400M, "21=3", "--place").out
+    text = run("swap", SO400M, "21=3", "--place", "--no-fusion").out
     assert "Fits, not placed. Sum: 36.6 KiB spare → Planner's memory: all 1,472 tiles placed → " in text
     assert "53,248 B more would do, four elements of code or table less." in text
 
@@ -145,7 +145,7 @@ def test_summary_and_swap_say_the_three_steps():
 def test_fix_can_ask_for_placement(tmp_path: Path):
     swapped = tmp_path / "swapped.json"
     run("swap", SO400M, "21=3", "-o", swapped)
-    found = run("fix", swapped, "--ranges", "captured-498872", "--max-swaps", "1", "--json")
+    found = run("fix", swapped, "--ranges", "captured-498872", "--max-swaps", "1", "--no-fusion", "--json")
     assert found.code == 0
     assert found.json["swaps"] == [[21, 0]]
     assert run("place", swapped, "21=0", "--ranges", "captured-498872").code == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 from functools import cache
 from itertools import combinations
 
@@ -77,7 +78,7 @@ def test_workers_stream_and_agree_with_this_process():
     with Workers(recipe, workers=2, patience=0) as pool:
         tasks = [(swap,) for swap in single_swaps(recipe)]
         elsewhere = [trial for trials in pool.run(tasks) for trial in trials]
-        assert pool._pool is not None
+        assert len(multiprocessing.active_children()) == 2
     by_swap = {(result.operation, result.alternative): result for result in found}
     assert len(elsewhere) == len(found)
     for trial in elsewhere:
@@ -109,8 +110,7 @@ def test_a_killed_worker_loses_nothing(monkeypatch):
         for index, trials in enumerate(pool.run(tasks)):
             found.extend(trials)
             if index == 0:
-                assert pool._pool is not None
-                for process in list(pool._pool._processes.values()):
+                for process in multiprocessing.active_children():
                     process.kill()
     assert sorted(trial.swaps for trial in found) == sorted(set(tasks))
 

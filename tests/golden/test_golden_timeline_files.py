@@ -195,7 +195,7 @@ def test_sample_peaks(sample: Timeline) -> None:
 def test_sample_verdict(sample: Timeline) -> None:
     assert sample.verdict.cause is Cause.INVALID_LAYOUT
     assert sample.verdict.text.startswith(
-        "43 values have no valid layout, the first is vit.embedding.bias: 1472 owners asked of 288 grains"
+        "43 values have no valid layout, the first is vit.embedding.bias: 1,472 tiles requested, only 288 grains"
     )
 
 

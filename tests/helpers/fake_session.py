@@ -26,6 +26,8 @@ class FakeEstimate:
     program: Any = None
     error: Any = None
     notes: tuple[str, ...] = ()
+    fusion: Any = None
+    other_peak: Any = None
 
 
 def show(session: Session, timeline: Timeline, name: str = "fake.timeline.json") -> None:

@@ -139,7 +139,7 @@ def _value(index: int, alloc: Alloc, sizes: np.ndarray) -> TimelineValue:
         precision=F16,
         layout=layout,
         layout_text=str(layout),
-        layout_error="1472 owners asked of 288 grains" if alloc.tiles is None else None,
+        layout_error="1,472 tiles requested, only 288 grains" if alloc.tiles is None else None,
         memory_class=memory_class,
         storage_group=index,
         shard_bytes=largest,

@@ -27,7 +27,7 @@ def picture(name: str, path: Path, *options: str, beside: Path | None = None) ->
 
 
 def swapped(folder: Path, *swaps: str) -> Path:
-    """The sample that does not fit, with alternatives put in force, under its own name."""
+    """The sample that does not fit, with alternatives swapped in, under its own name."""
     place = folder / "-".join(swaps).replace("=", "_")
     place.mkdir()
     tileview(["swap", str(OVER), *swaps, "-o", str(place / OVER.name)])
@@ -40,13 +40,11 @@ def main() -> int:
     picture("so400m-over-light", OVER, *size)
     picture("vit3-dark", SAMPLES / "vit3-64tiles.recipe.json", *size, "--theme", "dark")
     picture("rejected-light", SAMPLES / "rejected-op0.timeline.json", *size)
-    picture("tour-alternatives", OVER, *size, "--operation", "21", "--view", "alternatives")
+    picture("tour-alternatives", OVER, *size, "--operation", "4", "--view", "alternatives")
     with tempfile.TemporaryDirectory() as folder:
-        first = swapped(Path(folder), "21=0")
-        both = swapped(Path(folder), "21=0", "4=0")
-        picture("tour-one-swap", first, *size, "--operation", "4")
-        picture("tour-fits", both, *size)
-        picture("tour-compare", OVER, *size, "--view", "compare", beside=both)
+        fixed = swapped(Path(folder), "4=1")
+        picture("tour-fits", fixed, *size)
+        picture("tour-compare", OVER, *size, "--view", "compare", beside=fixed)
     return 0
 
 

@@ -12,14 +12,14 @@ from tileview.core.placement.orders import by_first_use, by_size
 from tileview.core.placement.ranges import CAPTURED, presets
 from tileview.core.placement.requests import ProgramRequests, TileClass
 from tileview.model.placement import DATA_END, DATA_START, END, WINDOW, Memory, Request
-from tileview.model.recipe import Recipe
+from tileview.model.recipe import Overrides, Recipe
 
 SRAM = (311_296, 950_272)
 
 
 def tile_dump(recipe: Recipe, tile: int) -> bytes:
     """The problem of a tile in memory as a real compile left it open, with what the orders come to."""
-    requests = program_requests(recipe)
+    requests = program_requests(recipe, Overrides(fusion=False))
     preset = next(each for each in presets(recipe.config.reserve_bytes) if each.name == CAPTURED)
     placement = place_program(requests, preset, enlarge=False)
     each = requests.class_of(tile)
@@ -65,7 +65,7 @@ def _request(request: Request, index: int) -> dict[str, Any]:
 
 def placement_profile(recipe: Recipe) -> bytes:
     """The finished placement of every tile in memory as a real compile left it open."""
-    requests = program_requests(recipe)
+    requests = program_requests(recipe, Overrides(fusion=False))
     preset = next(each for each in presets(recipe.config.reserve_bytes) if each.name == CAPTURED)
     placement = place_program(requests, preset, enlarge=False)
     labels: dict[str, int] = {}

@@ -27,9 +27,10 @@ class Stage:
     def estimate(self) -> None:
         estimate(self.session)
 
-    def texts(self, column: int = 0) -> list[str]:
-        """A column of the view's table, rows in the order shown, children after their parent."""
+    def texts(self, column: int | str = 0) -> list[str]:
+        """A column of the view's table (by place or title), rows in the order shown, children after their parent."""
         model = self.view.model
+        column = model.spec.place(column) if isinstance(column, str) else column
         return [model.data(index.siblingAtColumn(column)) for index in model.indexes()]
 
     def click(self, index: QModelIndex, *, double: bool = False) -> None:

@@ -230,7 +230,7 @@ def test_scan_does_not_depend_on_where_pieces_end(chunk: int, monkeypatch: pytes
     steps = [{"index": i, "live": list(range(i % 40)), "tile_usage": [[i, 0]] * (i % 30)} for i in range(60)]
     raw = json.dumps({"version": 3, "timeline": {"steps": steps}}, separators=(",", ":")).encode()
     whole = scan(MemorySource(raw), lambda fraction, text: None, 1.0)
-    monkeypatch.setattr("tileview.formats.tilescan._CHUNK", chunk)
+    monkeypatch.setattr("tileview.formats.tilescan.CHUNK", chunk)
     pieces = scan(MemorySource(raw), lambda fraction, text: None, 1.0)
     assert pieces.rest.replace(pieces.mark.encode(), whole.mark.encode()) == whole.rest
     assert pieces.spans == whole.spans

@@ -112,7 +112,7 @@ class Driver:
 
 @pytest.fixture
 def make_driver(qtbot, state_folder):
-    """Makes shown windows, closes them at the end without a question; alternatives are evaluated only on demand."""
+    """Makes shown windows, closes them at the end without a question; background work only on demand."""
     from tileview.qt.base.settings import Settings
     from tileview.qt.window.main_window import MainWindow
 
@@ -120,7 +120,7 @@ def make_driver(qtbot, state_folder):
 
     def make(theme: str = "light") -> Driver:
         settings = Settings()
-        settings.evaluate_by_itself = False
+        settings.evaluate_by_itself = settings.place_by_itself = False
         settings.theme = theme
         window = MainWindow(settings=settings)
         window.show()
@@ -158,6 +158,8 @@ def show_view(qtbot):
         view.show()
         qtbot.waitExposed(view)
         made.append((view, bridge))
+        if hasattr(view, "is_busy"):
+            qtbot.waitUntil(lambda: not view.is_busy(), timeout=20_000)
         return view
 
     yield show

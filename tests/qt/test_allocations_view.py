@@ -20,7 +20,9 @@ from tileview.session.session import Pin
 
 @pytest.fixture
 def shown(qtbot) -> Stage:
-    return stage(AllocationsView, qtbot, "so400m-over.recipe.json", tester=False)
+    made = stage(AllocationsView, qtbot, "so400m-over.recipe.json", tester=False)
+    made.view.group_box.setChecked(False)
+    return made
 
 
 def test_it_opens_at_the_peak_on_the_fullest_tile(shown: Stage) -> None:
@@ -78,6 +80,10 @@ def test_filtering(shown: Stage, qtbot) -> None:
     assert len(shown.texts()) == 28
     assert all("mlp.up" in text for text in shown.texts())
     assert shown.view.footer.text().startswith("28 rows")
+    # A share is one of the whole tile, whatever the filter: 568,312 B.
+    shares = {row.root: text for row, text in zip(shown.view.table.rows, shown.texts("Share"), strict=True)}
+    sizes = {row.root: row.bytes for row in shown.view.table.rows}
+    assert all(text == f"{100 * sizes[root] / 568_312:.1f} %" for root, text in shares.items())
     shown.view.filter_box.clear()
     assert len(shown.texts()) == 119
 
@@ -95,12 +101,75 @@ def test_groups(shown: Stage) -> None:
     assert shown.view.tree.current_key() == root
 
 
+def test_at_first_what_one_plan_makes_stands_together_and_sums_stay_out_of_csv(qtbot) -> None:
+    shown = stage(AllocationsView, qtbot, "so400m-over.recipe.json", tester=False)
+    assert shown.view.group_box.isChecked()
+    top = shown.view.model.index(0, 0)
+    assert shown.view.model.data(top) == "op 21: copy and cast of op 20's result (2)"
+    assert shown.view.tree.isExpanded(top)
+    assert shown.texts("Made by")[:3] == ["op 21"] * 3
+    assert shown.texts("Bytes")[:3] == ["240,896 B", "158,976 B", "81,920 B"]
+    assert shown.texts("Share")[0] == "42.4 %"
+    rows = list(csv.DictReader(shown.view.table_csv().splitlines()))
+    assert len(rows) == 119
+    assert sum(int(row["Bytes"]) for row in rows) == 568_312
+
+
+def test_names_are_cut_where_they_are_alike(qtbot) -> None:
+    shown = stage(AllocationsView, qtbot, "so400m-over.recipe.json", (420, 300), tester=False)
+    shown.view.group_box.setChecked(False)
+    shorten = shown.view.tree.shorten
+    long = [f"vit.encoder.layer{layer}.attention.output.weight" for layer in (3, 12)]
+    names = [next(text for text in shown.texts() if text.startswith(name)) for name in long]
+    short = [shorten(name, 32) for name in names]
+    assert all("…" in text for text in short)
+    assert ["layer3" in short[0], "layer12" in short[1]] == [True, True]
+
+
+def test_pointing_at_a_row_lights_it_up_elsewhere_and_the_other_way_round(shown: Stage) -> None:
+    told = []
+    shown.bridge.hovered.connect(lambda *about: told.append(about))
+    index = shown.view.model.index(0, 0)
+    shown.view.tree.entered.emit(index)
+    root = shown.view.model.row(index).root
+    assert told == [(21, root, None)]
+    ground = Qt.ItemDataRole.BackgroundRole
+    assert shown.view.model.data(index, ground).name() == load_theme("light").hover
+    shown.bridge.hovered.emit(21, None, None)
+    lit = [one for one in shown.view.model.indexes() if shown.view.model.data(one, ground) is not None]
+    assert {shown.view.model.row(one).maker for one in lit} == {21}
+    assert len(lit) == 2
+    shown.bridge.hovered.emit(None, None, None)
+    assert not [one for one in shown.view.model.indexes() if shown.view.model.data(one, ground) is not None]
+
+
+def test_the_menu_offers_what_one_does_with_an_allocation(shown: Stage) -> None:
+    actions = {action.text().replace("&", ""): action for action in shown.view.menu_actions()}
+    shown.click(shown.view.model.find(2))
+    assert next(action.toolTip() for action in shown.view.menu_actions()) == "Select a row of an operation first"
+    assert not actions["Show alternatives"].isEnabled()
+    shown.click(shown.view.model.index(0, 0))
+    shown.view.menu_actions()
+    actions["Show alternatives"].trigger()
+    assert shown.requests == [("show_view", "alternatives")]
+    assert shown.session.selection.operation == 21
+    actions["Copy name"].trigger()
+    assert QGuiApplication.clipboard().text() == "op 21's copy of op 20's result (F16) #454"
+    actions["Select identical tiles"].trigger()
+    timeline = shown.session.timeline
+    assert timeline is not None
+    usage = timeline.tiles.usage(69)
+    alike = [tile for tile in range(timeline.tile_count) if (usage[tile] == usage[174]).all()]
+    assert list(shown.session.selection.tiles) == alike
+
+
 def test_the_largest_stand_on_top_at_first_and_a_header_gives_the_order_of_the_program_back(shown: Stage) -> None:
     header = shown.view.tree.header()
-    assert (header.sortIndicatorSection(), header.sortIndicatorOrder()) == (6, Qt.SortOrder.DescendingOrder)
+    assert header.sortIndicatorSection() == shown.view.spec.place("Bytes")
+    assert header.sortIndicatorOrder() == Qt.SortOrder.DescendingOrder
     sizes = [row.bytes for row in (shown.view.model.row(index) for index in shown.view.model.indexes())]
     assert sizes == sorted(sizes, reverse=True)
-    assert shown.texts()[0] == "operation 20 result 0 #454"
+    assert shown.texts()[0] == "op 21's copy of op 20's result (F16) #454"
     shown.session.select_step(20)
     sizes = [row.bytes for row in (shown.view.model.row(index) for index in shown.view.model.indexes())]
     assert sizes == sorted(sizes, reverse=True)
@@ -116,9 +185,10 @@ def test_ctrl_c_copies_the_selected_rows_as_lines_with_tabs(shown: Stage) -> Non
     shown.view.tree.copy_rows()
     lines = QGuiApplication.clipboard().text().split("\n")
     assert len(lines) == 2
-    assert lines[0].split("\t")[0] == "Name"
-    assert lines[1].split("\t")[:8] == [
-        "operation 20 result 0 #454", "standard", "158976", "0", "0", "1", "158976", "27.973",
+    assert lines[0].split("\t")[:2] == ["Allocation", "Made by"]
+    assert lines[1].split("\t")[:10] == [
+        "op 21's copy of op 20's result (F16) #454", "21", "standard", "158976", "0", "0", "1", "158976", "155.2",
+        "27.973",
     ]  # fmt: skip
     copy = shown.view.tree.actions()[0]
     assert copy.shortcut() == QKeySequence(QKeySequence.StandardKey.Copy)
@@ -127,7 +197,7 @@ def test_ctrl_c_copies_the_selected_rows_as_lines_with_tabs(shown: Stage) -> Non
 def test_csv_holds_all_rows(shown: Stage) -> None:
     lines = shown.view.table_csv().strip().split("\r\n")
     assert len(lines) == 120
-    assert sum(int(line.split(",")[6]) for line in lines[1:]) == 568_312
+    assert sum(int(line.split(",")[7]) for line in lines[1:]) == 568_312
 
 
 def test_a_span_shows_what_is_live_anywhere_in_it(shown: Stage) -> None:
@@ -158,14 +228,16 @@ def test_an_edit_keeps_rows_that_stay(shown: Stage) -> None:
 
 def test_unavailable_rows_are_words(qtbot) -> None:
     shown = stage(AllocationsView, qtbot, "rejected-op0.timeline.json")
-    assert shown.texts(6).count("unavailable") == 43
+    shown.view.group_box.setChecked(False)
+    assert shown.texts("Bytes").count("unavailable") == 43
     assert "43 rows unavailable, not in the sum" in shown.view.footer.text()
 
 
 def test_unavailable_rows_come_first_in_the_order_at_first(qtbot) -> None:
     """They are what most likely does not fit; the rest by size, and the sum of what is known is exact."""
     shown = stage(AllocationsView, qtbot, "rejected-op0.timeline.json")
-    bytes_ = shown.texts(6)
+    shown.view.group_box.setChecked(False)
+    bytes_ = shown.texts("Bytes")
     assert bytes_[:43] == ["unavailable"] * 43
     known = [int(text.removesuffix(" B").replace(",", "")) for text in bytes_[43:]]
     assert known == sorted(known, reverse=True)
@@ -183,10 +255,10 @@ def test_unavailable_rows_come_first_in_the_order_at_first(qtbot) -> None:
     assert unknown == sorted(unknown, reverse=True)
     assert any(unknown)
     shown.view.group_box.setChecked(False)
-    shown.view.tree.sort_by(6, Qt.SortOrder.AscendingOrder)
-    assert shown.texts(6)[-43:] == ["unavailable"] * 43
+    shown.view.tree.sort_by(shown.view.spec.place("Bytes"), Qt.SortOrder.AscendingOrder)
+    assert shown.texts("Bytes")[-43:] == ["unavailable"] * 43
     rows = list(csv.DictReader(shown.view.table_csv().splitlines()))
-    assert not any(row["Name"].startswith("✗") for row in rows)
+    assert not any(row["Allocation"].startswith("✗") for row in rows)
 
 
 def test_every_update_passes_the_model_tester(qtbot) -> None:
@@ -197,22 +269,22 @@ def test_every_update_passes_the_model_tester(qtbot) -> None:
         shown.session.select_step(step)
         shown.view.group_box.setChecked(step % 3 == 0)
         shown.session.select(replace(shown.session.selection, span=(0, step + 1) if step % 2 else None))
-        shown.view.tree.header().setSortIndicator(step % 9, Qt.SortOrder.DescendingOrder)
+        shown.view.tree.header().setSortIndicator(step % 10, Qt.SortOrder.DescendingOrder)
     shown.view.filter_box.setText("operation")
 
 
 def test_the_linked_file_s_bytes_stand_in_a_column_of_their_own(qtbot) -> None:
     shown = stage(AllocationsView, qtbot, "vit3-64tiles.recipe.json")
-    assert shown.view.tree.isColumnHidden(9)
+    assert shown.view.tree.isColumnHidden(shown.view.spec.place("Linked"))
     name = "vit3-64tiles.v3.timeline.json"
     other = opened(name)
     assert other.estimate is not None
     assert other.timeline is not None
     shown.session.link(document(name))
     shown.session.add_pin(Pin(name, document(name), other.state, other.estimate))
-    assert not shown.view.tree.isColumnHidden(9)
+    assert not shown.view.tree.isColumnHidden(shown.view.spec.place("Linked"))
     rows = [shown.view.model.row(index) for index in shown.view.model.indexes()]
-    assert [shown.texts(9)[i] for i, row in enumerate(rows) if row.root is not None] == ["same"] * sum(
+    assert [shown.texts("Linked")[i] for i, row in enumerate(rows) if row.root is not None] == ["same"] * sum(
         row.root is not None for row in rows
     )
     assert shown.session.timeline is not None
@@ -221,13 +293,14 @@ def test_the_linked_file_s_bytes_stand_in_a_column_of_their_own(qtbot) -> None:
     shown.session.select_step(shown.session.timeline.total_peak_step)
     there = 0
     for index in shown.view.model.indexes():
-        row, text = shown.view.model.row(index), shown.view.model.data(index.siblingAtColumn(9))
+        row = shown.view.model.row(index)
+        text = shown.view.model.data(index.siblingAtColumn(shown.view.spec.place("Linked")))
         if row.linked is not None and row.linked != row.bytes:
             there += 1
             assert int(text.replace("−", "-").replace(",", "").split(" ")[0]) == row.linked - row.bytes
     assert there
     shown.session.link(None)
-    assert shown.view.tree.isColumnHidden(9)
+    assert shown.view.tree.isColumnHidden(shown.view.spec.place("Linked"))
 
 
 def test_with_nothing_open_it_says_so(qtbot) -> None:

@@ -350,6 +350,7 @@ def test_a_recipe_and_its_timeline_beside_each_other_in_the_window(driver, vit3,
     driver.qtbot.waitUntil(lambda: not view.visibleRegion().isEmpty(), timeout=5000)
     assert [state.name for state in view.states()] == ["as opened", timeline.name]
     assert "268 of the timeline's 268 values matched" in "\n".join(view.link_statement())
+    assert "the timeline is of the program without fusions" in view.link_statement()[-1]
     assert view.link_label.text() == "Linked: 268 values matched, 0 of them differ, 2 only in the recipe's estimate"
     driver.session.swap(35, 0)
     driver.settle()

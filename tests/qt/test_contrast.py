@@ -19,6 +19,7 @@ from tileview.analysis.overflows import steps_over
 from tileview.present.colours import contrast, ink_on, parse_rgb, relative_luminance
 from tileview.present.curves import CurveMode, curves, stack
 from tileview.present.graph_figures import StepState
+from tileview.present.graph_style import ColourMode
 from tileview.qt.base.style import apply_theme
 from tileview.qt.base.theme import GROUND_TOKENS, TEXT_TOKENS, Theme, load_theme
 from tileview.qt.jobs.session_signals import SessionSignals
@@ -139,7 +140,8 @@ def test_texts_on_the_states_of_a_step_can_be_read(qtbot, name: str) -> None:
     view = GraphView(bridge)
     qtbot.addWidget(view)
     view.show()
-    view.dress.next_mode()
+    qtbot.waitUntil(lambda: not view.is_busy(), timeout=20_000)
+    view.set_mode(ColourMode.STEP)
     style = view.shown_style
     assert style is not None
     assert len(style.shades) == len(StepState)
@@ -291,7 +293,7 @@ def test_lifetime_bars_of_each_kind_differ_in_grey(plot, name: str) -> None:
     view.session.select_step(0)
     assert len(lifetimes(view.timeline)) == 3
     image, height = view.bars.grab().toImage(), view.bars.row_height()
-    rows = [row.name for row in view.bars.rows]
+    rows = [row.name.rpartition(" #")[0] for row in view.bars.rows]
 
     def bar(kind: str) -> np.ndarray:
         top = rows.index(kind) * height
@@ -310,6 +312,7 @@ def test_marks_on_boxes_of_the_graph_are_seen_in_grey(qtbot, name: str) -> None:
     qtbot.addWidget(view)
     view.resize(900, 700)
     view.show()
+    qtbot.waitUntil(lambda: not view.is_busy(), timeout=20_000)
     session.select_operation(36)
     node = view.result.structure.by_operation[36]
     view.canvas.centre(node, 1.0)

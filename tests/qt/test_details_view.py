@@ -33,7 +33,7 @@ def test_an_allocation_in_words_with_its_picture(qtbot) -> None:
 def test_an_allocation_without_a_size_is_drawn_and_explained(qtbot) -> None:
     shown = stage(DetailsView, qtbot, "rejected-op0.timeline.json")
     shown.session.select_allocation(2)
-    assert "no valid layout: 1,152 elements make 288 grains of 4, fewer than the 1,472 owners" in shown.view.plain
+    assert "no valid layout: 1,472 tiles requested, only 288 grains (1,152 elements, 4 a grain)" in shown.view.plain
     assert not shown.view.partition.grab().isNull()
 
 
@@ -45,7 +45,7 @@ def test_it_turns_to_what_changed_last(shown: Stage) -> None:
     assert timeline is not None
     shown.session.select_allocation(timeline.steps[69].live[-1])
     assert shown.view.tabs.currentIndex() == Subject.ALLOCATION
-    assert "Produced by step 6" in shown.view.plain
+    assert "Made by op 21 Gemm, step 6" in shown.view.plain
     shown.session.select_allocation(None)
     shown.session.select_tiles((7,))
     assert shown.view.tabs.currentIndex() == Subject.TILE

@@ -38,7 +38,7 @@ def views_of(driver) -> dict:
 def export(driver, wish: Wish, target: Path) -> Path:
     """Write a view as a click on the last button does, and wait for the file."""
     exporter = driver.window.view_exporter
-    assert exporter.write(wish, target)
+    assert exporter.write_view(wish, target)
     driver.qtbot.waitUntil(lambda: not exporter.is_writing, timeout=20_000)
     return target
 
@@ -87,6 +87,7 @@ def opened(driver, over):
     driver.open(over)
     driver.session.swap(21, 0)
     driver.settle()
+    driver.qtbot.waitUntil(lambda: not driver.window.docks.views["graph"].is_busy())
     driver.session.select_allocation(next(iter(driver.session.timeline.aliases)))
     return driver
 
@@ -97,6 +98,7 @@ def test_every_view_is_a_drawing_that_says_and_shows_what_the_picture_does(make_
     driver.open(over)
     driver.session.select_allocation(next(iter(driver.session.timeline.aliases)))
     driver.qtbot.waitUntil(lambda: driver.window.docks.views["why"].diagnosis is not None, timeout=20_000)
+    driver.qtbot.waitUntil(lambda: not driver.window.docks.views["graph"].is_busy())
     for name, view in views_of(driver).items():
         bring(driver, name)
         drawing = export(driver, Wish(view, Kind.SVG), tmp_path / f"{name}.svg")
@@ -125,7 +127,7 @@ def test_a_picture_has_the_pixels_asked_for(opened, tmp_path):
 
 def test_a_recording_has_the_pixels_of_what_it_recorded(opened, monkeypatch):
     """Recorded here, painted elsewhere in bands of a few rows: no seam, nothing twice, nothing left out."""
-    monkeypatch.setattr("tileview.qt.plot.picture._BAND_PIXELS", 30_000)
+    monkeypatch.setattr("tileview.qt.plot.picture.BAND_PIXELS", 30_000)
     for name, scale in (("timeline", 1.0), ("timeline", 1.3), ("tiles", 2.0), ("problems", 1.3)):
         made = picture_of(opened.window.docks.show_view(name))
         direct, bands = png_image(made, scale), png_image(Recording(made), scale)
@@ -209,9 +211,9 @@ def test_the_whole_graph_is_drawn_beside_the_window_and_can_be_stopped(opened, m
     monkeypatch.setattr(GraphScene, "paint", wait)
     said = []
     opened.window.bridge.message.connect(said.append)
-    assert exporter.write(Wish(view, Kind.PNG, whole=True), tmp_path / "never.png")
+    assert exporter.write_view(Wish(view, Kind.PNG, whole=True), tmp_path / "never.png")
     assert opened.window.bridge.work.running() == ("view",)
-    assert not exporter.write(Wish(view, Kind.PNG), tmp_path / "second.png")
+    assert not exporter.write_view(Wish(view, Kind.PNG), tmp_path / "second.png")
     assert "still being written" in said[-1]
     opened.window.status.work.stop.click()
     hold.set()
@@ -312,8 +314,9 @@ def test_the_dialog_offers_what_a_view_can_be(opened, monkeypatch):
     dialog.kind_box.setCurrentIndex(dialog.kind_box.findData(".csv"))
     assert not dialog.scale_box.isEnabled()
     assert dialog.note.text().startswith("All rows")
+    dialog.kind_box.setCurrentIndex(dialog.kind_box.findData(".png"))
     opened.window.docks.views["allocations"].filter_box.setText("mlp")
-    dialog._refresh()
+    dialog.kind_box.setCurrentIndex(dialog.kind_box.findData(".csv"))
     assert "the filter “mlp” leaves" in dialog.note.text()
     named = [dialog.view_box, dialog.kind_box, dialog.scale_box]
     assert [box.accessibleName() for box in named] == ["View", "As", "Scale"]

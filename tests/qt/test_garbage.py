@@ -87,7 +87,7 @@ def test_a_window_has_one_and_gives_it_up(driver) -> None:
 
 @pytest.fixture
 def collector(qapp, monkeypatch):
-    monkeypatch.setattr(garbage, "_FULL_TO_ALL", 2)
+    monkeypatch.setattr(garbage, "FULL_TO_ALL", 2)
     one = GuiCollector()
     yield one
     one.close()
@@ -95,7 +95,7 @@ def collector(qapp, monkeypatch):
 
 
 def test_what_a_large_document_is_made_of_is_set_aside_unseen(collector, monkeypatch):
-    monkeypatch.setattr(garbage.gc, "get_count", lambda: (garbage._MANY + 1, 50, 50))
+    monkeypatch.setattr(garbage.gc, "get_count", lambda: (garbage.MANY + 1, 50, 50))
     looked = []
     monkeypatch.setattr(garbage.gc, "collect", looked.append)
     before = gc.get_freeze_count()
@@ -106,7 +106,7 @@ def test_what_a_large_document_is_made_of_is_set_aside_unseen(collector, monkeyp
 
 
 def test_what_would_take_long_to_look_at_stays_aside(collector, monkeypatch):
-    monkeypatch.setattr(garbage, "_MOST", 0)
+    monkeypatch.setattr(garbage, "MOST_SET_ASIDE", 0)
     monkeypatch.setattr(garbage.gc, "get_count", lambda: (0, 0, 100))
     for _ in range(4):
         collector.collect()
@@ -114,7 +114,7 @@ def test_what_would_take_long_to_look_at_stays_aside(collector, monkeypatch):
 
 
 def test_what_survives_is_set_aside_and_looked_at_again(collector, monkeypatch):
-    monkeypatch.setattr(garbage, "_MOST", sys.maxsize)  # however much other tests have left
+    monkeypatch.setattr(garbage, "MOST_SET_ASIDE", sys.maxsize)  # however much other tests have left
     monkeypatch.setattr(garbage.gc, "get_count", lambda: (0, 0, 100))
     ring = Cycle()
     gone = weakref.ref(ring)

@@ -9,25 +9,30 @@ from PySide6.QtGui import QFont, QImage, QPixmap
 from PySide6.QtWidgets import QApplication
 
 from tests.helpers.graphs import generated, graph, operation, transformer
-from tileview.graphlayout import layout_graph, read_structure
+from tileview.graphlayout import Structure, layout_graph, read_structure
 from tileview.model.graph import Graph
-from tileview.present.graph_figures import no_figures
-from tileview.present.graph_style import ColourMode, graph_style
+from tileview.present.graph_figures import no_figures, no_marks
+from tileview.present.graph_style import ColourMode, GraphStyle, graph_style
 from tileview.present.graph_words import node_words
 from tileview.qt.base.painting import painting
 from tileview.qt.base.theme import load_theme
-from tileview.qt.views.graph.backing import Backing
 from tileview.qt.views.graph.canvas import GraphCanvas
-from tileview.qt.views.graph.lettering import Lettering, Letters
+from tileview.qt.views.graph.pens import Lettering, Letters
 from tileview.qt.views.graph.scene import GraphScene, Highlight
-from tileview.qt.views.graph.viewport import Viewport
+from tileview.qt.views.graph.viewport import Backing, Viewport
+
+
+def plain(structure: Structure, mode: ColourMode = ColourMode.SHARE) -> GraphStyle:
+    """A style without figures."""
+    return graph_style(structure, no_figures(structure), no_marks(structure), mode, [(9, 9, 9)] * 5)
 
 
 def scene_of(model: Graph, theme: str = "light") -> GraphScene:
     structure = read_structure(model)
-    style = graph_style(structure, no_figures(structure), ColourMode.SHARE)
     words = node_words(structure, model, {})
-    return GraphScene(structure, layout_graph(structure), words, style, load_theme(theme), QApplication.font())
+    return GraphScene(
+        structure, layout_graph(structure), words, plain(structure), load_theme(theme), QApplication.font()
+    )
 
 
 @pytest.fixture
@@ -120,8 +125,7 @@ class TestMoving:
         elif change == "search":
             canvas.set_marks(Highlight(found=frozenset({3})))
         elif change == "style":
-            figures = no_figures(scene.structure)
-            scene.set_style(graph_style(scene.structure, figures, ColourMode.STEP, state_colours=[(9, 9, 9)] * 5))
+            scene.set_style(plain(scene.structure, ColourMode.STEP))
         elif change == "theme":
             canvas.set_theme(load_theme("dark"))
         elif change == "zoom":

@@ -266,8 +266,7 @@ def test_a_list_stays_where_the_user_keeps_what_is_open(driver, samples, pair, v
     driver.window.tools.show_folder([vit3, pair])
     driver.qtbot.wait(20)
     # The first list is gone, the second one is still known.
-    dialog = driver.window.tools._folder
-    assert dialog is driver.window.findChild(FolderDialog)
+    (dialog,) = driver.window.findChildren(FolderDialog)
     with monkeypatch.context() as staying:
         staying.setattr(driver.window.files, "may_leave", lambda: False)
         QTest.keyClick(dialog.tree, Qt.Key.Key_Return)
@@ -279,15 +278,15 @@ def test_a_list_stays_where_the_user_keeps_what_is_open(driver, samples, pair, v
 def test_folders_that_cannot_be_listed_or_hold_too_much_say_so(driver, pair, tmp_path, monkeypatch):
     driver.window.tools.show_folder(tmp_path / "gone")
     dialog = driver.window.findChild(FolderDialog)
-    assert dialog._count.text() == f"{tmp_path / 'gone'} cannot be listed: No such file or directory."
+    assert dialog.count_label.text() == f"{tmp_path / 'gone'} cannot be listed: No such file or directory."
     dialog.close()
     for name in "abc":
         (tmp_path / f"{name}.json").write_bytes(pair.read_bytes())
     monkeypatch.setattr(folder, "FILE_LIMIT", 2)
     driver.window.tools.show_folder(tmp_path)
-    dialog = driver.window.tools._folder
+    dialog = next(one for one in driver.window.findChildren(FolderDialog) if one.isVisible())
     assert listed(dialog, 0) == ["a.json", "b.json"]
-    assert dialog._count.text().endswith("2 further files are not listed.")
+    assert dialog.count_label.text().endswith("2 further files are not listed.")
     dialog.close()
 
 
@@ -427,7 +426,11 @@ def test_the_reference_begins_with_the_tour_and_shows_its_pictures(driver):
         "glossary",
         "formats",
         "estimate",
+        "placement",
         "command-line",
+        "changes",
+        "speed",
+        "architecture",
     ]
     driver.trigger("reference")
     reference = driver.window.findChild(Reference)

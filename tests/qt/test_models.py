@@ -11,11 +11,11 @@ from PySide6.QtTest import QAbstractItemModelTester
 from tests.helpers.opened import opened
 from tileview.analysis.holdings import holdings, input_readers, owners_of_values, step_holdings
 from tileview.model.sizes import UNAVAILABLE
-from tileview.present.allocation_rows import AllocationFigures, AllocationSpec, flat_nodes, grouped_nodes
-from tileview.present.alternative_rows import AlternativeSpec, alternative_nodes, alternative_rows
+from tileview.present.allocation_rows import ALLOCATIONS, AllocationFigures, flat_nodes, grouped_nodes
+from tileview.present.alternative_rows import ALTERNATIVES, OperationHead, alternative_nodes, alternative_rows
 from tileview.present.compare_rows import CompareSpec, CompareState, compare_nodes
-from tileview.present.operation_rows import OperationSpec, StepOperations, recipe_nodes, step_spans
-from tileview.present.problem_rows import ProblemSpec, problem_nodes
+from tileview.present.operation_rows import OPERATIONS, StepOperations, recipe_nodes, step_spans
+from tileview.present.problem_rows import PROBLEMS, problem_nodes
 from tileview.present.step_rows import StepSpec, step_nodes
 from tileview.present.tables import Cell, Column, LateNodes, Node, TableSpec, Tone
 from tileview.qt.base.theme import load_theme
@@ -249,20 +249,28 @@ def test_every_table_of_a_sample_passes_the_tester(qapp) -> None:
     lost, steps = AllocationFigures(rejected.timeline), StepOperations(rejected.timeline)
     states = [CompareState("a", verdict, timeline, recipe)]
     tables = [
-        (AllocationSpec(), [flat_nodes(figures.table(s)) for s in (0, 50, 106)]),
-        (AllocationSpec(), [grouped_nodes(figures.table(s)) for s in (0, 50, 106)]),
+        (ALLOCATIONS, [flat_nodes(figures.table(s)) for s in (0, 50, 106)]),
+        (ALLOCATIONS, [grouped_nodes(figures.table(s)) for s in (0, 50, 106)]),
         (
-            OperationSpec(),
+            OPERATIONS,
             [
                 recipe_nodes(recipe, holdings(timeline, s, 0, owners, readers), spans, query=query, within=within)
                 for s, query, within in ((0, "", None), (106, "gemm", None), (20, "", (15, 40)), (20, "", None))
             ],
         ),
-        (OperationSpec(), [steps.nodes(step_holdings(rejected.timeline, s, 0, steps.firsts)) for s in (0, 2)]),
-        (AllocationSpec(), [flat_nodes(lost.table(0)), grouped_nodes(lost.table(3)), flat_nodes(lost.table(1))]),
+        (OPERATIONS, [steps.nodes(step_holdings(rejected.timeline, s, 0)) for s in (0, 2)]),
+        (ALLOCATIONS, [flat_nodes(lost.table(0)), grouped_nodes(lost.table(3)), flat_nodes(lost.table(1))]),
         (StepSpec(), [step_nodes(timeline), step_nodes(rejected.timeline), step_nodes(timeline, "gelu"), ()]),
-        (AlternativeSpec(), [alternative_nodes(alternative_rows(recipe, op, None, None, {})) for op in (0, 4, 35)]),
-        (ProblemSpec(), [problem_nodes(rejected.timeline, rejected.problems, rejected.verdict), ()]),
+        (
+            ALTERNATIVES,
+            [
+                alternative_nodes(
+                    [(OperationHead(op, "Gemm", "", 2), alternative_rows(recipe, op, None, None, {})) for op in shown]
+                )
+                for shown in ((0, 4), (4, 35), (35,), ())
+            ],
+        ),
+        (PROBLEMS, [problem_nodes(rejected.timeline, rejected.problems, rejected.verdict), ()]),
         (CompareSpec(["a"]), [compare_nodes(states), ()]),
     ]
     for spec, updates in tables:

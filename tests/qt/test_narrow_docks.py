@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 
 from tests.helpers.opened import opened
 from tests.helpers.views import stage
-from tileview.present.operation_rows import OperationColumn
+from tileview.present.operation_rows import OPERATIONS
 from tileview.present.step_rows import StepColumn
 from tileview.qt.base.theme import load_theme
 from tileview.qt.jobs.session_signals import SessionSignals
@@ -23,15 +23,20 @@ def test_operations_show_kind_share_and_plan(qtbot, width: int) -> None:
     tree, model = shown.view.tree, shown.view.model
     room = tree.viewport().width()
     row = model.find(21)
-    columns = (OperationColumn.OPERATION, OperationColumn.KIND, OperationColumn.SHARE, OperationColumn.PLAN)
+    columns = (
+        OPERATIONS.place("Op"),
+        OPERATIONS.place("Kind"),
+        OPERATIONS.place("Share"),
+        OPERATIONS.place("Current plan"),
+    )
     tree.horizontalScrollBar().setValue(0)
     for column in columns[: 3 if width < 300 else 4]:
         box = tree.visualRect(row.siblingAtColumn(column))
         assert 0 <= box.left() < box.right() <= room, column
     # What the plan's column cannot show, its tip does; figures are never cut.
-    plan = row.siblingAtColumn(OperationColumn.PLAN)
+    plan = row.siblingAtColumn(OPERATIONS.place("Current plan"))
     assert model.data(plan, Qt.ItemDataRole.ToolTipRole) == model.row(row).plan
-    share = row.siblingAtColumn(OperationColumn.SHARE)
+    share = row.siblingAtColumn(OPERATIONS.place("Share"))
     assert tree.fontMetrics().horizontalAdvance(model.data(share)) <= tree.visualRect(share).width()
 
 
@@ -39,7 +44,7 @@ def test_a_wide_dock_gives_the_plan_what_is_left(qtbot) -> None:
     shown = stage(OperationsView, qtbot, "so400m-over.recipe.json", (900, 400))
     tree = shown.view.tree
     assert tree.horizontalScrollBar().maximum() == 0
-    assert tree.columnWidth(OperationColumn.PLAN) > 200
+    assert tree.columnWidth(OPERATIONS.place("Current plan")) > 200
 
 
 @pytest.fixture

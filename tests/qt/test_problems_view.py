@@ -27,7 +27,7 @@ def test_the_rejected_sample(shown: Stage) -> None:
     assert shown.view.headline.text().startswith("43 errors")
     assert shown.texts(1)[0] == "43 invalid layouts"
     assert shown.texts(1)[1] == "vit.embedding.bias"
-    assert "1472 owners asked of 288 grains" in shown.texts(2)[1]
+    assert "1,472 tiles requested, only 288 grains" in shown.texts(2)[1]
 
 
 def test_a_timeline_with_errors_opens_on_its_problems_with_a_repair_in_sight(driver, rejected) -> None:
@@ -35,7 +35,7 @@ def test_a_timeline_with_errors_opens_on_its_problems_with_a_repair_in_sight(dri
     driver.open(rejected)
     view = driver.window.docks.views["problems"]
     driver.qtbot.waitUntil(lambda: in_front(driver, "problems"), timeout=5000)
-    assert view.all_button.text() == "Appl&y to all 43 of a kind"
+    assert view.all_button.text() == "Appl&y to all 43"
     for widget in (view.all_button, view.repair_list):
         assert view.rect().contains(widget.mapTo(view, widget.rect().topLeft()))
         assert view.rect().contains(widget.mapTo(view, widget.rect().bottomRight()))
@@ -80,7 +80,7 @@ def test_repairs_on_offer_resolve_and_name_their_owners(shown: Stage) -> None:
     labels = [shown.view.repair_list.item(i).text() for i in range(shown.view.repair_list.count())]
     assert any("288" in label for label in labels)
     assert any("chunks of 256 B: 9 to" in label for label in labels)
-    assert shown.view.all_button.text() == "Appl&y to all 43 of a kind"
+    assert shown.view.all_button.text() == "Appl&y to all 43"
 
 
 def test_applying_to_all_is_one_edit_and_the_timeline_fits(shown: Stage) -> None:
@@ -171,7 +171,7 @@ def test_homes_that_do_not_resolve_are_listed_and_repaired_by_an_edit(driver, ba
     names = {entry.value: entry.name for entry in driver.session.graph.inputs}
     assert "2 homes that do not resolve" in texts
     assert names[1] in texts
-    assert view.all_button.text() == "Appl&y to all 2 of a kind"
+    assert view.all_button.text() == "Appl&y to all 2"
     assert view.repair_list.item(0).text() == "what the planner chooses itself"
     view.all_button.click()
     driver.settle()

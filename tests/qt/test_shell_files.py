@@ -26,7 +26,7 @@ PAIR = ((0, 2), (1, 1))
 def test_open_shows_the_verdict_and_selects_where_it_points(driver, over):
     driver.open(over)
     text = driver.window.verdict.verdict_text()
-    assert text.startswith("DOES NOT FIT")
+    assert text.startswith("Does not fit")
     assert "568,312" in text
     assert "30,504" in text
     assert driver.session.selection.step == 69

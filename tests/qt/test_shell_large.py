@@ -156,7 +156,7 @@ def test_the_window_can_be_closed_in_mid_reading(make_driver, made, large, delay
 
 
 def test_selection_before_a_views_turn_is_shown_in_its_turn(driver, made, large, monkeypatch):
-    monkeypatch.setattr(turns, "_LARGE", 100)
+    monkeypatch.setattr(turns, "LARGE", 100)
     calls = []
     view = driver.window.docks.views["details"]
     monkeypatch.setattr(view, "on_estimate", lambda: calls.append("estimate"))
@@ -170,7 +170,7 @@ def test_selection_before_a_views_turn_is_shown_in_its_turn(driver, made, large,
 def test_after_an_edit_of_a_large_recipe_only_what_may_be_late_takes_its_turn(driver, vit3, monkeypatch):
     driver.open(vit3)
     driver.window.bridge.turns.finish()
-    monkeypatch.setattr(turns, "_LARGE", 100)
+    monkeypatch.setattr(turns, "LARGE", 100)
     calls = []
     for name in ("timeline", "compare", "whatif"):
         view = driver.window.docks.views[name]
@@ -190,7 +190,7 @@ def test_a_view_that_comes_to_the_front_before_its_turn_takes_it(driver, vit3, m
     driver.open(vit3)
     bridge = driver.window.bridge
     bridge.turns.finish()
-    monkeypatch.setattr(turns, "_LARGE", 100)
+    monkeypatch.setattr(turns, "LARGE", 100)
     monkeypatch.setattr(bridge.turns, "_next", lambda: None)
     calls = []
     view = driver.window.docks.views["whatif"]

@@ -16,6 +16,7 @@ from tileview.qt.files import export_recipe, export_view
 from tileview.qt.files.export_view import Wish
 from tileview.qt.jobs.loading import LoadRequest
 from tileview.qt.jobs.process import ChildProcess
+from tileview.qt.views.graph import layouts
 from tileview.qt.widgets.dialogs import ErrorDialog
 from tileview.qt.window.faults import FaultHandler, log_path
 from tileview.session.document import Document
@@ -212,9 +213,11 @@ def fail_study(driver, _monkeypatch, _path):
     driver.window.files.show_document(Document(TIMELINE, open_file(TIMELINE)))
 
 
-def fail_layout(driver, _monkeypatch, _path):
+def fail_layout(driver, monkeypatch, _path):
+    monkeypatch.setattr(layouts, "run_layout", boom)
     graph = driver.window.docks.views["graph"]
-    graph._on_layout_failed(0, "Traceback: Boom\nBoom: a fault on purpose\n")
+    graph.toggle_neighbourhood()
+    driver.qtbot.waitUntil(lambda: not graph.is_busy(), timeout=20_000)
 
 
 def fail_loading(driver, _monkeypatch, _path):
@@ -274,7 +277,7 @@ def test_faults_that_follow_each_other_are_one_dialog(driver, pair):
     for number in range(30):
         driver.window.bridge.fault.emit(f"fault {number}", f"details {number}")
     (dialog,) = driver.window.findChildren(ErrorDialog)
-    assert "fault 29" in dialog._label.text()
+    assert "fault 29" in dialog.label.text()
     assert "details 1\n" in dialog.text()
     dialog.close()
 

@@ -13,6 +13,7 @@ from PySide6.QtSvg import QSvgRenderer
 
 from tests.helpers.opened import opened
 from tileview.qt.plot.picture import Picture, svg_bytes
+from tileview.qt.views.graph.pens import Detail
 from tileview.qt.views.graph.view import GraphView
 from tileview.qt.views.tiles.view import TilesView
 from tileview.qt.views.timeline.view import TimelineView
@@ -106,15 +107,20 @@ def test_a_graph_is_written_whole_with_bars_and_legend(make, tmp_path: Path, the
     view = make(GraphView, theme=theme)
     path = written(view, tmp_path / "graph.svg", whole=True)
     words = texts(path)
-    for expected in ("20 Gelu", "42.4 %", "param 17.0 %", "24 Repeat ×27", "42.6 % + params 53.5 %"):
+    for expected in (
+        "21 Gemm",
+        "42.4 %",
+        "29.8 KiB over",
+        "24 Repeat ×27",
+        "op 21: 29.8 KiB over · 42.6 % + params 53.5 %",
+    ):
         assert expected in words
     image = rendered(path)
-    bright = QColor(*view.shown_style.shades[-1].tolist())
+    blue = QColor(view.bridge.theme.categories[0])
     scene = view.canvas.scene
-    bar = scene.rect(view.result.structure.by_operation[20])
-    shift = scene.bounds.left() - 16, scene.bounds.top() - 16
-    spot = image.pixelColor(int(bar.center().x() - shift[0]), int(bar.bottom() - 6 - shift[1]))
-    assert abs(spot.red() - bright.red()) + abs(spot.green() - bright.green()) < 12
+    bar = scene.bar(view.result.structure.by_operation[21], Detail.ALL)[0].translated(-scene.bounds.topLeft())
+    spot = image.pixelColor(int(bar.center().x() + 16), int(bar.center().y() + 16))
+    assert abs(spot.red() - blue.red()) + abs(spot.green() - blue.green()) < 12
 
 
 @pytest.mark.parametrize("kind", [GraphView, TilesView, TimelineView])

@@ -68,7 +68,7 @@ def test_from_does_not_fit_to_an_exported_recipe_that_fits(driver, over, dialogs
     press(driver, Qt.Key.Key_O, control)
     driver.qtbot.waitUntil(lambda: session.document is not None, timeout=30_000)
     driver.settle()
-    assert window.verdict.verdict_text().startswith("DOES NOT FIT")
+    assert window.verdict.verdict_text().startswith("Does not fit")
     assert "30,504 B over" in window.verdict.verdict_text()
 
     press(driver, Qt.Key.Key_Home)
@@ -91,7 +91,7 @@ def test_from_does_not_fit_to_an_exported_recipe_that_fits(driver, over, dialogs
     QTest.mouseClick(window.docks.views["alternatives"].swap_button, Qt.MouseButton.LeftButton)
     driver.settle()
     assert dict(session.state.swaps) == SWAPS
-    assert window.verdict.verdict_text().startswith("FITS")
+    assert window.verdict.verdict_text().startswith("Fits")
     assert "leaves 37,464 B" in window.verdict.verdict_text()
 
     press(driver, Qt.Key.Key_Z, control)
@@ -99,7 +99,7 @@ def test_from_does_not_fit_to_an_exported_recipe_that_fits(driver, over, dialogs
     assert "14,760 B over" in window.verdict.verdict_text()
     press(driver, Qt.Key.Key_Z, control, Qt.KeyboardModifier.ShiftModifier)
     driver.settle()
-    assert window.verdict.verdict_text().startswith("FITS")
+    assert window.verdict.verdict_text().startswith("Fits")
 
     dialogs["save"] = tmp_path / "fixed.recipe.json"
     press(driver, Qt.Key.Key_E, control)
@@ -114,7 +114,7 @@ def test_from_does_not_fit_to_an_exported_recipe_that_fits(driver, over, dialogs
     press(driver, Qt.Key.Key_O, control)
     driver.qtbot.waitUntil(lambda: session.document.path == dialogs["save"], timeout=30_000)
     driver.settle()
-    assert window.verdict.verdict_text().startswith("FITS")
+    assert window.verdict.verdict_text().startswith("Fits")
     assert session.timeline.peak.total == 500_344
 
 
@@ -143,7 +143,7 @@ def test_the_whole_way_by_keyboard_alone(driver, over, dialogs, tmp_path):
     driver.qtbot.waitUntil(lambda: not dialog.is_running, timeout=60_000)
     key(Qt.Key.Key_Return)
     driver.settle()
-    assert window.verdict.verdict_text().startswith("FITS")
+    assert window.verdict.verdict_text().startswith("Fits")
     assert dict(session.state.swaps) == {4: 1}, "with the compiler's fusions one swap does"
     key(Qt.Key.Key_E, control)
     driver.qtbot.waitUntil(dialogs["save"].exists, timeout=10_000)
@@ -152,4 +152,4 @@ def test_the_whole_way_by_keyboard_alone(driver, over, dialogs, tmp_path):
     key(Qt.Key.Key_O, control)
     driver.qtbot.waitUntil(lambda: session.document.path == dialogs["save"], timeout=30_000)
     driver.settle()
-    assert window.verdict.verdict_text().startswith("FITS")
+    assert window.verdict.verdict_text().startswith("Fits")

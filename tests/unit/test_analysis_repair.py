@@ -242,7 +242,7 @@ def test_groups_hold_what_fails_alike() -> None:
         (LayoutErrorKind.TILE_COUNT_MISMATCH, (2,)),
         (None, (3,)),
     ]
-    assert groups[0].text.startswith("2 values, first a: 4 owners asked of 2 grains")
+    assert groups[0].text.startswith("2 values, first a: 4 tiles requested, only 2 grains")
     first = groups[0].repairs[0]
     assert first.key == ("fewer-owners",)
     assert (first.layouts[0], first.layouts[1]) == (linear(2, 4), linear(4, 4))

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, make_timeline
-from tileview.analysis.tile_groups import GroupScan, TileGroup, group_parts, groups_at, groups_sentence, tiles_text
+from tileview.analysis.tile_groups import GroupScan, TileGroup, group_parts, groups_at, parts_sentence, tiles_text
 
 
 def make_chip():
@@ -35,19 +35,19 @@ def test_groups_over_all_steps_split_by_each() -> None:
     assert scan.advance(1)
     groups = scan.groups()
     assert [len(group) for group in groups] == [1408, 63, 1]
-    assert groups_sentence(groups) == "1,408 identical tiles, 63 identical, 1 unique"
+    assert parts_sentence(group_parts(groups)) == "1,408 identical tiles, 63 identical, 1 unique"
 
 
 def test_sentences() -> None:
     def groups(*sizes: int) -> list[TileGroup]:
         return [TileGroup(tuple(range(size))) for size in sizes]
 
-    assert groups_sentence(groups(64)) == "64 identical tiles"
-    assert groups_sentence(groups(1)) == "1 unique tile"
-    assert groups_sentence(groups(1, 1, 1)) == "3 unique tiles"
-    assert groups_sentence([]) == "no tiles"
+    assert parts_sentence(group_parts(groups(64))) == "64 identical tiles"
+    assert parts_sentence(group_parts(groups(1))) == "1 unique tile"
+    assert parts_sentence(group_parts(groups(1, 1, 1))) == "3 unique tiles"
+    assert parts_sentence(group_parts([])) == "no tiles"
     assert (
-        groups_sentence(groups(9, 8, 7, 6, 5, 4, 1))
+        parts_sentence(group_parts(groups(9, 8, 7, 6, 5, 4, 1)))
         == "9 identical tiles, 8 identical, 7 identical, 6 identical, 9 in 2 smaller groups, 1 unique"
     )
 
@@ -93,7 +93,7 @@ def test_the_sentence_in_parts_that_can_be_chosen() -> None:
         ("2 identical", (3, 4)),
         ("2 unique", (6, 7)),
     ]
-    assert ", ".join(part.text for part in parts) == groups_sentence(groups)
+    assert ", ".join(part.text for part in parts) == parts_sentence(parts)
     assert parts[0].members == "tiles 0 … 2, 5"
     assert group_parts(()) == ()
 

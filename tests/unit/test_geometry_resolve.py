@@ -59,7 +59,7 @@ def test_linear_layout_with_fewer_grains_than_owners() -> None:
     failure = layout_failure((1, 1, 1152), linear(1472, 4))
     assert failure is not None
     assert failure.kind is LayoutErrorKind.EMPTY_AXIS_TILING
-    assert str(failure).startswith("1472 owners asked of 288 grains")
+    assert str(failure).startswith("1,472 tiles requested, only 288 grains")
 
 
 def test_axis_layout_of_the_worked_example() -> None:

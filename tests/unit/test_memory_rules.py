@@ -293,12 +293,12 @@ def test_one_allocation_larger_than_any_piece_of_memory() -> None:
 def test_invalid_layouts_are_named_first() -> None:
     unsized = (
         Unsized(0, "a.scale", "no size is given", False),
-        Unsized(2, "vit.embedding.bias", "1472 owners asked of 288 grains", True),
+        Unsized(2, "vit.embedding.bias", "1,472 tiles requested, only 288 grains", True),
         Unsized(4, "b.bias", "other", True),
     )
     verdict = verdict_of(Peak(UNAVAILABLE, 0, UNAVAILABLE, UNAVAILABLE, 0), unsized)
     assert verdict.cause is Cause.INVALID_LAYOUT
-    expected = "2 values have no valid layout, the first is vit.embedding.bias: 1472 owners asked of 288 grains"
+    expected = "2 values have no valid layout, the first is vit.embedding.bias: 1,472 tiles requested, only 288 grains"
     assert verdict.text == expected
     assert verdict.needed_bytes is UNAVAILABLE
     assert verdict.short_bytes is UNAVAILABLE
@@ -340,13 +340,15 @@ def test_invalid_layout_is_left_out_of_what_is_known() -> None:
     values = [value(0), value(1, (8,), linear, name="scale"), value(2)]
     timeline = measure(program(values, [kernel(0, 1, to=2)], outputs=(2,), host=(0,), parameters=(1,)), 586_960, 0)
     assert timeline.values[1].bytes is UNAVAILABLE
-    assert timeline.values[1].layout_error == "4 owners asked of 2 grains (8 elements by 4)"
+    assert timeline.values[1].layout_error == "4 tiles requested, only 2 grains (8 elements, 4 a grain)"
     assert timeline.unavailable_roots == {1}
     assert timeline.peak == Peak(UNAVAILABLE, 0, UNAVAILABLE, UNAVAILABLE, 0)
     assert timeline.steps[0].usage.standard is UNAVAILABLE
     assert timeline.steps[0].usage.interleaved == 0
     assert timeline.tiles.worst()[0].tolist() == [32, 0, 32, 0]
-    assert timeline.verdict.text == "scale has no valid layout: 4 owners asked of 2 grains (8 elements by 4)"
+    assert (
+        timeline.verdict.text == "scale has no valid layout: 4 tiles requested, only 2 grains (8 elements, 4 a grain)"
+    )
     assert [(p.severity, p.value) for p in timeline.problems] == [("error", 1)]
 
 

@@ -22,7 +22,7 @@ STEPS, TILES = 200, 13
 
 @pytest.fixture(params=["memory", "disk"])
 def where(request, monkeypatch) -> str:
-    monkeypatch.setattr(step_table, "_IN_MEMORY_NUMBERS", STEPS * TILES * 2 if request.param == "memory" else 0)
+    monkeypatch.setattr(step_table, "IN_MEMORY_NUMBERS", STEPS * TILES * 2 if request.param == "memory" else 0)
     return request.param
 
 
@@ -61,7 +61,7 @@ def test_a_disk_that_is_full_keeps_nothing_and_says_so(monkeypatch) -> None:
         def close(self) -> None:
             pass
 
-    monkeypatch.setattr(step_table, "_IN_MEMORY_NUMBERS", 0)
+    monkeypatch.setattr(step_table, "IN_MEMORY_NUMBERS", 0)
     monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: Full())
     table = StepTable(STEPS, TILES)
     table.put(0, usages()[:64].astype(np.int32))
@@ -81,7 +81,7 @@ def test_a_copy_in_another_process_keeps_what_is_in_memory(where: str) -> None:
 
 def test_a_file_of_very_many_steps_is_read_once(monkeypatch, tmp_path: Path) -> None:
     """Above what is kept in memory a tile's curve reads no step of the file again."""
-    monkeypatch.setattr(step_table, "_IN_MEMORY_NUMBERS", 0)
+    monkeypatch.setattr(step_table, "IN_MEMORY_NUMBERS", 0)
     path = tmp_path / "made.json"
     write_timeline(path, 150, 60, 23)
     wanted = timeline_from_file(load_timeline(path)).tiles

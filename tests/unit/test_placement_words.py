@@ -13,7 +13,8 @@ from tileview.model.recipe import Overrides, Recipe
 
 
 def words(recipe: Recipe, enlarge: bool = True) -> StepWords:
-    return step_words(judge(recipe).verdict, place_steps(recipe, enlarge=enlarge))
+    composed = Overrides(fusion=False)
+    return step_words(judge(recipe, composed).verdict, place_steps(recipe, composed, enlarge=enlarge))
 
 
 def test_so400m_fits_and_is_placed():

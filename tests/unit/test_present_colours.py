@@ -80,3 +80,13 @@ def test_categories_never_look_the_same_twice() -> None:
 def test_memory_classes_have_tokens() -> None:
     assert class_token(MemoryClass.STANDARD) == "standard"
     assert class_token(MemoryClass.INTERLEAVED) == "interleaved"
+
+
+def test_placed_tiles_are_light_and_the_others_dark():
+    table = ramp_table(Ramp.PLACEMENT)
+    order1, order2, search, not_placed, over = (tuple(table[24 + 48 * code].tolist()) for code in range(5))
+    for placed in (order1, order2, search):
+        assert contrast(placed, not_placed) >= 4.7
+        assert contrast(placed, over) >= 4.7
+    assert contrast(order1, order2) >= 1.4
+    assert contrast(not_placed, over) >= 1.4

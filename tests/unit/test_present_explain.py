@@ -15,12 +15,12 @@ from tileview.core.geometry.resolve import resolve
 from tileview.model.sizes import Unavailable
 from tileview.model.tensor import ROW_MAJOR, Axis, AxisBase, Layout, Padding, Tiling
 from tileview.model.timeline import Timeline
-from tileview.present.detail_sections import allocation_details, operation_details, plain_text, tile_details
+from tileview.present.detail_sections import allocation_details, line_text, operation_details, plain_text, tile_details
 from tileview.present.explain import (
     alias_sentence,
     budget_sentence,
     cut_words,
-    life_sentences,
+    life_lines,
     owners_sentence,
     tile_sentence,
     value_sentence,
@@ -62,8 +62,8 @@ def test_a_layout_that_does_not_resolve_says_why(rejected: Timeline) -> None:
     text = value_sentence(rejected, 2)
     # layout.md: E = 1,152, g = 4, T = 1472: G = 288 < 1472.
     assert text == (
-        "[1,1,1152] F16: no valid layout: 1,152 elements make 288 grains of 4, fewer than the 1,472 owners that must "
-        "hold one each; its size is unavailable"
+        "[1,1,1152] F16: no valid layout: 1,472 tiles requested, only 288 grains (1,152 elements, 4 a grain), at most "
+        "one tile per grain; its size is unavailable"
     )
 
 
@@ -203,10 +203,12 @@ def test_lives_of_a_timeline_without_a_program() -> None:
     product = lives.of(2)
     assert product is not None
     assert (product.first, product.last, product.producer) == (1, 5, 1)
-    assert life_sentences(small_timeline(), product)[:2] == [
+    lines = life_lines(small_timeline(), 2, product, {1: "Gemm"})
+    assert [line_text(line) for line in lines] == [
         "Live at steps 1 to 5 (5 steps of 8).",
-        "Produced by step 1 (Product of operation 1).",
+        "Made by op 1 Gemm, step 1 Product. ",
     ]
+    assert [target for _, target in lines[1] if target] == ["op:1", "step:1"]
     weights = lives.of(0)
     assert weights is not None
     assert weights.producer is None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 
 import numpy as np
 import pytest
@@ -11,7 +10,9 @@ import pytest
 from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, make_timeline, small_timeline
 from tests.helpers.graphs import graph, operation, transformer
 from tileview.analysis.holdings import holdings, input_readers, owners_of_values
-from tileview.graphlayout import NodeKind, layout_graph, read_structure
+from tileview.analysis.overflows import TOTAL, Overflow
+from tileview.core.cycles.prices import UNPRICED, Price, ProgramCycles
+from tileview.graphlayout import NodeKind, read_structure
 from tileview.model.plan import (
     AttentionDispatch,
     AttentionOperator,
@@ -31,18 +32,30 @@ from tileview.model.plan import (
     ViewDispatch,
     ViewOperator,
 )
+from tileview.model.sizes import UNAVAILABLE as NO_SIZE
 from tileview.model.tensor import F16, ROW_MAJOR, Axis, AxisBase, Format, Layout, Tiling
 from tileview.model.timeline import Timeline
 from tileview.present.allocation_rows import AllocationFigures
-from tileview.present.colours import Ramp, contrast, ramp_table, relative_luminance
-from tileview.present.graph_figures import NodeFigures, StepState, no_figures, node_figures
-from tileview.present.graph_style import SHADES, ColourMode, graph_style, shade_table, shades_of
+from tileview.present.colours import contrast
+from tileview.present.graph_figures import (
+    NodeFigures,
+    StepState,
+    cycle_figures,
+    no_figures,
+    no_marks,
+    node_figures,
+    node_marks,
+)
+from tileview.present.graph_style import MADE, READ, UNAVAILABLE, ColourMode, GraphStyle, graph_style
 from tileview.present.graph_words import node_words, short_plan
+from tileview.present.operation_colours import operation_colours
 from tileview.present.operation_rows import step_spans
 from tileview.present.step_rows import StepColumn, StepSpec, step_nodes
 
 KIB = 1024
 REQUIREMENT = Requirement(Format(F16, Layout(ROW_MAJOR, Tiling(1, 1, (Axis(AxisBase.LINEAR, 0, 1),)))))
+COLOURS = [(0, 114, 178), (230, 159, 0), (125, 132, 144)]
+"""Two categories, and the grey of all other operations."""
 STATES = [(255, 255, 255), (240, 240, 240), (230, 230, 230), (200, 220, 250), (10, 90, 170)]
 
 
@@ -60,11 +73,11 @@ REDUCTION = ParallelReduction(8, 46, 4, 8, 46, Staging(StagingKind.COMPLETE))
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        (gemm(REDUCTION, Orientation.SWAPPED), "8 × 46 × 4, F16, swapped"),
+        (gemm(REDUCTION, Orientation.SWAPPED), "grid 8 × 46 × 4, F16, swapped"),
         (gemm(OutputStationary()), "output stationary, F16"),
         (gemm(Unknown("Ring", "{}")), "unknown distribution Ring, F16"),
         (plan(LayerNormOperator(), LayerNormParts(4)), "in 4 parts"),
-        (plan(LayerNormOperator(), Pointwise("LayerNorm")), "on local shards"),
+        (plan(LayerNormOperator(), Pointwise("LayerNorm")), "on 1 tile"),
         (plan(ViewOperator(2, 0, 4, False), ViewDispatch()), "one copy"),
         (plan(Unknown("Sort", "{}"), ViewDispatch()), "unknown operator Sort"),
         (plan(LayerNormOperator(), Unknown("Fused", "{}")), "unknown dispatch Fused"),
@@ -84,12 +97,14 @@ def test_what_boxes_say() -> None:
     words = node_words(structure, model, {2: gemm(REDUCTION)}, [2], {4: "its plan is not known"})
     by = {structure.nodes[index].operation: entry for index, entry in enumerate(words)}
     assert by[2].title == "2 Gemm"
-    assert by[2].detail == "* 8 × 46 × 4, F16"
+    assert by[2].detail == "* grid 8 × 46 × 4, F16"
     assert by[2].is_edited
     assert by[6].title == "6 Repeat ×27"
     assert by[6].detail == "5 operations"
     assert by[7].title == "? 7 Sort"
     assert by[7].is_unknown
+    joined = node_words(structure, model, {}, fused={1: 0})
+    assert joined[structure.by_operation[1]].detail == "in the step of op 0"
     assert by[4].title == "? 4 Gelu"
     assert "Unknown: its plan is not known" in by[4].tip
     assert "Reads 1 parameter: w1" in by[0].tip
@@ -176,32 +191,70 @@ class TestFigures:
         assert step_spans(example()[0]) == {0: (0, 0), 1: (1, 3)}
 
 
+def styled(structure: object, figures: NodeFigures, mode: ColourMode = ColourMode.SHARE) -> GraphStyle:
+    colours = COLOURS if mode is ColourMode.SHARE else STATES
+    return graph_style(structure, figures, no_marks(structure), mode, colours)  # type: ignore[arg-type]
+
+
+def overflow(operation: int | None, over: int) -> Overflow:
+    return Overflow(TOTAL, 1, 1, 1, 0, 1, operation, over, ())
+
+
 class TestStyle:
     def test_shares_and_legend_say_the_same(self) -> None:
         structure, figures = figures_at(1)
-        style = graph_style(structure, figures, ColourMode.SHARE)  # type: ignore[arg-type]
+        style = styled(structure, figures)
         node = structure.by_operation  # type: ignore[attr-defined]
         assert style.share_text(node[0]) == "50.0 %"
         assert style.share_text(node[1]) == "40.0 %"
-        assert style.share_text(node[2]) == ""
+        assert style.share_text(node[2]) == "0.0 %"
         assert style.read_text(node[0]) == "input 10.0 %"
         assert style.read_text(node[1]) == ""
         assert style.figure_tip(node[0]) == (
-            "Holds 40.0 KiB (40,960 B) on tile 0 at step 1, 50.0 % of 81,920 B",
+            "Makes 40.0 KiB (40,960 B) on tile 0 at step 1, 50.0 % of 81,920 B",
             "The parameters and inputs it reads hold 8.0 KiB (8,192 B) there, 10.0 % of 81,920 B",
         )
-        assert style.figure_tip(node[2]) == ("Holds nothing on tile 0 at step 1",)
-        # Bars reach as far as the shares, in parts of the largest box: 48 KiB.
-        assert style.bars[node[0]].tolist() == [40 / 48, 1.0]
-        assert style.bars[node[1]].tolist() == [32 / 48, 32 / 48]
+        assert style.figure_tip(node[2]) == ("Makes nothing on tile 0 at step 1",)
+        # Bars reach as far as the shares of the whole.
+        assert style.bars[node[0]].tolist() == [0.5, 0.6]
+        assert style.bars[node[1]].tolist() == [0.4, 0.4]
         assert style.bars[node[2]].tolist() == [0.0, 0.0]
-        assert style.shade[node[0]] == SHADES - 1
-        assert style.shade[node[2]] == -1
-        assert style.legend.title == "Share of 81,920 B on tile 0 at step 1"
-        assert style.legend.ramp == ("0", "60.0 % (49,152 B)")
-        assert [entry.mark for entry in style.legend.entries] == ["stripes"]
-        assert style.legend.notes == ()
+        assert style.legend == (
+            (MADE, "made by its plan"),
+            (READ, "parameters it reads"),
+            ("", "on tile 0, step 1: 81,920 B"),
+        )
         assert style.running == node[1]
+
+    def test_operations_have_the_colour_of_their_category_and_the_rest_is_grey(self) -> None:
+        structure, figures = figures_at(1)
+        node = structure.by_operation  # type: ignore[attr-defined]
+        marks = node_marks(structure, (), {1: 0, 0: 1})  # type: ignore[arg-type]
+        style = graph_style(structure, figures, marks, ColourMode.SHARE, COLOURS)  # type: ignore[arg-type]
+        assert [style.shade[node[number]] for number in range(3)] == [1, 0, 2]
+        ports = [entry.index for entry in structure.nodes if entry.is_port]  # type: ignore[attr-defined]
+        assert {int(style.shade[port]) for port in ports} == {-1}
+
+    def test_a_repeat_has_the_first_colour_and_the_worst_fault_of_its_body(self) -> None:
+        structure = read_structure(transformer())
+        marks = node_marks(structure, (overflow(3, 2048), overflow(5, 1024), overflow(None, 9)), {5: 1, 4: 0, 0: 2})
+        node = structure.by_operation
+        assert [int(marks.colours[node[number]]) for number in (6, 4, 5, 0, 3)] == [0, 0, 1, 2, -1]
+        assert marks.faults == {node[3]: (3, 2048), node[5]: (5, 1024), node[6]: (3, 2048)}
+        assert marks.worst == node[3]
+        style = graph_style(structure, no_figures(structure), marks, ColourMode.SHARE, COLOURS)
+        assert [style.over_text(node[number]) for number in (3, 5, 6, 0)] == [
+            "2.0 KiB over",
+            "1.0 KiB over",
+            "op 3: 2.0 KiB over",
+            "",
+        ]
+
+    def test_nothing_is_at_fault_where_an_overflow_names_no_operation_of_the_graph(self) -> None:
+        structure = read_structure(transformer())
+        for found in ((), (overflow(None, 9),), (overflow(99, 9),)):
+            marks = node_marks(structure, found, {99: 0})
+            assert (marks.worst, marks.faults, set(marks.colours.tolist())) == (-1, {}, {-1})
 
     def test_parameters_and_inputs_are_told_apart_where_they_can_be(self) -> None:
         # Operation 0 reads an input and a parameter, 1 only parameters, 2 only an input.
@@ -211,31 +264,19 @@ class TestStyle:
         read = np.zeros(len(structure.nodes), dtype=np.int64)
         read[nodes] = 10
         figures = dataclasses.replace(no_figures(structure), read=read, usage=100, step=0, tile=0, has_hosts=True)
-        words = [graph_style(structure, figures, ColourMode.SHARE).read_text(node) for node in nodes]
-        assert words == ["reads 10.0 %", "params 10.0 %", "input 10.0 %"]
-        style = graph_style(structure, dataclasses.replace(figures, has_hosts=False), ColourMode.SHARE)
+        style = styled(structure, figures)
+        assert [style.read_text(node) for node in nodes] == ["reads 10.0 %", "params 10.0 %", "input 10.0 %"]
+        assert (READ, "parameters and inputs it reads") in style.legend
+        style = styled(structure, dataclasses.replace(figures, has_hosts=False))
         assert style.read_text(nodes[0]) == "param 10.0 %"
 
     def test_what_belongs_to_no_box_and_what_several_read_is_said(self) -> None:
         structure, figures = figures_at(1)
-        figures = dataclasses.replace(figures, outside=4096, shared=8192)
-        style = graph_style(structure, figures, ColourMode.SHARE)  # type: ignore[arg-type]
-        assert style.legend.notes == (
-            "5.0 % (4,096 B) belong to no box.",
-            "10.0 % (8,192 B) are read by several operations: counted for the first.",
-        )
-
-    def test_the_ramp_ends_at_what_is_in_view(self) -> None:
-        structure, figures = figures_at(1)
-        picture = layout_graph(structure, only=[structure.by_operation[1]])  # type: ignore[attr-defined, arg-type]
-        style = graph_style(
-            structure,
-            figures,
-            ColourMode.SHARE,
-            shown=picture.nodes,
-            expanded=picture.expanded,  # type: ignore[arg-type]
-        )
-        assert style.legend.ramp == ("0", "40.0 % (32,768 B)")
+        style = styled(structure, dataclasses.replace(figures, outside=4096, shared=8192))
+        assert [words for shown, words in style.legend if not shown][1:] == [
+            "5.0 % (4,096 B) belong to no box",
+            "10.0 % (8,192 B) are read by several operations: counted for the first",
+        ]
 
     def test_unavailable_sizes_are_marked_and_the_sum_is_at_least(self) -> None:
         timeline = make_timeline(
@@ -246,45 +287,86 @@ class TestStyle:
         timeline = dataclasses.replace(timeline, values=values)
         structure, owners = read_structure(model), owners_of_values(model)
         held = holdings(timeline, 0, 0, owners, input_readers(model))
-        figures = node_figures(structure, held, timeline, 0, 0, owners)
-        style = graph_style(structure, figures, ColourMode.SHARE)
+        style = styled(structure, node_figures(structure, held, timeline, 0, 0, owners))
         assert style.share_text(structure.by_operation[1]) == "n/a"
         assert "1 allocation unavailable" in style.figure_tip(structure.by_operation[1])[0]
-        assert style.legend.title.startswith("Share of at least 4,096 B")
-        assert any(entry.mark == "hatch" for entry in style.legend.entries)
+        assert ("", "on tile 0, step 0: at least 4,096 B") in style.legend
+        assert (UNAVAILABLE, "size unavailable") in style.legend
+
+    def test_cycles_in_place_of_bytes(self) -> None:
+        structure, figures = figures_at(1)
+        # Operation 0 once for 60, 10 of them exchange, operation 1 ten times for 2 and 1; 10 belong to no operation.
+        prices = (Price(60, 10), Price(2, 1), Price(10, 0))
+        cycles = ProgramCycles(prices, (1, 10, 1), (0, 1, None), 90, 20, 90)
+        style = styled(structure, cycle_figures(structure, cycles, figures), ColourMode.CYCLES)  # type: ignore[arg-type]
+        node = structure.by_operation  # type: ignore[attr-defined]
+        assert [style.share_text(node[number]) for number in range(3)] == ["66.7 %", "22.2 %", "0.0 %"]
+        assert [style.read_text(node[number]) for number in range(3)] == ["exchange 11.1 %", "exchange 11.1 %", ""]
+        assert style.bars[node[0]].tolist() == [50 / 90, 60 / 90]
+        assert style.figure_tip(node[1]) == (
+            "20 of the planner's cycles in all runs, 22.2 % of 90; 10 of them exchange",
+        )
+        assert style.legend == (
+            (MADE, "computing"),
+            (READ, "exchange"),
+            ("", "of 90 planner's cycles in all runs"),
+            ("", "11.1 % (10) belong to no box"),
+        )
+        unpriced = ProgramCycles((*prices[:2], UNPRICED), (1, 10, 1), (0, 1, 2), NO_SIZE, NO_SIZE, 80)
+        style = styled(structure, cycle_figures(structure, unpriced, figures), ColourMode.CYCLES)  # type: ignore[arg-type]
+        assert [style.share_text(node[number]) for number in range(3)] == ["75.0 %", "25.0 %", "n/a"]
+        assert style.legend[2] == ("", "of at least 80 planner's cycles in all runs")
 
     def test_by_step(self) -> None:
         structure, figures = figures_at(1)
-        style = graph_style(structure, figures, ColourMode.STEP, state_colours=STATES)  # type: ignore[arg-type]
+        style = styled(structure, figures, ColourMode.STEP)
         assert style.shade[structure.by_operation[1]] == StepState.RUNS  # type: ignore[attr-defined]
-        assert style.legend.title == "Step 1: Product"
-        assert [entry.text for entry in style.legend.entries][-1] == "makes no step of its own"
+        assert style.legend[0] == ("", "Step 1: Product")
+        assert style.legend[-1] == (str(int(StepState.IDLE)), "makes no step of its own")
         structure, figures = figures_at(2)
-        style = graph_style(structure, figures, ColourMode.STEP, state_colours=STATES)  # type: ignore[arg-type]
-        assert style.legend.notes == ("This step belongs to no operation of the graph.",)
+        assert styled(structure, figures, ColourMode.STEP).legend[-1] == (
+            "",
+            "this step belongs to no operation of the graph",
+        )
 
     def test_without_an_estimate(self) -> None:
         structure = read_structure(transformer())
-        style = graph_style(structure, no_figures(structure), ColourMode.SHARE)
+        style = styled(structure, no_figures(structure))
         assert {style.share_text(node.index) for node in structure.nodes} == {""}
-        assert style.legend.ramp is None
+        assert style.legend == (("", "No figures: this state has no estimate"),)
 
-    def test_marks_can_be_seen_on_every_shade_and_grey_keeps_the_order(self) -> None:
+    def test_texts_can_be_read_on_every_colour(self) -> None:
         structure, figures = figures_at(1)
-        style = graph_style(structure, figures, ColourMode.SHARE)  # type: ignore[arg-type]
+        style = styled(structure, figures)
         for shade, ink in zip(style.shades.tolist(), style.inks.tolist(), strict=True):
             assert contrast(tuple(shade), tuple(ink)) >= 4.5
-        light = [relative_luminance(tuple(shade)) for shade in shade_table().tolist()]
-        assert all(after >= before for before, after in itertools.pairwise(light))
-        assert light[-1] > 0.7 > 0.1 > light[0]
 
-    def test_the_ramp_is_that_of_the_tile_map(self) -> None:
-        assert shade_table().tolist() == ramp_table(Ramp.VIRIDIS, SHADES).tolist()
 
-    def test_shades_are_exact_for_large_counts(self) -> None:
-        most = 2**60
-        assert shades_of(np.array([0, 1, most // 2, most]), most).tolist() == [-1, 0, (SHADES - 1) // 2, SHADES - 1]
-        assert shades_of(np.array([0, 0]), 0).tolist() == [-1, -1]
+class TestColoursOfOperations:
+    def test_in_order_of_what_is_made_at_the_peak_or_at_the_own_fullest_step(self) -> None:
+        kib = KIB
+        steps = [Step("Copy", 7), Step("Product", 4, scratch=[30 * kib, 0]), Step("Cast", None), Step("Add", 9)]
+        allocs = [
+            Alloc("parameter", [50 * kib, 50 * kib], 0, 3, parameter=True),
+            Alloc("result of 7", [8 * kib, 4 * kib], 0, 1),
+            Alloc("result of 4", [10 * kib, 1 * kib], 1, 2),
+            Alloc("result of 9", [kib, 20 * kib], 3, 3),
+        ]
+        timeline = make_timeline(FakeProgram(2, steps, allocs))
+        # What is live at the first step may be an input: nothing says that operation 7 makes it.
+        assert timeline.maker(1) is None
+        # The peak is step 1 on tile 0: operation 4 makes 10 + 30; at its own step, on tile 1, operation 9 makes 20.
+        assert operation_colours(timeline) == {4: 0, 9: 1}
+
+    def test_of_many_operations_six_have_a_colour_and_of_equals_the_lower_number_is_first(self) -> None:
+        steps = [Step("Idle", None), *(Step("Copy", 20 - at) for at in range(10))]
+        allocs = [Alloc(f"result {at}", [KIB * (2 if at == 7 else 1)], 1 + at, 1 + at) for at in range(10)]
+        timeline = make_timeline(FakeProgram(1, steps, allocs))
+        assert operation_colours(timeline) == {13: 0, 11: 1, 12: 2, 14: 3, 15: 4, 16: 5}
+
+    def test_nothing_without_steps(self) -> None:
+        assert operation_colours(None) == {}
+        assert operation_colours(make_timeline(FakeProgram(1, [], []))) == {}
 
 
 class TestSteps:

@@ -7,33 +7,37 @@ from dataclasses import replace
 import pytest
 
 from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, make_timeline, small_timeline
+from tests.helpers.golden_recipes import golden_recipe
 from tests.helpers.opened import opened
-from tileview.analysis.alternatives import AlternativeResult
+from tileview.analysis.alternatives import AlternativeResult, evaluate
 from tileview.analysis.holdings import NO_HOLDINGS, holdings, input_readers, owners_of_values, step_holdings
 from tileview.analysis.home_offers import consumers, home_offers, values_together
+from tileview.analysis.trials import with_swaps
+from tileview.core.estimate import estimate
 from tileview.core.geometry.resolve import resolve
 from tileview.model.recipe import Overrides
 from tileview.model.sizes import UNAVAILABLE, Unavailable
 from tileview.model.timeline import Cause, Peak, Problem
 from tileview.present.alternative_rows import (
+    ALTERNATIVES,
     NOT_COMPUTED,
-    AlternativeColumn,
-    AlternativeSpec,
+    OperationHead,
+    Outcome,
+    alternative_nodes,
     alternative_rows,
     progress_words,
 )
 from tileview.present.operation_rows import (
+    OPERATIONS,
     OUTSIDE,
-    OperationColumn,
-    OperationSpec,
     StepOperations,
     footer,
     recipe_nodes,
     step_spans,
 )
 from tileview.present.override_limits import limits, sentences
-from tileview.present.problem_rows import OVER_BUDGET, ProblemColumn, ProblemSpec, over_budget, problem_nodes, tally
-from tileview.present.tables import Tone, flat_rows
+from tileview.present.problem_rows import OVER_BUDGET, PROBLEMS, over_budget, problem_nodes, tally
+from tileview.present.tables import LinePart, Tone, fitted_line, flat_rows
 
 # -- operations -----------------------------------------------------------------------------------------------------
 
@@ -79,15 +83,15 @@ def test_first_and_last_steps_and_alternatives_are_those_of_the_file() -> None:
 def test_edited_and_unknown_operations_are_marked_in_words() -> None:
     recipe = opened("vit3-64tiles.recipe.json").recipe
     assert recipe is not None
-    spec = OperationSpec()
+    spec = OPERATIONS
     rows = {
         row.operation: row
         for row in flat_rows(recipe_nodes(recipe, NO_HOLDINGS, {}, edited=[4], unknown={5: "no such dispatch"}))
     }
-    assert spec.cell(rows[4], OperationColumn.PLAN).text.startswith("* ")
-    assert spec.cell(rows[5], OperationColumn.OPERATION).text == "? 5"
-    assert spec.cell(rows[5], OperationColumn.OPERATION).tip == "Unknown: no such dispatch"
-    assert spec.cell(rows[6], OperationColumn.OPERATION).text == "6"
+    assert spec.cell(rows[4], OPERATIONS.place("Current plan")).text.startswith("* ")
+    assert spec.cell(rows[5], OPERATIONS.place("Op")).text == "? 5"
+    assert spec.cell(rows[5], OPERATIONS.place("Op")).tip == "Unknown: no such dispatch"
+    assert spec.cell(rows[6], OPERATIONS.place("Op")).text == "6"
 
 
 def test_a_filter_keeps_the_repeat_around_what_it_finds() -> None:
@@ -128,15 +132,15 @@ def test_parameters_stand_under_the_operation_that_reads_them() -> None:
     nodes = recipe_nodes(recipe, held, step_spans(timeline))
     assert all(node.key != OUTSIDE for node in nodes)
     rows = {row.operation: row for row in flat_rows(nodes)}
-    spec = OperationSpec()
+    spec = OPERATIONS
     # 27 layers of mlp.down.weight, 3,584 B each on that tile: 96,768 B; its plan makes 240,896 B, together 59.4 %.
     assert (rows[21].made, rows[21].read) == (240_896, 96_768)
-    cell = spec.cell(rows[21], OperationColumn.SHARE)
+    cell = spec.cell(rows[21], OPERATIONS.place("Share"))
     assert cell.text == "59.4 %"
     assert cell.tip == "337,664 B of 568,312 B: makes 240,896 B, reads 96,768 B of parameters and inputs"
-    assert spec.cell(rows[21], OperationColumn.READ).text == "94.5 KiB"
+    assert spec.cell(rows[21], OPERATIONS.place("Reads")).text == "94.5 KiB"
     assert (rows[20].made, rows[20].read) == (0, 0)
-    assert spec.cell(rows[20], OperationColumn.READ).text == ""
+    assert spec.cell(rows[20], OPERATIONS.place("Reads")).text == ""
     made, read = sum(held.own.values()), sum(held.read.values())
     assert made + read == 568_312
     tenths = [round(1000 * part / 568_312) / 10 for part in (made, read)]
@@ -161,10 +165,10 @@ def test_a_range_of_steps_keeps_what_runs_in_it() -> None:
 
 def test_what_has_no_size_is_never_a_share_of_its_own() -> None:
     row = replace(next(iter(flat_rows(StepOperations(small_timeline()).nodes()))), made=0, usage=1000, unavailable=2)
-    cell = OperationSpec().cell(row, OperationColumn.SHARE)
+    cell = OPERATIONS.cell(row, OPERATIONS.place("Share"))
     assert (cell.text, cell.tone) == ("n/a", Tone.UNAVAILABLE)
     assert cell.tip.endswith("2 allocations unavailable, not in the sum")
-    assert OperationSpec().cell(replace(row, made=100), OperationColumn.SHARE).text == "≥ 10.0 %"
+    assert OPERATIONS.cell(replace(row, made=100), OPERATIONS.place("Share")).text == "≥ 10.0 %"
 
 
 # -- alternatives ---------------------------------------------------------------------------------------------------
@@ -188,39 +192,113 @@ def test_alternatives_rank_by_fit_then_peak_and_refused_ones_come_last() -> None
     }
     rows = alternative_rows(recipe, 3, recipe.in_force(3), recipe.plans[3], results)
     assert [row.index for row in rows] == [3, 1, 0, *range(4, count), 2]
-    assert [row.rank for row in rows[:4]] == [1, 2, 3, None]
-    spec = AlternativeSpec()
-    assert spec.cell(rows[3], AlternativeColumn.FITS).text == NOT_COMPUTED
-    assert spec.cell(rows[-1], AlternativeColumn.FITS).text == "! refused"
-    assert spec.cell(rows[-1], AlternativeColumn.WHY).text == "cannot be lowered: parts of 2 are refused"
-    assert spec.cell(rows[0], AlternativeColumn.FITS).text == "✓ fits"
-    assert spec.cell(rows[0], AlternativeColumn.DELTA).text == "−3 B"
-    assert spec.cell(rows[2], AlternativeColumn.FITS).text == "✗ no"
+    spec = ALTERNATIVES
+    assert spec.cell(rows[3], ALTERNATIVES.place("Own peak")).text == "…"
+    assert rows[3].outcome == NOT_COMPUTED
+    assert spec.cell(rows[-1], ALTERNATIVES.place("Fits")).text == "! refused"
+    assert spec.cell(rows[-1], ALTERNATIVES.place("Why")).text == "parts of 2 are refused"
+    assert spec.cell(rows[0], ALTERNATIVES.place("Fits")).text == "✓ fits"
+    assert spec.cell(rows[0], ALTERNATIVES.place("Δ peak")).text == "−3 B"
+    assert spec.cell(rows[2], ALTERNATIVES.place("Fits")).text == "✗ no"
     assert progress_words(rows) == f"4 of {count} evaluated, 2 fit, 1 cannot be lowered"
 
 
-def test_the_plan_in_force_is_marked_in_words_and_differs_by_nothing() -> None:
+def test_the_current_plan_is_marked_in_words_and_differs_by_nothing() -> None:
     recipe = opened("vit3-64tiles.recipe.json").recipe
     assert recipe is not None
     in_force = recipe.in_force(4)
     rows = alternative_rows(recipe, 4, in_force, recipe.plans[4], {})
-    current = [row for row in rows if row.in_force]
+    current = [row for row in rows if row.is_current]
     assert [row.index for row in current] == [in_force]
-    assert AlternativeSpec().cell(current[0], AlternativeColumn.ALTERNATIVE).text == f"▶ {in_force}"
-    assert current[0].differences == "in force, the file's plan"
+    assert ALTERNATIVES.cell(current[0], ALTERNATIVES.place("Alt")).text == f"→ {in_force}"
+    assert current[0].is_file_plan
+    assert current[0].changes == ()
     assert current[0].all_differences == ()
-    assert all(row.all_differences for row in rows if not row.in_force and row.plan != recipe.plans[4])
+    assert ALTERNATIVES.line(current[0])[0].lead == f"current: {current[0].words}"
+    assert all(row.all_differences for row in rows if not row.is_current and row.plan != recipe.plans[4])
 
 
-def test_a_plan_in_force_that_is_no_alternative_has_a_row_of_its_own() -> None:
+def test_a_current_plan_that_is_no_alternative_has_a_row_of_its_own() -> None:
     recipe = opened("vit3-64tiles.recipe.json").recipe
     assert recipe is not None
     plan = replace(recipe.plans[4], may_alias=(0,))
     rows = alternative_rows(recipe.with_plan(4, plan), 4, None, plan, {})
     own = [row for row in rows if row.index is None]
     assert len(own) == 1
-    assert own[0].in_force
-    assert AlternativeSpec().cell(own[0], AlternativeColumn.PEAK).text == ""
+    assert own[0].is_current
+    assert ALTERNATIVES.cell(own[0], ALTERNATIVES.place("Total peak")).text == ""
+
+
+def test_changes_name_the_choices_alone_and_tell_every_alternative_apart() -> None:
+    recipe = opened("so400m-over.recipe.json").recipe
+    assert recipe is not None
+    rows = {row.index: row for row in alternative_rows(recipe, 21, recipe.in_force(21), recipe.plans[21], {})}
+    assert [change.words for change in rows[0].changes] == ["grid 8×36×5 → 8×18×9"]
+    assert [change.words for change in rows[3].changes] == ["grid 8×36×5 → 4×18×15", "result whole → rows in 5 parts"]
+    assert [change.after for change in rows[2].changes] == ["partials streamed one by one"]
+    for operation, plans in recipe.alternatives.items():
+        found = alternative_rows(recipe, operation, recipe.in_force(operation), recipe.plans[operation], {})
+        others = [row for row in found if not row.is_current]
+        lines = {tuple(change.words for change in row.changes) for row in others}
+        assert len(lines) == len({row.plan for row in others}), (operation, len(plans))
+        assert () not in lines or any(row.plan == recipe.plans[operation] for row in others)
+
+
+def test_own_peaks_are_those_of_the_operations_own_steps() -> None:
+    session = opened("so400m-over.recipe.json")
+    recipe = session.recipe
+    assert recipe is not None
+    for operation, alternative in ((21, 0), (21, 1), (21, 3), (4, 1)):
+        swapped = estimate(with_swaps(recipe, [(operation, alternative)])).timeline
+        assert swapped is not None
+        own = max(
+            int(swapped.tiles.usage(step.index).sum(axis=1).max()) for step in swapped.steps if step.source == operation
+        )
+        found = evaluate(recipe, operation, alternative).own_peak
+        assert found is not None
+        assert (found.total, found.spare) == (own, 586_960 - 49_152 - own)
+    row = alternative_rows(recipe, 21, 1, None, {(21, 0): evaluate(recipe, 21, 0)})[0]
+    assert ALTERNATIVES.cell(row, ALTERNATIVES.place("Own peak")).text == "✓ 47.0 spare"
+    assert ALTERNATIVES.cell(row, ALTERNATIVES.place("Δ peak")).text == "−15.4"
+
+
+def test_a_line_keeps_its_values_whole_and_counts_what_has_no_room() -> None:
+    parts = (LinePart("grid 8×36×5 → ", "8×18×9", "grid "), LinePart("result whole → ", "rows in 5 parts", "result "))
+
+    def width(text: str, is_bold: bool) -> int:
+        return len(text)
+
+    def line(room: int) -> str:
+        return "".join(text for text, _ in fitted_line(parts, room, width))
+
+    assert line(60) == "grid 8×36×5 → 8×18×9, result whole → rows in 5 parts"
+    assert line(40) == "grid 8×18×9, result rows in 5 parts"
+    assert line(20) == "grid 8×18×9 +1"
+    assert line(4) == "grid 8×18×9 +1"
+    assert [text for text, is_bold in fitted_line(parts, 60, width) if is_bold] == ["8×18×9", "rows in 5 parts"]
+
+
+def test_alternatives_are_filtered_by_what_came_out() -> None:
+    recipe = opened("so400m-over.recipe.json").recipe
+    assert recipe is not None
+    results = {
+        (21, 0): replace(result(0, 900, True), operation=21),
+        (21, 2): replace(result(2, 900, False), operation=21, fits=None),
+    }
+    rows = alternative_rows(recipe, 21, 1, recipe.plans[21], results)
+    groups = [(OperationHead(21, "Gemm", "step 69", 4), rows)]
+
+    def kept(query: str = "", outcome: Outcome | None = None) -> list[int | None]:
+        return [child.row.index for node in alternative_nodes(groups, query, outcome) for child in node.children]
+
+    assert kept() == [0, 2, 1, 3]
+    assert kept(outcome=Outcome.NOT_KNOWN) == [2]
+    assert kept(outcome=Outcome.WAITING) == [1, 3]
+    assert kept(outcome=Outcome.OVER) == []
+    assert kept("not known") == [2]
+    assert kept("8×18×9") == [0]
+    assert kept("op 21") == [0, 2, 1, 3]
+    assert kept("nothing such") == []
 
 
 def test_an_unavailable_peak_ranks_behind_known_ones() -> None:
@@ -229,7 +307,7 @@ def test_an_unavailable_peak_ranks_behind_known_ones() -> None:
     unknown = AlternativeResult(3, 0, False, True, None, Peak(UNAVAILABLE, 0, UNAVAILABLE, 0, 0), False, None)
     rows = alternative_rows(recipe, 3, None, None, {(3, 0): unknown, (3, 1): result(1, 10**9, False)})
     assert [row.index for row in rows[:2]] == [1, 0]
-    assert AlternativeSpec().cell(rows[1], AlternativeColumn.PEAK).text == "unavailable"
+    assert ALTERNATIVES.cell(rows[1], ALTERNATIVES.place("Total peak")).text == "unavailable"
 
 
 # -- problems -------------------------------------------------------------------------------------------------------
@@ -243,11 +321,11 @@ def test_the_rejected_sample_has_43_invalid_layouts_under_one_row() -> None:
     assert first.row.place == "43 invalid layouts"
     assert len(first.children) == 43
     assert first.children[0].row.place == "vit.embedding.bias"
-    assert first.children[0].row.text.startswith("1472 owners asked of 288 grains")
-    assert "At most 288 owners" in first.children[0].row.hint
+    assert first.children[0].row.text.startswith("1,472 tiles requested, only 288 grains")
+    assert "At most one tile per grain: 288 tiles" in first.children[0].row.hint
     assert all(child.row.repairable for child in first.children)
     assert tally(nodes).startswith("43 errors")
-    cell = ProblemSpec().cell(first.row, ProblemColumn.SEVERITY)
+    cell = PROBLEMS.cell(first.row, PROBLEMS.place("Severity"))
     assert cell.text == "✗ error"
     assert cell.tone is Tone.OVER
 
@@ -370,3 +448,26 @@ def test_what_no_budget_can_change_is_said() -> None:
     wide = replace(timeline, peak=Peak(430_000, 0, 430_000, 430_000, 0))
     assert "5,120 B too large" in limits(wide).obstacle
     assert sentences(None, Overrides()) == ["No estimate: there is nothing to hold against a budget."]
+
+
+def test_the_program_that_does_not_stand_counts_for_the_limits() -> None:
+    """Composed 568,312 B, fused 552,568 B: a budget between the two fits, for then the fused one stands."""
+    made = estimate(golden_recipe("so400m-over"))
+    assert made.timeline is not None
+    assert made.other_peak is not None
+    assert made.other_peak.total == 552_568
+    found = limits(made.timeline, made.other_peak)
+    reserve = made.timeline.reserve_bytes
+    assert found.smallest_budget == limits(made.timeline).smallest_budget == 568_312 + reserve  # over what a tile has
+    little = estimate(golden_recipe("so400m-over"), Overrides(reserve_bytes=34_393))
+    assert little.timeline is not None
+    found = limits(little.timeline, little.other_peak)
+    assert found.largest_reserve == 586_960 - 568_312
+    fits = estimate(golden_recipe("so400m-over"), Overrides(reserve_bytes=10_000))
+    assert fits.timeline is not None
+    assert limits(fits.timeline, fits.other_peak).smallest_budget == 552_568 + 10_000
+    less = estimate(golden_recipe("so400m-over"), Overrides(budget_bytes=560_000, reserve_bytes=10_000))
+    assert less.timeline is not None
+    assert less.timeline.peak.total == 568_312
+    assert limits(less.timeline, less.other_peak).smallest_budget == 552_568 + 10_000
+    assert "562,568 B" in "\n".join(sentences(less.timeline, Overrides(), less.other_peak))

@@ -15,9 +15,8 @@ from tileview.model.sizes import UNAVAILABLE, Unavailable, percent_text
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Timeline
 from tileview.present.allocation_rows import (
-    AllocationColumn,
+    ALLOCATIONS,
     AllocationFigures,
-    AllocationSpec,
     RowKind,
     flat_nodes,
     footer,
@@ -146,7 +145,7 @@ def test_unavailable_rows_say_so_and_are_in_no_sum() -> None:
     assert table.totals.total == 100
     assert table.totals.unavailable == 1
     assert "1 row unavailable" in footer(table)
-    cell = AllocationSpec().cell(lost, AllocationColumn.BYTES)
+    cell = ALLOCATIONS.cell(lost, ALLOCATIONS.place("Bytes"))
     assert cell.text == "unavailable"
 
 
@@ -262,57 +261,69 @@ def test_groups_sum_their_members_and_leave_singles_alone() -> None:
 
 
 def test_sorting_reaches_into_groups() -> None:
-    spec = AllocationSpec()
+    spec = ALLOCATIONS
     nodes = spec.sorted_nodes(
-        grouped_nodes(AllocationFigures(_grouped()).table(0, 0)), AllocationColumn.BYTES, descending=True
+        grouped_nodes(AllocationFigures(_grouped()).table(0, 0)), ALLOCATIONS.place("Bytes"), descending=True
     )
     assert [plain(node.row.name) for node in nodes] == ["w", "other"]
     # Largest first: what has no size stands above all that has one.
     assert [plain(child.row.name) for child in nodes[0].children] == ["layer2.w", "layer1.w", "layer0.w"]
-    nodes = spec.sorted_nodes(nodes, AllocationColumn.BYTES, descending=False)
+    nodes = spec.sorted_nodes(nodes, ALLOCATIONS.place("Bytes"), descending=False)
     assert [plain(node.row.name) for node in nodes] == ["other", "w"]
     assert [plain(child.row.name) for child in nodes[1].children] == ["layer0.w", "layer1.w", "layer2.w"]
-    nodes = spec.sorted_nodes(nodes, AllocationColumn.PAYLOAD, descending=True)
+    nodes = spec.sorted_nodes(nodes, ALLOCATIONS.place("Payload"), descending=True)
     assert [plain(child.row.name) for child in nodes[0].children] == ["layer1.w", "layer0.w", "layer2.w"]
 
 
 def test_what_has_no_size_is_marked_in_words_and_by_a_sign() -> None:
-    spec = AllocationSpec()
+    spec = ALLOCATIONS
     head, other = grouped_nodes(AllocationFigures(_grouped()).table(0, 0))
     lost = head.children[2].row
-    name = spec.cell(lost, AllocationColumn.NAME)
+    name = spec.cell(lost, ALLOCATIONS.place("Allocation"))
     assert (name.text, name.value, name.bold, name.tone) == ("✗ layer2.w #3", "layer2.w #3", True, Tone.UNAVAILABLE)
     assert "Its size is unavailable: it is in no sum." in name.tip
-    assert spec.cell(lost, AllocationColumn.BYTES).text == "unavailable"
+    assert spec.cell(lost, ALLOCATIONS.place("Bytes")).text == "unavailable"
     # The group's sum leaves it out and says so.
-    assert spec.cell(head.row, AllocationColumn.NAME).text == "✗ w (3)"
-    assert spec.cell(head.row, AllocationColumn.BYTES).text == "≥ 300 B"
-    assert spec.cell(head.row, AllocationColumn.BYTES).value == 300
-    assert spec.cell(head.row, AllocationColumn.KIB).text == "≥ 0.3 KiB"
-    assert spec.cell(other.row, AllocationColumn.NAME).text == "other #1"
-    assert spec.cell(other.row, AllocationColumn.BYTES).text == "50 B"
+    assert spec.cell(head.row, ALLOCATIONS.place("Allocation")).text == "✗ w (3)"
+    assert spec.cell(head.row, ALLOCATIONS.place("Bytes")).text == "≥ 300 B"
+    assert spec.cell(head.row, ALLOCATIONS.place("Bytes")).value == 300
+    assert spec.cell(head.row, ALLOCATIONS.place("KiB")).text == "≥ 0.3 KiB"
+    assert spec.cell(other.row, ALLOCATIONS.place("Allocation")).text == "other #1"
+    assert spec.cell(other.row, ALLOCATIONS.place("Bytes")).text == "50 B"
 
 
 def test_csv_has_exact_bytes_and_units_in_the_header() -> None:
     nodes = flat_nodes(AllocationFigures(_grouped()).table(0, 0))
-    lines = AllocationSpec().csv(nodes).split("\r\n")
-    assert lines[0].split(",")[6] == "Bytes"
-    assert lines[0].split(",")[8] == "KiB"
-    assert lines[0].split(",")[2] == "Payload (bytes)"
-    assert lines[1].split(",")[:8] == ["layer0.w #0", "standard", "100", "0", "0", "1", "100", "28.571"]
-    assert lines[4].split(",")[6] == "unavailable"
+    lines = ALLOCATIONS.csv(nodes).split("\r\n")
+    assert lines[0].split(",")[:10] == [
+        "Allocation", "Made by", "Class", "Payload (bytes)", "Align (bytes)", "Tail (bytes)", "Copies", "Bytes", "KiB",
+        "Share (%)",
+    ]  # fmt: skip
+    assert lines[1].split(",")[:10] == [
+        "layer0.w #0",
+        "input",
+        "standard",
+        "100",
+        "0",
+        "0",
+        "1",
+        "100",
+        "0.1",
+        "28.571",
+    ]
+    assert lines[4].split(",")[7:9] == ["unavailable", "unavailable"]
 
 
 def test_every_name_carries_the_number_of_its_value() -> None:
     allocs = [Alloc("same", 1, 0, 0), Alloc("same", 2, 0, 0), Alloc("lone", 3, 0, 0)]
     table = AllocationFigures(make_timeline(FakeProgram(1, [Step()], allocs))).table(0, 0)
-    shown = [AllocationSpec().cell(row, AllocationColumn.NAME).text for row in table.rows]
+    shown = [ALLOCATIONS.cell(row, ALLOCATIONS.place("Allocation")).text for row in table.rows]
     assert shown == ["same #0", "same #1", "lone #2"]
 
 
 def test_shares_are_of_the_usage_of_the_tile() -> None:
-    spec = AllocationSpec()
+    spec = ALLOCATIONS
     table = AllocationFigures(small_timeline()).table(1, 0)
     # tile 0 at step 1: weights 64 and left 32 KiB
-    assert [spec.cell(row, AllocationColumn.SHARE).text for row in table.rows] == ["66.7 %", "33.3 %"]
+    assert [spec.cell(row, ALLOCATIONS.place("Share")).text for row in table.rows] == ["66.7 %", "33.3 %"]
     assert footer(table) == "2 rows: standard 98,304 B + interleaved 0 B = 98,304 B"

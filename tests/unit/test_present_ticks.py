@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tileview.present.ticks import binary_spacing, byte_ticks, scale_text, step_spacing, step_ticks
+from tileview.present.ticks import binary_spacing, byte_ticks, step_spacing, step_ticks
 
 KIB = 1024
 
@@ -70,8 +70,5 @@ def test_step_ticks_stay_in_range() -> None:
     assert [tick.value for tick in step_ticks(0, 0)] == [0]
 
 
-def test_the_ends_of_a_scale_have_the_unit_of_its_ticks() -> None:
-    assert [scale_text(size, 0, 7) for size in (0, 7)] == ["0 B", "7 B"]
+def test_a_scale_of_few_bytes_is_in_bytes() -> None:
     assert [tick.text for tick in byte_ticks(0, 7, 8)] == [f"{size} B" for size in range(8)]
-    assert [scale_text(size, 0, 8 * KIB) for size in (0, 8 * KIB)] == ["0.0 KiB", "8.0 KiB"]
-    assert scale_text(-7, -7, 7) == "−7 B"

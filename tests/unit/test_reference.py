@@ -142,3 +142,11 @@ def test_causes_and_the_example_of_a_layout_are_true():
     answer = run(*example[1].split(), example[2]).json
     assert keys(answer) | {"kind", "text"} == described("`layout`")
     assert (answer["tile_elements"], answer["maximum_bytes"]) == ([128] * 9, 256)
+
+
+def test_the_whole_check_runs_the_test_command_of_the_readme_to_the_letter():
+    root = Path(__file__).resolve().parents[2]
+    commands = re.findall(r"^```sh\n(.*)\n```$", (root / "README.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    started, tested = commands
+    assert re.search(r"test|dev", started) is None, "the first command installs no tools"
+    assert tested in (root / ".ci" / "run").read_text(encoding="utf-8").splitlines()

@@ -167,7 +167,7 @@ def test_listeners_hear_what_changed(over):
     assert heard[1:] == [Change.ESTIMATE, Change.SELECTION]
     heard.clear()
     session.swap(4, 0)
-    assert heard == [Change.STATE, Change.ALTERNATIVES]
+    assert heard == [Change.STATE, Change.ALTERNATIVES, Change.PLACEMENT]
     heard.clear()
     session.select_step(3)
     session.select_step(3)

@@ -49,7 +49,6 @@ class AllocationName:
 
 
 def name_parts(timeline: Timeline, root: int) -> AllocationName:
-    """The name of an allocation in parts."""
     value = timeline.values[root]
     given, result = _given_name(value.name)
     precision = precision_short(value.precision)

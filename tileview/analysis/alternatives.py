@@ -19,6 +19,7 @@ from tileview.analysis.trials import (
 from tileview.core.cycles.prices import Price
 from tileview.core.cycles.words import cycles_between
 from tileview.core.lowering.replanner import Replanner
+from tileview.core.memory.assemble import OwnPeak
 from tileview.errors import WorkError
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.timeline import Peak, Verdict
@@ -30,7 +31,8 @@ class AlternativeResult:
 
     ``ok`` False means that it cannot be lowered, ``error`` says why; then ``peak`` and ``delta_total`` are None.
     ``delta_total`` is the change of the total peak in bytes against the recipe in force (negative: better),
-    ``delta_cycles`` that of the planner's cycles; None where either is unavailable.
+    ``delta_cycles`` that of the planner's cycles; None where either is unavailable. ``own_peak`` is the fullest of the
+    operation's own steps: a cure shows there even where another operation's step keeps the total peak up.
     """
 
     operation: int
@@ -44,6 +46,7 @@ class AlternativeResult:
     verdict: Verdict | None = None
     price: Price | None = None
     delta_cycles: int | None = None
+    own_peak: OwnPeak | None = None
 
 
 def evaluate(
@@ -145,7 +148,17 @@ def _result(swap: Swap, trial: Trial, before: Trial, in_force: bool) -> Alternat
         now, then = trial.peak.total, before.peak.total
         delta = now - then if isinstance(now, int) and isinstance(then, int) else None
     cycles = cycles_between(before.cycles, trial.cycles)
-    found = (trial.ok, trial.error, trial.peak, trial.fits, delta, trial.verdict, trial.price, cycles)
+    found = (
+        trial.ok,
+        trial.error,
+        trial.peak,
+        trial.fits,
+        delta,
+        trial.verdict,
+        trial.price,
+        cycles,
+        trial.own_peaks.get(swap[0]),
+    )
     return AlternativeResult(swap[0], swap[1], in_force, *found)
 
 

@@ -41,7 +41,7 @@ def layout_remedy(shape: Shape, layout: Layout, tile_count: int) -> str:
         grain = tiling.axes[0].block_size
         grains = -(-elements // grain)
         if grains and grains < tiling.tile_count:
-            return f"At most {grains:,} owners can hold {elements:,} elements in grains of {grain}."
+            return f"At most one tile per grain: {grains:,} tiles for {elements:,} elements in grains of {grain}."
         if elements and elements % grain:
             return f"A grain that divides {elements:,} elements, or zero padding."
     failure = layout_failure(shape, layout)

@@ -64,7 +64,6 @@ class Influence:
         return self._classes.find(origin)
 
     def classes_of(self, operation: int) -> frozenset[int]:
-        """The classes that an operation touches."""
         node = self._nodes[operation]
         return frozenset(map(self._classes.find, (*node.inputs, *node.results)))
 

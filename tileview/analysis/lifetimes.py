@@ -32,6 +32,8 @@ class Life:
     exact: bool
     uses: tuple[int, ...] = ()
     """Every step that reads or writes a value of it, ascending; empty where that is not known."""
+    reads: tuple[int, ...] = ()
+    """Those that read one."""
 
 
 def is_live(live: tuple[int, ...], root: int) -> bool:
@@ -58,6 +60,7 @@ class Lives:
     def __init__(self, timeline: Timeline, program: Program | None = None) -> None:
         self._timeline = timeline
         self._uses: dict[int, list[int]] = {}
+        self._reads: dict[int, list[int]] = {}
         self._producers: dict[int, int] = {}
         self._exact = False
         if program is not None and self._fits(program):
@@ -72,14 +75,15 @@ class Lives:
         roots = {value.id: value.root for value in self._timeline.values}
         for flat in program.flatten():
             step = flat.step
-            touched = [*step.inputs, *step.results]
+            read = [*step.inputs]
             if isinstance(step, Repeat):
-                touched.extend(step.yields)
-                touched.extend(member for members in step.iterated for member in members)
-            for value in touched:
-                root = roots.get(value)
-                if root is not None:
-                    self._uses.setdefault(root, []).append(flat.index)
+                read.extend(step.yields)
+                read.extend(member for members in step.iterated for member in members)
+            for values, noted in (([*read, *step.results], self._uses), (read, self._reads)):
+                for value in values:
+                    root = roots.get(value)
+                    if root is not None:
+                        noted.setdefault(root, []).append(flat.index)
             for value in step.results:
                 root = roots.get(value)
                 if root is not None:
@@ -95,7 +99,9 @@ class Lives:
         if not uses:
             producer = None if first == 0 or self._exact else first
             return Life(first, last, producer, first, last, False)
-        return Life(first, last, self._producers.get(root), uses[0], uses[-1], True, tuple(dict.fromkeys(uses)))
+        reads = tuple(dict.fromkeys(self._reads.get(root, ())))
+        every = tuple(dict.fromkeys(uses))
+        return Life(first, last, self._producers.get(root), uses[0], uses[-1], True, every, reads)
 
 
 @dataclass(frozen=True, slots=True)

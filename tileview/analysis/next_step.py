@@ -47,7 +47,7 @@ _NOT_KNOWN = {
 
 
 def next_step(
-    diagnosis: Diagnosis,
+    diagnosis: Diagnosis | None,
     verdict: Verdict,
     timeline: Timeline | None,
     recipe: Recipe | None,
@@ -61,7 +61,8 @@ def next_step(
     Parameters
     ----------
     diagnosis : Diagnosis
-        Of the state in force: its cure, levers, reliefs and layouts that do not resolve decide.
+        Of the state in force: its cure, levers, reliefs and layouts that do not resolve decide. None only where the
+        verdict says that the program fits.
     swaps : int
         Edits of a recipe that no export holds yet.
     layouts : int
@@ -71,6 +72,7 @@ def next_step(
     """
     if verdict.cause is Cause.FITS:
         return _after_fit(verdict, swaps, layouts, what_if)
+    assert diagnosis is not None
     if timeline is None:
         return NextStep(_after_refusal(verdict, recipe, diagnosis.bad_layouts), Action.SHOW_PROBLEMS)
     if verdict.cause is Cause.INVALID_LAYOUT:

@@ -8,10 +8,14 @@ it in sentences.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
 
 from tileview.analysis.allocation_names import allocation_name
-from tileview.core.estimate import configured
+from tileview.core.estimate import configured, standing_program
 from tileview.core.lowering.replanner import Replanner
 from tileview.core.memory.measurement import measure
 from tileview.core.placement.outcome import (
@@ -65,26 +69,49 @@ class FailingTile:
         return insufficient_message(self.tile, self.memory_class, self.bytes)
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramPlacement:
-    """What came of every tile of a program in one memory. ``outcomes`` belong to the classes of ``requests``.
+OUTCOMES: Final = ("order 1", "order 2", "search", "not placed", "over")
+"""What may come of a tile, by its number in :attr:`PlacedTiles.by_tile`."""
 
-    ``failing`` is None where every tile is placed. ``enlargement``: bytes more with which the two orders place every
-    tile; None where none do, or where ``enlarged`` is false: it was not asked for.
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlacedTiles:
+    """What came of every tile of a program in one memory, without its requests: little, to be kept and handed on.
+
+    ``by_tile``: per tile the index in ``OUTCOMES``; ``class_of``: per tile the number of its class of equal tiles.
+    ``failing`` is None where every tile is placed. ``searched``: the bounded search was run on some tile.
+    ``enlargement``: bytes more with which the two orders place every tile; None where none do, or where ``enlarged`` is
+    false: it was not asked for.
     """
 
     preset: Preset
     memory: Memory
-    requests: ProgramRequests
-    outcomes: tuple[Outcome, ...]
     totals: Totals
     failing: FailingTile | None
     enlargement: int | None
     enlarged: bool
+    searched: bool
+    by_tile: npt.NDArray[np.uint8]
+    class_of: npt.NDArray[np.int32]
 
     @property
     def tile_count(self) -> int:
-        return self.requests.program.tile_count
+        return len(self.by_tile)
+
+    def outcome_of(self, tile: int) -> str:
+        """What came of a tile, one of ``OUTCOMES``."""
+        return OUTCOMES[self.by_tile[tile]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ProgramPlacement(PlacedTiles):
+    """A program's placement in one memory with its requests; ``outcomes`` belong to the classes of ``requests``."""
+
+    requests: ProgramRequests
+    outcomes: tuple[Outcome, ...]
+
+    def bare(self) -> PlacedTiles:
+        """The same without the requests."""
+        return PlacedTiles(*(getattr(self, one.name) for one in fields(PlacedTiles)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,18 +123,18 @@ class PlacementSteps:
     """
 
     reserve: int
-    by_preset: Mapping[str, ProgramPlacement]
+    by_preset: Mapping[str, PlacedTiles]
 
     @property
-    def planner(self) -> ProgramPlacement:
+    def planner(self) -> PlacedTiles:
         return self.by_preset[PLANNER]
 
     @property
-    def captured(self) -> ProgramPlacement:
+    def captured(self) -> PlacedTiles:
         return self.by_preset[CAPTURED]
 
     @property
-    def tighter(self) -> ProgramPlacement | None:
+    def tighter(self) -> PlacedTiles | None:
         return self.by_preset.get(TIGHTER)
 
 
@@ -123,7 +150,7 @@ def program_requests(
     *,
     multicast: bool = True,
 ) -> ProgramRequests:
-    """The requests of a recipe's program, copies composed and nothing fused.
+    """The requests of the program that stands: fused where it is, the composed one where ``overrides`` say so.
 
     Raises
     ------
@@ -131,7 +158,7 @@ def program_requests(
         The recipe cannot be lowered, an operation of it is not known, or a value in memory has no size.
     """
     try:
-        program = (replanner or Replanner()).replan(recipe, configured(recipe.config, overrides))
+        program = standing_program(recipe, overrides, replanner)
         if program.unknown:
             operation, reason = program.unknown[0]
             raise PlacementUnknownError(
@@ -165,24 +192,30 @@ def place_program(
         Asked now and then whether the answer is no longer wanted; then PlacementUnknownError is raised.
     """
     memory = Memory(preset.ranges) if memory is None else memory
-    outcomes = []
+    outcomes: list[Outcome] = []
     for outcome in solve_classes(requests, memory, searching=searching, ended=ended):
         if ended is not None and ended():
             raise PlacementUnknownError("placing was ended")
         outcomes.append(outcome)
     totals = count_tiles(requests.classes, tuple(outcomes))
-    enlargement: int | None = 0
-    if totals.answer is not Answer.PLACED:
-        enlargement = smallest_enlargement(requests, memory, ended) if enlarge else None
+    placed = totals.answer is Answer.PLACED
+    by_tile = np.zeros(requests.program.tile_count, np.uint8)
+    class_of = np.zeros(requests.program.tile_count, np.int32)
+    for index, (each, outcome) in enumerate(zip(requests.classes, outcomes, strict=True)):
+        by_tile[list(each.tiles)] = OUTCOMES.index(outcome.by or outcome.answer.value)
+        class_of[list(each.tiles)] = index
     return ProgramPlacement(
         preset,
         memory,
-        requests,
-        tuple(outcomes),
         totals,
         _failing(requests, outcomes),
-        enlargement,
-        enlarge or enlargement == 0,
+        smallest_enlargement(requests, memory, ended) if enlarge and not placed else 0 if placed else None,
+        enlarge or placed,
+        any(outcome.searched is not None for outcome in outcomes),
+        by_tile,
+        class_of,
+        requests,
+        tuple(outcomes),
     )
 
 
@@ -238,9 +271,14 @@ class RequestNames:
             return f"{template.what} of {maker} {type(step).__name__}"
         if len(template.roots) > 1:
             return f"{self._program.values[template.roots[0]].group} ×{len(template.roots)}"
+        return allocation_name(self.timeline, template.roots[0])
+
+    @property
+    def timeline(self) -> Timeline:
+        """The timeline of the program, which says who makes its allocations."""
         if self._timeline is None:
             self._timeline = measure(self._program, PLANNED_BYTES, 0)
-        return allocation_name(self._timeline, template.roots[0])
+        return self._timeline
 
 
 def place_steps(
@@ -259,15 +297,32 @@ def place_steps(
         As :func:`program_requests`; or the reserve leaves the planner no memory.
     """
     requests = program_requests(recipe, overrides, replanner)
-    reserve = configured(recipe.config, overrides).reserve_bytes
+    return steps_of(requests, configured(recipe.config, overrides).reserve_bytes, enlarge=enlarge, ended=ended)
+
+
+def steps_of(
+    requests: ProgramRequests, reserve: int, *, enlarge: bool = True, ended: Ended | None = None
+) -> PlacementSteps:
+    """:func:`place_steps` of requests that are there already; ``reserve``: bytes kept for support code."""
     known = {preset.name: preset for preset in presets(reserve)}
     low, high = known[PLANNER].ranges[0]
     if low >= high:
         raise PlacementUnknownError(f"the reserve of {reserve:,} B leaves no memory to place anything in")
-    found = {name: place_program(requests, known[name], enlarge=enlarge, ended=ended) for name in (PLANNER, CAPTURED)}
+
+    def placed(name: str) -> PlacedTiles:
+        return place_program(requests, known[name], enlarge=enlarge, ended=ended).bare()
+
+    found = {name: placed(name) for name in (PLANNER, CAPTURED)}
     if found[CAPTURED].failing is None:
-        found[TIGHTER] = place_program(requests, known[TIGHTER], enlarge=enlarge, ended=ended)
+        found[TIGHTER] = placed(TIGHTER)
     return PlacementSteps(reserve, found)
+
+
+def enlarged(placed: PlacedTiles, requests: ProgramRequests, ended: Ended | None = None) -> PlacedTiles:
+    """The same with the smallest enlargement looked for."""
+    if placed.enlarged:
+        return placed
+    return replace(placed, enlargement=smallest_enlargement(requests, placed.memory, ended), enlarged=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -12,7 +13,7 @@ from tileview.core.placement.fit import spell_out
 from tileview.core.placement.orders import Order, Placing, place
 from tileview.core.placement.outcome import Answer, Ended, Outcome, solve
 from tileview.core.placement.proofs import Proofs, prove
-from tileview.core.placement.ranges import open_ranges
+from tileview.core.placement.ranges import Preset, RangeError, open_ranges
 from tileview.core.placement.search import Searched, search
 from tileview.model.placement import END, Memory, PlacementProfile, ProfileTile, Ranges, Request, Span, TileDump
 from tileview.model.timeline import Problem
@@ -136,3 +137,24 @@ def _tensor_peak(tile: ProfileTile) -> tuple[int, int]:
 def event_text(event: int) -> str:
     """``event 14``, ``before the run``, ``at its end``."""
     return "before the run" if event == 0 else "at the end of the run" if event == END else f"event {event:,}"
+
+
+def ranges_of_dump(source: TileDump | PlacementProfile, name: str, tile: int | None = None) -> Preset:
+    """The memory that a dump left open: that of a tile dump, of a tile of a profile, of all where they are alike.
+
+    Raises
+    ------
+    RangeError
+        Of a profile: the tile is not listed, or its tiles differ and none is named. The text continues the file's name.
+    """
+    if isinstance(source, TileDump):
+        problem = source.problem
+        return Preset("", f"the memory of tile {problem.tile} in {name}", problem.memory.ranges, "a tile dump")
+    listed = source.tiles.logical()
+    if tile is not None and tile not in listed:
+        raise RangeError(f"does not list tile {tile}")
+    wanted = listed if tile is None else (tile,)
+    found = Counter(open_ranges(source.tiles.tile(each), source.labels) for each in wanted)
+    if len(found) != 1:
+        raise RangeError(f"leaves {len(found)} different memories open; name one tile")
+    return Preset("", f"the memory left open in {name}", next(iter(found)), "a placement profile")

@@ -5,10 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from tileview.analysis.placement import FailingTile, PlacementSteps, ProgramPlacement
-from tileview.core.placement.outcome import Answer, Totals
+from tileview.analysis.placement import (
+    FailingTile,
+    PlacedTiles,
+    PlacementSteps,
+    PlacementUnknownError,
+    place_steps,
+)
+from tileview.core.placement.outcome import Answer, Ended, Totals
 from tileview.core.placement.proofs import Proofs
 from tileview.core.placement.ranges import elements_of
+from tileview.model.recipe import Overrides, Recipe
 from tileview.model.sizes import exact_text, kib_text
 from tileview.model.timeline import Verdict
 
@@ -19,12 +26,14 @@ SUPPORT_CAUTION = 120 * 1024
 
 
 class State(StrEnum):
-    """Of a step, and of a verdict: PART is "not placed by the orders tried", which proves nothing."""
+    """Of a step, and of a verdict: PART is "not placed by the orders tried", which proves nothing; PENDING is of steps
+    only, while they are worked out."""
 
     GOOD = "good"
     PART = "not placed"
     OVER = "over"
     UNKNOWN = "not known"
+    PENDING = "placing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +57,32 @@ class StepWords:
     sentences: tuple[str, ...]
     more: str
 
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """All of it: title and steps in one line, then the sentences."""
+        steps = " → ".join(f"{step.label}: {step.text}" for step in self.steps)
+        return (f"{self.title}. {steps}", *self.sentences, *([self.more] if self.more else []))
+
 
 CAPTURED_LABEL = "Captured 498,872 B"
+NO_REQUESTS = "a timeline lists bytes, not requests: its recipe can be placed"
+"""Why nothing is known of a timeline's placement."""
 
 
-def step_words(verdict: Verdict, placed: PlacementSteps | None, unknown: str = "") -> StepWords:
+def recipe_steps(
+    verdict: Verdict, recipe: Recipe, overrides: Overrides, ended: Ended | None = None
+) -> tuple[StepWords, PlacementSteps | None]:
+    """Place a recipe in the memories that its verdict speaks of; None with the reason where that is not known."""
+    try:
+        steps = place_steps(recipe, overrides, enlarge=bool(verdict.fits), ended=ended)
+    except PlacementUnknownError as error:
+        return step_words(verdict, None, str(error)), None
+    return step_words(verdict, steps), steps
+
+
+def step_words(
+    verdict: Verdict, placed: PlacementSteps | None, unknown: str = "", *, placing: bool = False
+) -> StepWords:
     """The three steps of a verdict.
 
     Parameters
@@ -61,13 +91,15 @@ def step_words(verdict: Verdict, placed: PlacementSteps | None, unknown: str = "
         By the sum.
     placed : PlacementSteps or None
         None where the placement is not known; ``unknown`` then says why.
+    placing : bool
+        It is being worked out: nothing is said of it yet.
     """
     first = Step("Sum", _sum_text(verdict), _sum_state(verdict))
     if placed is None:
-        rest = [Step(label, "not known", State.UNKNOWN) for label in ("Planner's memory", CAPTURED_LABEL)]
-        title = {State.GOOD: "Fits by the sum, placement not known", State.OVER: "Does not fit"}.get(
-            first.state, "Not known"
-        )
+        text, state = ("placing…", State.PENDING) if placing else ("not known", State.UNKNOWN)
+        rest = [Step(label, text, state) for label in ("Planner's memory", CAPTURED_LABEL)]
+        fits = "Fits by the sum" if placing else "Fits by the sum, placement not known"
+        title = {State.GOOD: fits, State.OVER: "Does not fit"}.get(first.state, "Not known")
         said = [f"Whether it can be placed is not known: {unknown}."] if unknown else []
         return StepWords(title, first.state, (first, rest[0], rest[1]), (*said, *_caution(verdict, None)), "")
     second = Step("Planner's memory", totals_text(placed.planner.totals), _state(placed.planner.totals))
@@ -126,7 +158,7 @@ def _tiles(count: int) -> str:
     return "1 tile" if count == 1 else f"{count:,} tiles"
 
 
-def failing_sentence(placement: ProgramPlacement) -> str:
+def failing_sentence(placement: PlacedTiles) -> str:
     """Why tiles are not placed, by the example of one; says whether that is a proof."""
     failing, totals, preset = placement.failing, placement.totals, placement.preset
     assert failing is not None
@@ -140,7 +172,7 @@ def failing_sentence(placement: ProgramPlacement) -> str:
         one, of_all = totals.over == 1, f"{totals.over:,} of {_tiles(placement.tile_count)}"
         verb = "needs" if one else "need"
         return f"{where}, {of_all} {verb} more than is open whatever the order: {_over_words(failing)}{others}."
-    tried = "orders and the search" if any(outcome.searched for outcome in placement.outcomes) else "two orders"
+    tried = "orders and the search" if placement.searched else "two orders"
     return (
         f"{where}, {totals.not_placed:,} of {_tiles(placement.tile_count)} cannot be placed by the compiler's {tried}: "
         f"on tile {failing.tile}, {failing.request} ({exact_text(failing.bytes)} in one piece) finds no hole, the "
@@ -156,7 +188,7 @@ def _over_words(failing: FailingTile) -> str:
     return f"tile {failing.tile} is over by {exact_text(failing.over)}{counted}"
 
 
-def enlargement_sentence(placement: ProgramPlacement) -> str:
+def enlargement_sentence(placement: PlacedTiles) -> str:
     """What more memory would do: ``53,248 B more would do, four elements of code or table less.``"""
     more = placement.enlargement
     if not placement.enlarged or placement.failing is None:
@@ -176,7 +208,7 @@ def elements_words(more: int) -> str:
     return f"{word} element{'' if count == 1 else 's'}"
 
 
-def _tighter_sentence(placement: ProgramPlacement) -> str:
+def _tighter_sentence(placement: PlacedTiles) -> str:
     missing = placement.totals.not_placed + placement.totals.over
     verb = "is" if missing == 1 else "are"
     text = f"In the tighter {placement.preset.title}, {_tiles(missing)} {verb} not placed"

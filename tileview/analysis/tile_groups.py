@@ -135,13 +135,8 @@ def group_parts(groups: Sequence[TileGroup]) -> tuple[GroupPart, ...]:
     return tuple(parts)
 
 
-def groups_sentence(groups: Sequence[TileGroup], most: int = 4) -> str:
-    """``1,408 identical tiles, 63 identical, 1 unique``; at most ``most`` groups are named, the others counted."""
-    return parts_sentence(group_parts(groups), most)
-
-
 def parts_sentence(parts: Sequence[GroupPart], most: int = 4) -> str:
-    """The same from the parts."""
+    """``1,408 identical tiles, 63 identical, 1 unique``; at most ``most`` groups are named, the others counted."""
     several = [part for part in parts if not part.is_unique]
     words = [part.text for part in several[:most]]
     rest = several[most:]

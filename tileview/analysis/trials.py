@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 
 from tileview.analysis.conflict import NOTHING_PROVEN, Conflict, ConflictFinder
@@ -26,6 +26,7 @@ from tileview.collecting import collect_seldom
 from tileview.core.cycles.prices import Price
 from tileview.core.estimate import Estimate, estimate, judge
 from tileview.core.lowering.replanner import Replanner
+from tileview.core.memory.assemble import OwnPeak
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.sizes import Size
 from tileview.model.timeline import Peak, Verdict
@@ -40,7 +41,8 @@ class Trial:
     """What a set of swaps gives. ``peak`` and ``price`` are None where it cannot be lowered; ``error`` then says why.
 
     ``conflict`` is asked for by the fix search only: operations of which at least one must change for the verdict to
-    change, empty where nothing is proven (then every operation may matter).
+    change, empty where nothing is proven (then every operation may matter). ``own_peaks``: of the operations that are
+    swapped (of all where none is), the fullest of their own steps; not given with a conflict.
     """
 
     swaps: Swaps
@@ -51,6 +53,7 @@ class Trial:
     verdict: Verdict
     price: Price | None = None
     conflict: Conflict = NOTHING_PROVEN
+    own_peaks: Mapping[int, OwnPeak] = field(default_factory=dict)
 
     @property
     def cycles(self) -> Size | None:
@@ -97,9 +100,11 @@ class Evaluator:
         """The outcome of a set of swaps; with its conflict with ``mark``, a total peak in bytes, where one is given."""
         if mark is None:
             outcome = judge(with_swaps(self.recipe, swaps), self.overrides, self._replanner)
-            verdict, peak = outcome.verdict, outcome.peak
+            verdict, peak, own = outcome.verdict, outcome.peak, outcome.own_peaks
             error = verdict.text if peak is None else None
-            return Trial(swaps, peak is not None, error, peak, verdict.fits, verdict, outcome.price)
+            if swaps:
+                own = {operation: own[operation] for operation, _ in swaps if operation in own}
+            return Trial(swaps, peak is not None, error, peak, verdict.fits, verdict, outcome.price, own_peaks=own)
         result = self.estimate(swaps)
         timeline, verdict = result.timeline, result.verdict
         if self._finder is None:
@@ -201,7 +206,7 @@ class Workers:
         try:
             while (position < len(chunks) or waiting) and not cancelled():
                 while position < len(chunks) and len(waiting) < 2 * self._count:
-                    with _interrupts_held():
+                    with interrupts_held():
                         future = self._workers().submit(_trials, self._handed, chunks[position], mark)
                     waiting[future] = chunks[position]
                     position += 1
@@ -237,7 +242,7 @@ _ENDING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP"
 
 
 @contextmanager
-def _interrupts_held() -> Iterator[None]:
+def interrupts_held() -> Iterator[None]:
     """Keep Ctrl+C and requests to terminate back while a process may be started: an interrupted start would leave half
     a worker, complaining.
 

@@ -48,10 +48,13 @@ from tileview.errors import LoadError
 from tileview.formats import SearchState, open_dump
 from tileview.formats.placement import profile_problems
 from tileview.model.placement import END, PlacementProfile, TileDump
+from tileview.model.recipe import Overrides
 from tileview.model.sizes import exact_text
 from tileview.model.tensor import MemoryClass
 
 _MOST_ROWS = 24
+_COMPOSED = Overrides(fusion=False)
+"""The contract's results are of the program without the compiler's fusions."""
 
 
 def run_place(arguments: Arguments) -> int:
@@ -84,7 +87,7 @@ def _place_recipe(arguments: Arguments, state: SearchState) -> int:
     if arguments.tile is not None and arguments.tile >= recipe.config.tile_count:
         raise UsageError(f"the recipe is planned for tiles 0 to {recipe.config.tile_count - 1}, not {arguments.tile}")
     try:
-        requests = program_requests(recipe, multicast=not arguments.no_multicast)
+        requests = program_requests(recipe, _COMPOSED, multicast=not arguments.no_multicast)
     except PlacementUnknownError as error:
         if arguments.json:
             emit_json({**_frame(chosen), "verdict": None, "error": str(error)})
@@ -166,7 +169,7 @@ def program_text(name: str, placement: ProgramPlacement) -> str:
         f"{clean(name)}: {totals.answer.value.upper()}",
         f"  {preset_.title}: {_ranges_text(preset_.ranges)}, {exact_text(preset_.bytes)}",
         f"  {totals_text(totals)}; {len(placement.requests.classes):,} classes of equal tiles, "
-        f"{placement.requests.count:,} requests, {placement.requests.events:,} events",
+        f"{placement.requests.count:,} requests, {placement.requests.events:,} events, without the compiler's fusions",
     ]
     rows = [(what, f"{count:,}") for what, count in _counts(placement) if count]
     lines += ["", table(("tiles", ""), rows, numbers=(1,), indent=2)]
@@ -175,7 +178,7 @@ def program_text(name: str, placement: ProgramPlacement) -> str:
         lines += [f"  The compiler would write: {placement.failing.message}"]
         more = enlargement_sentence(placement)
         lines += [f"  {more}"] if more else []
-        if not any(outcome.searched for outcome in placement.outcomes) and totals.not_placed:
+        if not placement.searched and totals.not_placed:
             lines.append("  The search, which the compiler tries last, was not run (--search).")
     return "\n".join(lines)
 

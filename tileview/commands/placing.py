@@ -7,15 +7,21 @@ from pathlib import Path
 from typing import Any
 
 from tileview.analysis.placement import (
+    PlacedTiles,
     PlacementSteps,
     PlacementUnknownError,
-    ProgramPlacement,
     first_not_placed,
-    place_steps,
     program_requests,
 )
 from tileview.analysis.placement_files import profile_facts, stated_against_derived, study_tile
-from tileview.analysis.placement_words import StepWords, not_placed_sentence, proof_text, step_words
+from tileview.analysis.placement_words import (
+    NO_REQUESTS,
+    StepWords,
+    not_placed_sentence,
+    proof_text,
+    recipe_steps,
+    step_words,
+)
 from tileview.commands.base import clean
 from tileview.commands.ranges import DEFAULT_RESERVE, chosen_ranges
 from tileview.commands.subject import Subject
@@ -28,8 +34,6 @@ from tileview.model.placement import TileDump
 from tileview.model.sizes import exact_text
 from tileview.model.timeline import Problem
 
-NO_REQUESTS = "a timeline lists bytes, not requests: its recipe can be placed"
-
 
 @dataclass(frozen=True, slots=True)
 class SubjectPlacement:
@@ -41,14 +45,9 @@ class SubjectPlacement:
 
 def place_subject(subject: Subject) -> SubjectPlacement:
     """Place a recipe in the memories that a verdict speaks of; of a timeline nothing is known."""
-    recipe, verdict = subject.recipe, subject.verdict
-    if recipe is None:
-        return SubjectPlacement(step_words(verdict, None, NO_REQUESTS), None)
-    try:
-        steps = place_steps(recipe, subject.overrides, enlarge=bool(verdict.fits))
-    except PlacementUnknownError as error:
-        return SubjectPlacement(step_words(verdict, None, str(error)), None)
-    return SubjectPlacement(step_words(verdict, steps), steps)
+    if subject.recipe is None:
+        return SubjectPlacement(step_words(subject.verdict, None, NO_REQUESTS), None)
+    return SubjectPlacement(*recipe_steps(subject.verdict, subject.recipe, subject.overrides))
 
 
 def placement_json(found: SubjectPlacement) -> dict[str, Any]:
@@ -64,7 +63,7 @@ def placement_json(found: SubjectPlacement) -> dict[str, Any]:
     }
 
 
-def _preset_json(placement: ProgramPlacement) -> dict[str, Any]:
+def _preset_json(placement: PlacedTiles) -> dict[str, Any]:
     totals, failing = placement.totals, placement.failing
     return {
         "ranges": [list(span) for span in placement.preset.ranges],
@@ -84,15 +83,7 @@ def _preset_json(placement: ProgramPlacement) -> dict[str, Any]:
 
 def placement_text(found: SubjectPlacement) -> str:
     """The three steps and what to know beyond them, indented."""
-    words = found.words
-    steps = " → ".join(f"{step.label}: {step.text}" for step in words.steps)
-    more = [words.more] if words.more else []
-    return "\n".join(f"  {clean(line, 900)}" for line in (f"{words.title}. {steps}", *words.sentences, *more))
-
-
-def placement_notes(subject: Subject) -> tuple[str, ...]:
-    """The three steps of a recipe's verdict as notes of its report; none for a timeline."""
-    return () if subject.recipe is None else tuple(placement_text(place_subject(subject)).strip().split("\n  "))
+    return "\n".join(f"  {clean(line, 900)}" for line in found.words.lines)
 
 
 def placement_failure(subject: Subject, ranges: str) -> tuple[bool | None, str]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from dataclasses import dataclass
 
+from tileview.analysis.placement_files import ranges_of_dump
 from tileview.commands.base import UsageError, clean
-from tileview.core.placement.ranges import PLANNER, Preset, open_ranges, parse_ranges, preset, presets
+from tileview.core.placement.ranges import PLANNER, Preset, RangeError, parse_ranges, preset, presets
 from tileview.errors import LoadError
 from tileview.formats import SearchState, open_dump
 from tileview.model.config import STANDARD_ELEMENT_BYTES
@@ -50,24 +50,14 @@ def chosen_ranges(text: str | None, reserve: int, tile: int | None = None) -> Ch
 
 def _ranges_of_file(name: str, tile: int | None) -> Chosen:
     source = open_dump(name)
-    if isinstance(source, TileDump):
-        memory = source.problem.memory
-        title = f"the memory of tile {source.problem.tile} in {clean(os.path.basename(name), 60)}"
-        return Chosen(Preset("", title, memory.ranges, "a tile dump"), memory)
-    if not isinstance(source, PlacementProfile):
-        if not isinstance(source, SearchState):
-            source.tiles.close()
-        raise LoadError(name, "", "a tile dump or a placement profile", "a dump without ranges")
-    with_tiles = source.tiles
     try:
-        listed = with_tiles.logical() if tile is None else (tile,)
-        if tile is not None and tile not in with_tiles.logical():
-            raise UsageError(f"{clean(name)} does not list tile {tile}")
-        found = Counter(open_ranges(with_tiles.tile(each), source.labels) for each in listed)
+        if not isinstance(source, TileDump | PlacementProfile):
+            raise LoadError(name, "", "a tile dump or a placement profile", "a dump without ranges")
+        found = ranges_of_dump(source, clean(os.path.basename(name), 60), tile)
+        memory = source.problem.memory if isinstance(source, TileDump) else Memory(found.ranges)
+        return Chosen(found, memory)
+    except RangeError as error:
+        raise UsageError(f"{clean(name)} {error}") from None
     finally:
-        with_tiles.close()
-    if len(found) != 1:
-        raise UsageError(f"{clean(name)} leaves {len(found)} different memories open; name one tile with --tile")
-    ranges = next(iter(found))
-    title = f"the memory left open in {clean(os.path.basename(name), 60)}"
-    return Chosen(Preset("", title, ranges, "a placement profile"), Memory(ranges))
+        if not isinstance(source, SearchState | TileDump):
+            source.tiles.close()

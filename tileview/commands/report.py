@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from tileview.commands.base import Arguments, clean, emit, verdict_code
 from tileview.commands.output import Meter, refuse_source, write_file
-from tileview.commands.placing import placement_notes
 from tileview.commands.subject import compared, load, overrides_of
 from tileview.present.report_page import ReportSubject, make_page
 
@@ -23,7 +22,7 @@ def run_report(arguments: Arguments) -> int:
             timeline,
             subject.recipe,
             subject.overrides,
-            (*placement_notes(subject), *(subject.estimate.notes if timeline is None else timeline.notes)),
+            subject.estimate.notes if timeline is None else timeline.notes,
             subject.problems,
             price=subject.estimate.price,
         ),

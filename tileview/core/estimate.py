@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from tileview.core.cycles.prices import Price, ProgramCycles
 from tileview.core.fusion.stand import Fusion, M, Reason, stand, unfused
 from tileview.core.fusion.words import fusion_sentence, with_fusions
 from tileview.core.lowering.replanner import Replanner
-from tileview.core.memory.assemble import Judged
+from tileview.core.memory.assemble import Judged, OwnPeak
 from tileview.core.memory.measurement import measure, measure_peaks
 from tileview.core.memory.verdict import cut_note
 from tileview.errors import GraphError, PlanError
@@ -50,7 +50,7 @@ class Estimate:
     modelled. ``homes``: graph value id of every graph input → its format, as fixed or as chosen (empty where the recipe
     cannot be lowered). ``cycles``: the planner's own price of the program and of its steps, ``fusion``: what came of
     the compiler's fusions, both None where there is no program. ``without_fusion``: the verdict on the composed
-    program.
+    program. ``other_peak``: of the program that does not stand, None where there is none or it was not measured.
     """
 
     program: Program | None
@@ -62,6 +62,7 @@ class Estimate:
     cycles: ProgramCycles | None = None
     fusion: Fusion | None = None
     without_fusion: Verdict | None = None
+    other_peak: Peak | None = None
 
     @property
     def price(self) -> Price | None:
@@ -107,16 +108,16 @@ def estimate(
 
     fusion, fused = _stand(composed, config, overrides, measured)
     timeline = fused if fused is not None and fusion.stands else measured(composed)
-    without = timeline.verdict
+    without, other = timeline.verdict, None if fusion.tried is None else fusion.tried.peak
     if fusion.stands:
-        without = measure_peaks(composed, config.tile_budget_bytes, config.reserve_bytes).verdict
+        judged = measure_peaks(composed, config.tile_budget_bytes, config.reserve_bytes)
+        without, other = judged.verdict, judged.peak
     cut = cut_note(config.tile_budget_bytes)
     notes = (*request_notes(recipe), fusion_sentence(fusion), *GENERAL_NOTES, *cut, *timeline.notes)
     timeline = replace(timeline, verdict=with_fusions(timeline.verdict, timeline.peak.total, without), notes=notes)
     program = fusion.program
-    return Estimate(
-        program, timeline, None, timeline.verdict, notes, input_homes(program), fusion.cycles, fusion, without
-    )
+    homes, cycles = input_homes(program), fusion.cycles
+    return Estimate(program, timeline, None, timeline.verdict, notes, homes, cycles, fusion, without, other)
 
 
 def _stand(
@@ -134,6 +135,7 @@ class Outcome:
     ``error``).
 
     ``fusion`` says which program that is.
+    ``own_peaks``: operation → the fullest of its own steps.
     """
 
     peak: Peak | None
@@ -141,6 +143,7 @@ class Outcome:
     verdict: Verdict
     price: Price | None = None
     fusion: Reason | None = None
+    own_peaks: Mapping[int, OwnPeak] = field(default_factory=dict)
 
 
 def judge(recipe: Recipe, overrides: Overrides | None = None, replanner: Replanner | None = None) -> Outcome:
@@ -160,7 +163,24 @@ def judge(recipe: Recipe, overrides: Overrides | None = None, replanner: Replann
 
     fusion, fused = _stand(composed, config, overrides, measured)
     judged = fused if fused is not None and fusion.stands else measured(composed)
-    return Outcome(judged.peak, None, judged.verdict, fusion.cycles.price, fusion.reason)
+    return Outcome(judged.peak, None, judged.verdict, fusion.cycles.price, fusion.reason, judged.own_peaks)
+
+
+def standing_program(recipe: Recipe, overrides: Overrides | None = None, replanner: Replanner | None = None) -> Program:
+    """The program of a recipe that stands, fused or composed, without its timeline.
+
+    Raises
+    ------
+    PlanError
+        The recipe cannot be lowered.
+    """
+    config = configured(recipe.config, overrides)
+    composed = (replanner or Replanner()).replan(recipe, config)
+
+    def measured(program: Program) -> Judged:
+        return measure_peaks(program, config.tile_budget_bytes, config.reserve_bytes)
+
+    return _stand(composed, config, overrides, measured)[0].program
 
 
 def configured(config: PipelineConfig, overrides: Overrides | None) -> PipelineConfig:

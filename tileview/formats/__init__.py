@@ -14,7 +14,9 @@ from tileview.formats.timeline import load_timeline, timeline_from_open_file
 from tileview.model.placement import PlacementProfile, TileDump
 from tileview.model.timeline_file import TimelineFile
 
-Dump = SearchState | TimelineFile | TileDump | PlacementProfile
+AddressDump = TileDump | PlacementProfile
+"""What speaks of addresses, not of a program."""
+Dump = SearchState | TimelineFile | AddressDump
 
 
 def open_dump(path: str | os.PathLike[str], progress: Progress = no_progress, streams: bool = False) -> Dump:
@@ -69,6 +71,7 @@ def open_file(
 
 
 __all__ = [
+    "AddressDump",
     "Dump",
     "Kind",
     "OpenFile",

@@ -93,7 +93,6 @@ def signed(value: object, place: str) -> int:
 
 
 def text_of(value: object, place: str) -> str:
-    """``value`` as a string."""
     if isinstance(value, str):
         return value
     raise FieldError(place, "a text", described(value))
@@ -107,14 +106,12 @@ def flag(value: object, place: str) -> bool:
 
 
 def list_of(value: object, place: str) -> list[Any]:
-    """``value`` as a list."""
     if isinstance(value, list):
         return value
     raise FieldError(place, "a list", described(value))
 
 
 def object_of(value: object, place: str) -> dict[str, Any]:
-    """``value`` as an object."""
     if isinstance(value, dict):
         return value
     raise FieldError(place, "an object", described(value))

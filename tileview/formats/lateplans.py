@@ -149,7 +149,6 @@ class LateAlternatives(Mapping[int, Sequence[Plan]]):
         return next(found, None)
 
     def plan(self, operation: int, index: int) -> Plan:
-        """An alternative."""
         with self._lock:
             known = self._kept.get((operation, index))
             if known is not None:

@@ -26,10 +26,13 @@ import orjson
 from tileview.errors import LoadError
 from tileview.formats.check import FieldError, Fields, described, text_of
 from tileview.formats.files import (
+    BLOCK_BYTES,
     OpenFile,
     Progress,
+    block_sum,
     changed_error,
     check_head,
+    fingerprint,
     no_progress,
     parse_json,
     refuse_hopeless,
@@ -87,14 +90,22 @@ def placement_from_source(source: Source, progress: Progress = no_progress) -> P
         tiles = _Tiles(source, len(labels), top.list("tiles"), spans)
     except FieldError as error:
         raise error.at(path) from None
+    sums = list(_sums(source))
     if not source.unchanged():
         raise changed_error(path)
-    profile = PlacementProfile(path, version, start, end, labels, tiles)
+    source.seal(sums)
+    profile = PlacementProfile(path, version, start, end, labels, tiles, fingerprint=fingerprint(sums))
     if source.size <= _CHECKED_AT_ONCE:
         for logical in tiles.logical():
             tiles.tile(logical)
     progress(1.0, "read")
     return profile
+
+
+def _sums(source: Source) -> Iterator[int]:
+    """What the content is told from another by, block by block."""
+    for at in range(0, source.size, BLOCK_BYTES):
+        yield block_sum(source.read(at, BLOCK_BYTES))
 
 
 def profile_problems(profile: PlacementProfile) -> Iterator[Problem]:
@@ -249,6 +260,8 @@ class _Tiles:
     def _read(self, logical: int, listed: _Listed) -> ProfileTile:
         start, end = listed.span
         raw = self._source.read(start, end - start)
+        if self._source.has_changed():
+            raise changed_error(self._source.path)
         place = f"tiles[{listed.index}].allocations"
         if len(raw) < end - start:
             raise changed_error(self._source.path)

@@ -269,7 +269,6 @@ class PlanReader:
         return found
 
     def requirement(self, value: object, place: str) -> Requirement:
-        """An operand requirement."""
         key = _key(value, place)
         found = self._requirements.get(key)
         if found is None:

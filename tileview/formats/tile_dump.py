@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from tileview.formats.check import FieldError, Fields, described, flag, key_number, list_of, shorten
 from tileview.formats.duplicates import repeated_keys
-from tileview.formats.files import OpenFile, Progress, no_progress, parse_json, read_all
+from tileview.formats.files import OpenFile, Progress, content_fingerprint, no_progress, parse_json, read_all
 from tileview.formats.names import CLASSES
 from tileview.formats.sniff import Kind, check_version
 from tileview.model.placement import (
@@ -88,7 +88,8 @@ class _Reader:
         placed = flag(self.document["placed"], "placed") if top.has("placed") else None
         spans = self.spans(memory, requests)
         problem = TileProblem(self.tile(), memory, requests)
-        return TileDump(self.path, version, problem, placed, spans, tuple(self.problems))
+        problems = tuple(self.problems)
+        return TileDump(self.path, version, problem, placed, spans, problems, content_fingerprint(raw))
 
     def say(self, severity: str, place: str, text: str) -> None:
         self.problems.append(Problem(severity, place, text))

@@ -26,7 +26,7 @@ from tileview.formats.files import BLOCK_BYTES, Progress, block_sum, changed_err
 
 ARRAY_KEYS: Final = ("tile_usage", "tile_scratch", "tile_shards", "tile_bytes", "live")
 
-_CHUNK: Final = 1 << 22
+CHUNK: Final = 1 << 22
 _KEY = re.compile(b'"(?:' + b"|".join(name.encode() for name in ARRAY_KEYS) + b')"')
 _OPENING = re.compile(rb"[ \t\r\n]*+:[ \t\r\n]*+\[")
 _LONGEST_KEY: Final = max(map(len, ARRAY_KEYS)) + 2
@@ -169,7 +169,7 @@ class _Scanner:
         self.emit(keep)
         kept = self.buffer[keep:]
         end = self.base + len(self.buffer)
-        part = self.source.read(end, max(_CHUNK, len(kept)))
+        part = self.source.read(end, max(CHUNK, len(kept)))
         refuse_hopeless(self.source.path, part, end, self.rest_length + len(kept) + len(part))
         self.ended = not part
         self.add_up(part)

@@ -147,10 +147,6 @@ class Acyclic:
     reversed: frozenset[int]
     of: tuple[int, ...]
 
-    @property
-    def self_loops(self) -> int:
-        return sum(1 for index in self.of if index < 0)
-
 
 def back_edges(nodes: int, edges: Sequence[tuple[int, int]]) -> set[int]:
     """Indices of edges that close a cycle in a depth-first walk from node 0 on, targets in the order of the edges.
@@ -158,7 +154,7 @@ def back_edges(nodes: int, edges: Sequence[tuple[int, int]]) -> set[int]:
     Turning these round leaves no cycle: every other edge then leads from an earlier to a later node of the reversed
     finishing order. Without a cycle, that is where every strongly connected component is one node, the result is empty.
     """
-    graph = _digraph(nodes, edges)
+    graph = digraph(range(nodes), edges)
     if all(len(part) == 1 for part in nx().strongly_connected_components(graph)) and not any(a == b for a, b in edges):
         return set()
     closing: set[tuple[int, int]] = set()
@@ -180,10 +176,10 @@ def nx() -> ModuleType:
     return cast(ModuleType, networkx)
 
 
-def _digraph(nodes: int, edges: Iterable[tuple[int, int]]) -> Any:
-    """Nodes by number and edges in the order given, so that every walk through them is the same each time."""
+def digraph(nodes: Iterable[int], edges: Iterable[tuple[int, int]]) -> Any:
+    """Nodes and edges in the order given, so that every walk through them is the same each time."""
     graph = nx().DiGraph()
-    graph.add_nodes_from(range(nodes))
+    graph.add_nodes_from(nodes)
     graph.add_edges_from(edges)
     return graph
 
@@ -221,6 +217,6 @@ def topological_order(nodes: int, edges: Sequence[tuple[int, int]]) -> list[int]
         Where the edges have a cycle.
     """
     try:
-        return [node for part in nx().topological_generations(_digraph(nodes, edges)) for node in sorted(part)]
+        return [node for part in nx().topological_generations(digraph(range(nodes), edges)) for node in sorted(part)]
     except nx().NetworkXUnfeasible:
         raise ValueError("the edges have a cycle") from None

@@ -8,6 +8,7 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
+from tileview.graphlayout.layers import digraph, nx
 from tileview.graphlayout.proper import Proper
 from tileview.graphlayout.structure import Silent, Token, check
 
@@ -100,20 +101,11 @@ def _positions(layers: Sequence[Sequence[int]], size: int) -> list[int]:
 def _first_order(proper: Proper) -> list[list[int]]:
     """Layers in the order of a depth-first walk from the top, so that connected parts start side by side."""
     layers: list[list[int]] = [[] for _ in proper.layers]
-    seen = bytearray(proper.size)
-    for layer in proper.layers:
-        for start in layer:
-            stack = [start]
-            while stack:
-                node = stack.pop()
-                if seen[node]:
-                    continue
-                seen[node] = 1
-                layers[proper.layer[node]].append(node)
-                below = proper.down[node]
-                if len(below) > 2:
-                    below = _bends_inside(below, proper.nodes)
-                stack.extend([other for other in reversed(below) if not seen[other]])
+    starts = chain.from_iterable(proper.layers)
+    below = (_bends_inside(others, proper.nodes) if len(others) > 2 else others for others in proper.down)
+    graph = digraph(starts, ((node, other) for node, others in enumerate(below) for other in others))
+    for node in nx().dfs_preorder_nodes(graph):
+        layers[proper.layer[node]].append(node)
     return layers
 
 

@@ -8,9 +8,6 @@ from typing import Final
 
 from tileview.model.tensor import Format, Precision
 
-SRAM_BASE: Final = 0x4C000
-SRAM_BYTES: Final = 624 * 1024
-INTERLEAVED_BASE: Final = 0x80000
 INTERLEAVED_BYTES: Final = 424_880
 STANDARD_BELOW_BYTES: Final = 162_080
 """Standard memory between the resident runtime's end (0x586e0) and the interleaved region."""

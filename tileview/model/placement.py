@@ -85,7 +85,8 @@ class TileProblem:
 @dataclass(frozen=True, slots=True)
 class TileDump:
     """A file ``tile-T-HASH.json``. ``version`` is None in files from before versions; ``placed`` None where the file
-    does not say. ``spans``: root → span of its whole request, as the compiler had placed it; None where not stated."""
+    does not say. ``spans``: root → span of its whole request, as the compiler had placed it; None where not stated.
+    ``fingerprint`` is that of the content."""
 
     path: str
     version: int | None
@@ -93,6 +94,7 @@ class TileDump:
     placed: bool | None
     spans: dict[int, Span] | None
     problems: tuple[Problem, ...] = ()
+    fingerprint: str = ""
 
 
 KINDS: Final = ("parameter", "activation", "scratch", "padding", "support")
@@ -121,7 +123,6 @@ class ProfileTile:
     shard_ends: SpanArray
 
     def shards(self, entry: int) -> tuple[int, ...]:
-        """The shards that share an entry."""
         start = int(self.shard_ends[entry - 1]) if entry else 0
         return tuple(self.shard_numbers[start : int(self.shard_ends[entry])].tolist())
 
@@ -146,7 +147,7 @@ class ProfileTiles(Protocol):
 @dataclass(frozen=True, slots=True)
 class PlacementProfile:
     """A file ``placement-PID.json``: where a finished compile put everything, on all tiles. [``start``, ``end``) is
-    all memory of a tile."""
+    all memory of a tile. ``fingerprint`` is that of the content."""
 
     path: str
     version: int
@@ -155,3 +156,4 @@ class PlacementProfile:
     labels: tuple[str, ...]
     tiles: ProfileTiles
     problems: tuple[Problem, ...] = ()
+    fingerprint: str = ""

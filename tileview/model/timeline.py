@@ -184,6 +184,8 @@ class Cause(StrEnum):
     """Not known: a number that the verdict rests on is damaged."""
     INCOMPLETE = "incomplete"
     """Not known: the program is known in part."""
+    NOT_PLACED = "not_placed"
+    """A tile's allocations were given no addresses; said of files that speak of addresses alone."""
 
 
 def fits_words(fits: bool | None) -> str:

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from enum import IntEnum, StrEnum
+from enum import StrEnum
+from typing import Final
 
-from tileview.analysis.allocation_names import allocation_name, scratch_name
+from tileview.analysis.allocation_names import name_parts, scratch_name
 from tileview.analysis.linkage import Counterparts, Difference
 from tileview.analysis.words import at_start, class_words, counted, precision_short, shape_text, step_place
 from tileview.model.sizes import UNAVAILABLE, Size, Unavailable, exact_text, percent_text
@@ -24,6 +25,7 @@ from tileview.present.tables import (
     Column,
     Field,
     Node,
+    Room,
     TableSpec,
     Tone,
     bytes_cell,
@@ -39,6 +41,15 @@ class RowKind(StrEnum):
     GROUP = "group"
     UNEXPLAINED = "unexplained"
     """Usage that a file states beyond its allocations and scratch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Making:
+    """The operation whose plan makes an allocation (None: a step that belongs to none), what it makes, and of what."""
+
+    maker: int | None
+    what: str = ""
+    of: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +81,13 @@ class AllocationRow:
     """Members of a group that are unavailable and so in none of its sums."""
     linked: Size | None = None
     """What the linked file has in its place on the same tile; None where nothing is linked or nothing matches."""
+    made: Making | None = None
+    """None of what is there from the start, and of what nothing explains."""
+
+    @property
+    def maker(self) -> int | None:
+        """The operation whose plan makes it."""
+        return None if self.made is None else self.made.maker
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,16 +214,30 @@ class AllocationFigures:
             for column in (0, 1):
                 size = scratch[:, column].max(initial=0) if tile is None else scratch[tile, column]
                 largest[column] = max(largest[column], int(size))
-        name = scratch_name(self.timeline, start) if stop == start + 1 else "scratch"
+        is_one = stop == start + 1
+        entry = self.timeline.steps[start]
+        name = scratch_name(self.timeline, start) if is_one else "scratch"
+        made = Making(entry.source if is_one else None, f"scratch of its {entry.kind}")
         rows = [
-            AllocationRow(RowKind.SCRATCH, None, name, "", memory_class, size, 0, 0, 1, size, 0)
+            AllocationRow(RowKind.SCRATCH, None, name, "", memory_class, size, 0, 0, 1, size, 0, made=made)
             for memory_class, size in zip((MemoryClass.STANDARD, MemoryClass.INTERLEAVED), largest, strict=True)
             if size
         ]
         if unavailable:
             rows.append(
                 AllocationRow(
-                    RowKind.SCRATCH, None, name, "", MemoryClass.STANDARD, None, None, None, 1, UNAVAILABLE, 0
+                    RowKind.SCRATCH,
+                    None,
+                    name,
+                    "",
+                    MemoryClass.STANDARD,
+                    None,
+                    None,
+                    None,
+                    1,
+                    UNAVAILABLE,
+                    0,
+                    made=made,
                 )
             )
         return rows
@@ -244,7 +276,9 @@ class AllocationFigures:
 def allocation_row(timeline: Timeline, root: int, tile: int | None) -> AllocationRow | None:
     """The row of one allocation on a tile (None: its largest tile); None where it holds nothing there."""
     value = timeline.values[root]
-    name = allocation_name(timeline, root)
+    parts = name_parts(timeline, root)
+    name = str(parts)
+    made = Making(parts.maker, parts.what, parts.of) if root in timeline.made_at else None
     members = timeline.aliases.get(root, (root,))
     tensor = f"{shape_text(value.shape)} {precision_short(value.precision)}"
     memory_class = timeline.values[members[-1]].memory_class
@@ -252,7 +286,7 @@ def allocation_row(timeline: Timeline, root: int, tile: int | None) -> Allocatio
         reasons = [timeline.values[i].layout_error for i in members if timeline.values[i].layout_error]
         return AllocationRow(
             RowKind.ALLOCATION, root, name, value.group, memory_class, None, None, None, value.copies,
-            UNAVAILABLE, 0, len(members), root, reasons[0] or "" if reasons else "", tensor,
+            UNAVAILABLE, 0, len(members), root, reasons[0] or "" if reasons else "", tensor, made=made,
         )  # fmt: skip
     sizes = timeline.tiles.allocation(root)
     at = last_largest(sizes) if tile is None else tile
@@ -274,7 +308,7 @@ def allocation_row(timeline: Timeline, root: int, tile: int | None) -> Allocatio
         note = "The file's size of this allocation is not what its payload, tail and alignment give."
     return AllocationRow(
         RowKind.ALLOCATION, root, name, value.group, memory_class, payload, align, tail, copies, size, 0,
-        len(members), decides, note, tensor,
+        len(members), decides, note, tensor, made=made,
     )  # fmt: skip
 
 
@@ -295,37 +329,47 @@ def flat_nodes(table: AllocationTable) -> tuple[Node[AllocationRow], ...]:
 
 
 def grouped_nodes(table: AllocationTable) -> tuple[Node[AllocationRow], ...]:
-    """Rows of the same group (the tensors of a parameter sequence) under one node with their sums, by class."""
-    groups: dict[tuple[str, MemoryClass], list[AllocationRow]] = {}
-    order: list[tuple[str, MemoryClass] | AllocationRow] = []
+    """What belongs together under one node with its sum, by class: what one operation's plan makes, the tensors of a
+    parameter sequence."""
+    groups: dict[Hashable, list[AllocationRow]] = {}
     for row in table.rows:
-        if row.kind is not RowKind.ALLOCATION:
-            order.append(row)
-            continue
-        key = (row.group, row.memory_class)
-        if key not in groups:
-            order.append(key)
-        groups.setdefault(key, []).append(row)
+        groups.setdefault(_group_key(row), []).append(row)
     nodes: list[Node[AllocationRow]] = []
-    for entry in order:
-        if isinstance(entry, AllocationRow):
-            nodes.append(Node(_key(entry), entry))
-            continue
-        members = groups[entry]
-        if len(members) == 1:
-            nodes.append(Node(_key(members[0]), members[0]))
-        else:
-            children = tuple(Node(_key(row), row) for row in members)
-            nodes.append(Node(("group", *entry), _group_row(entry[0], members), children))
+    for key, members in groups.items():
+        children = tuple(Node(_key(row), row) for row in members)
+        nodes.append(children[0] if len(members) == 1 else Node(("group", key), _group_row(members), children))
     return tuple(nodes)
+
+
+def _group_key(row: AllocationRow) -> Hashable:
+    if row.maker is not None:
+        return ("op", row.maker, row.memory_class)
+    if row.kind is RowKind.ALLOCATION:
+        return (row.group, row.memory_class)
+    return _key(row)
 
 
 def _key(row: AllocationRow) -> Hashable:
     return row.root if row.root is not None else (row.kind, row.memory_class, isinstance(row.bytes, Unavailable))
 
 
-def _group_row(group: str, members: Sequence[AllocationRow]) -> AllocationRow:
+def _group_name(members: Sequence[AllocationRow]) -> str:
+    """``op 21: copy and cast of op 20's result``; of inputs the name of their sequence."""
+    maker = members[0].maker
+    if maker is None:
+        return members[0].group
+    makings = [row.made for row in members if row.made is not None]
+    whats = list(dict.fromkeys(made.what for made in makings))
+    shown, left = whats[:_MOST_NAMED], len(whats) - _MOST_NAMED
+    last = f"{left} more" if left > 0 else shown.pop()
+    words = f"{', '.join(shown)} and {last}" if shown else last
+    of = {made.of for made in makings}
+    return f"op {maker}: {words}" + (f" of {of.pop()}" if len(of) == 1 and "" not in of else "")
+
+
+def _group_row(members: Sequence[AllocationRow]) -> AllocationRow:
     """Sums over a group; unavailable members are left out and named in the note."""
+    name = _group_name(members)
     known = [row for row in members if not isinstance(row.bytes, Unavailable)]
     unknown = len(members) - len(known)
     note = f"{counted(unknown, 'member')} unavailable, not in the sum" if unknown else ""
@@ -337,8 +381,8 @@ def _group_row(group: str, members: Sequence[AllocationRow]) -> AllocationRow:
     return AllocationRow(
         RowKind.GROUP,
         None,
-        group,
-        group,
+        name,
+        members[0].group,
         members[0].memory_class,
         summed([row.payload for row in known]) if copies <= {1} else None,
         summed([row.align for row in known]) if copies <= {1} else None,
@@ -349,138 +393,202 @@ def _group_row(group: str, members: Sequence[AllocationRow]) -> AllocationRow:
         len(members),
         None,
         note,
-        unsized=unknown,
+        "What one plan makes" if members[0].maker is not None else "A parameter sequence",
+        unknown,
+        made=members[0].made,
     )
 
 
 # -- the table ------------------------------------------------------------------------------------------------------
 
 
+_MOST_NAMED = 3
 UNSIZED_MARK = "✗"
 """Before the name of what has no size, so that it is seen without colour."""
 
 
-class AllocationColumn(IntEnum):
-    NAME = 0
-    CLASS = 1
-    PAYLOAD = 2
-    ALIGN = 3
-    TAIL = 4
-    COPIES = 5
-    BYTES = 6
-    SHARE = 7
-    KIB = 8
-    LINKED = 9
+def _name(row: AllocationRow) -> Cell:
+    mark = f"{UNSIZED_MARK} " if row.unsized or isinstance(row.bytes, Unavailable) else ""
+    if row.kind is RowKind.GROUP:
+        tone = Tone.UNAVAILABLE if mark else Tone.TEXT
+        return Cell(f"{mark}{row.name} ({row.members})", row.name, row.note or row.tensor, tone, bold=True)
+    if row.kind is RowKind.UNEXPLAINED:
+        return Cell(f"! {row.name}", row.name, row.note, Tone.WARNING)
+    if row.kind is RowKind.SCRATCH:
+        tone = Tone.UNAVAILABLE if mark else Tone.MUTED
+        return Cell(mark + row.name, row.name, "Temporary memory of the step itself", tone, bool(mark))
+    tip = f"{row.name} {row.tensor}"
+    if row.members > 1:
+        tip += f": {row.members} values share this memory"
+    if mark:
+        tip += "\nIts size is unavailable: it is in no sum."
+    if row.note:
+        tip += f"\n{row.note}"
+    tone = Tone.UNAVAILABLE if mark else Tone.TEXT
+    return Cell(mark + row.name, row.name, tip, tone, bool(mark))
 
 
-_SIZES = frozenset({AllocationColumn.BYTES, AllocationColumn.SHARE, AllocationColumn.KIB})
+def _maker(row: AllocationRow) -> Cell:
+    if row.maker is not None:
+        return Cell(f"op {row.maker}", row.maker, f"The plan of operation {row.maker} makes it")
+    if row.kind is RowKind.UNEXPLAINED or row.made is not None:
+        return EMPTY_CELL
+    return Cell("input", None, "There from the start: a parameter or another input", Tone.MUTED)
+
+
+def _part(size: Size | None) -> Cell:
+    if size is None:
+        return EMPTY_CELL
+    if size == 0:
+        return Cell("0 B", 0, tone=Tone.MUTED)
+    return bytes_cell(size)
+
+
+def _size(row: AllocationRow, cell: Cell) -> Cell:
+    """A sum that leaves members out is said to be a lower bound."""
+    return replace(cell, text=f"≥ {cell.text}", tone=Tone.UNAVAILABLE) if row.unsized else cell
+
+
+def _bytes(row: AllocationRow) -> Cell:
+    return _size(row, bytes_cell(row.bytes, row.note, row.kind is RowKind.GROUP))
+
+
+def _kib(row: AllocationRow) -> Cell:
+    if isinstance(row.bytes, Unavailable):
+        return Cell("–", row.bytes, "unavailable", Tone.UNAVAILABLE)
+    return _size(row, kib_cell(row.bytes, row.note, row.kind is RowKind.GROUP))
+
+
+def _share(row: AllocationRow) -> Cell:
+    if isinstance(row.bytes, Unavailable) or not row.usage:
+        return EMPTY_CELL
+    text = percent_text(row.bytes, row.usage)
+    tip = f"{exact_text(row.bytes)} of {exact_text(row.usage)}, which is all of the tile whatever the filter"
+    return Cell(text, round(100 * row.bytes / row.usage, 3), tip)
+
+
+def _linked(row: AllocationRow) -> Cell:
+    """The linked file's bytes: named the same where they are, else with what they differ by from those here."""
+    if row.linked is None:
+        return Cell("–", None, "Nothing there matches", Tone.MUTED) if row.root is not None else EMPTY_CELL
+    words = Difference(row.bytes, row.linked)
+    if row.bytes == row.linked:
+        return Cell("same", row.linked, words.words(), Tone.MUTED)
+    if words.delta is None:
+        return Cell("unavailable", row.linked, words.words(), Tone.UNAVAILABLE)
+    tone = Tone.OVER if words.delta > 0 else Tone.OK
+    return Cell(signed_exact(words.delta), row.linked, words.words(), tone)
+
+
+def _sorted_size(row: AllocationRow) -> Field:
+    """What has no size may well be what does not fit: by size it stands above all that has one."""
+    return UNAVAILABLE if row.unsized else row.bytes
 
 
 class AllocationSpec(TableSpec[AllocationRow]):
-    """name · class · payload · align · tail · copies · bytes · share · KiB · the linked file's bytes."""
+    """The columns; sums of groups stay out of CSV, so that what stands there adds up to the usage."""
 
-    columns = (
-        Column("Name", tip="The tensor that the allocation is named after"),
-        Column("Class", tip="Standard memory, or memory of the interleaved region"),
-        Column("Payload", True, "The largest shard on the tile, without tail and alignment", "bytes"),
-        Column("Align", True, "Added by rounding up to whole memory elements", "bytes"),
-        Column("Tail", True, "Bytes that a matrix product may read past the end of its left operand", "bytes"),
-        Column("Copies", True, "Bytes = (payload + align + tail) × copies"),
-        Column("Bytes", True, "What the allocation takes on the tile", "bytes"),
-        Column("Share", True, "Of the known usage of the tile", "%"),
-        Column("KiB", True, "The bytes in KiB", "kib"),
-        Column("Linked", True, "What the linked file has in its place on the same tile", "bytes"),
+    def is_exported(self, row: AllocationRow) -> bool:
+        return row.kind is not RowKind.GROUP
+
+
+ALLOCATIONS: Final = AllocationSpec(
+    (
+        Column(
+            "Allocation",
+            tip="What it is: who makes it, of what, in which precision, and its number",
+            cell=_name,
+            sample="op 21's copy of op 20's result (F16) #454",
+            room=Room.SHARED,
+            is_seen=True,
+        ),
+        Column("Made by", tip="The operation whose plan makes it", cell=_maker, sample="op 1234", is_seen=True),
+        Column(
+            "Class",
+            tip="Standard memory, or memory of the interleaved region",
+            cell=lambda row: Cell(class_words(row.memory_class), class_words(row.memory_class)),
+            sample="interleaved",
+            room=Room.SPARE,
+        ),
+        Column(
+            "Payload",
+            True,
+            "The largest shard on the tile, without tail and alignment",
+            "bytes",
+            cell=lambda row: _part(row.payload),
+            sample="586,960 B",
+        ),
+        Column(
+            "Align",
+            True,
+            "Added by rounding up to whole memory elements",
+            "bytes",
+            cell=lambda row: _part(row.align),
+            sample="16,384 B",
+            room=Room.SPARE,
+        ),
+        Column(
+            "Tail",
+            True,
+            "Bytes that a matrix product may read past the end of its left operand",
+            "bytes",
+            cell=lambda row: _part(row.tail),
+            sample="16 B",
+            room=Room.SPARE,
+        ),
+        Column(
+            "Copies",
+            True,
+            "Bytes = (payload + align + tail) × copies",
+            cell=lambda row: EMPTY_CELL if row.copies is None else Cell(f"{row.copies:,}", row.copies),
+            sample="1",
+            room=Room.SPARE,
+        ),
+        Column(
+            "Bytes",
+            True,
+            "What the allocation takes on the tile",
+            "bytes",
+            cell=_bytes,
+            sample="1,586,960 B",
+            is_seen=True,
+            sort=_sorted_size,
+            unknown_first=True,
+        ),
+        Column(
+            "KiB",
+            True,
+            "The bytes in KiB",
+            "kib",
+            cell=_kib,
+            sample="1,573.2 KiB",
+            room=Room.SPARE,
+            sort=_sorted_size,
+            field=lambda row: round(row.bytes / 1024, 1) if isinstance(row.bytes, int) else row.bytes,
+            unknown_first=True,
+        ),
+        Column(
+            "Share",
+            True,
+            "Of the known usage of the tile, whatever the filter",
+            "%",
+            cell=_share,
+            sample="100.0 %",
+            is_seen=True,
+            sort=_sorted_size,
+            unknown_first=True,
+        ),
+        Column(
+            "Linked",
+            True,
+            "What the linked file has in its place on the same tile",
+            "bytes",
+            cell=_linked,
+            sample="−158,976 B",
+        ),
     )
-
-    def cell(self, row: AllocationRow, column: int) -> Cell:
-        match AllocationColumn(column):
-            case AllocationColumn.NAME:
-                return self._name(row)
-            case AllocationColumn.CLASS:
-                return Cell(class_words(row.memory_class), class_words(row.memory_class))
-            case AllocationColumn.PAYLOAD:
-                return self._part(row, row.payload)
-            case AllocationColumn.ALIGN:
-                return self._part(row, row.align)
-            case AllocationColumn.TAIL:
-                return self._part(row, row.tail)
-            case AllocationColumn.COPIES:
-                return EMPTY_CELL if row.copies is None else Cell(f"{row.copies:,}", row.copies)
-            case AllocationColumn.BYTES:
-                return self._size(row, bytes_cell(row.bytes, row.note, row.kind is RowKind.GROUP))
-            case AllocationColumn.KIB:
-                if isinstance(row.bytes, Unavailable):
-                    return Cell("–", row.bytes, "unavailable", Tone.UNAVAILABLE)
-                return self._size(row, kib_cell(row.bytes, row.note, row.kind is RowKind.GROUP))
-            case AllocationColumn.SHARE:
-                return self._share(row)
-            case AllocationColumn.LINKED:
-                return self._linked(row)
-
-    def fields(self, row: AllocationRow) -> list[Field]:
-        found = super().fields(row)
-        if isinstance(row.bytes, int):
-            found[AllocationColumn.KIB] = round(row.bytes / 1024, 1)
-        return found
-
-    def sort_value(self, row: AllocationRow, column: int) -> Field:
-        if column in _SIZES:
-            return UNAVAILABLE if row.unsized else row.bytes
-        return self.cell(row, column).value
-
-    def unknown_leads(self, column: int) -> bool:
-        """What has no size may well be what does not fit: by size it stands above all that has one."""
-        return column in _SIZES
-
-    def _size(self, row: AllocationRow, cell: Cell) -> Cell:
-        """A sum that leaves members out is said to be a lower bound."""
-        return replace(cell, text=f"≥ {cell.text}", tone=Tone.UNAVAILABLE) if row.unsized else cell
-
-    def _name(self, row: AllocationRow) -> Cell:
-        mark = f"{UNSIZED_MARK} " if row.unsized or isinstance(row.bytes, Unavailable) else ""
-        if row.kind is RowKind.GROUP:
-            tone = Tone.UNAVAILABLE if mark else Tone.TEXT
-            tip = row.note or "A parameter sequence"
-            return Cell(f"{mark}{row.name} ({row.members})", row.name, tip, tone, bold=True)
-        if row.kind is RowKind.UNEXPLAINED:
-            return Cell(f"! {row.name}", row.name, row.note, Tone.WARNING)
-        if row.kind is RowKind.SCRATCH:
-            tone = Tone.UNAVAILABLE if mark else Tone.MUTED
-            return Cell(mark + row.name, row.name, "Temporary memory of the step itself", tone, bool(mark))
-        tip = f"{row.name} {row.tensor}"
-        if row.members > 1:
-            tip += f": {row.members} values share this memory"
-        if mark:
-            tip += "\nIts size is unavailable: it is in no sum."
-        if row.note:
-            tip += f"\n{row.note}"
-        tone = Tone.UNAVAILABLE if mark else Tone.TEXT
-        return Cell(mark + row.name, row.name, tip, tone, bool(mark))
-
-    def _part(self, row: AllocationRow, size: Size | None) -> Cell:
-        if size is None:
-            return EMPTY_CELL
-        if size == 0:
-            return Cell("0 B", 0, tone=Tone.MUTED)
-        return bytes_cell(size)
-
-    def _linked(self, row: AllocationRow) -> Cell:
-        """The linked file's bytes: named the same where they are, else with what they differ by from those here."""
-        if row.linked is None:
-            return Cell("–", None, "Nothing there matches", Tone.MUTED) if row.root is not None else EMPTY_CELL
-        words = Difference(row.bytes, row.linked)
-        if row.bytes == row.linked:
-            return Cell("same", row.linked, words.words(), Tone.MUTED)
-        if words.delta is None:
-            return Cell("unavailable", row.linked, words.words(), Tone.UNAVAILABLE)
-        tone = Tone.OVER if words.delta > 0 else Tone.OK
-        return Cell(signed_exact(words.delta), row.linked, words.words(), tone)
-
-    def _share(self, row: AllocationRow) -> Cell:
-        if isinstance(row.bytes, Unavailable) or not row.usage:
-            return EMPTY_CELL
-        text = percent_text(row.bytes, row.usage)
-        return Cell(text, round(100 * row.bytes / row.usage, 3), f"{exact_text(row.bytes)} of {exact_text(row.usage)}")
+)
+"""name · maker · class · payload · align · tail · copies · bytes · KiB · share · the linked file's bytes."""
 
 
 def headline(table: AllocationTable, timeline: Timeline | None) -> str:

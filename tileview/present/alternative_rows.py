@@ -1,39 +1,86 @@
-"""The alternatives of one operation, ranked by the peak they give when swapped in alone."""
+"""The alternatives of operations, ranked by what they give when swapped in alone.
+
+Each stands under its operation: figures in columns, and in a line below them only what swapping it in changes. Another
+figure is one more :class:`Column` in :data:`ALTERNATIVES`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import IntEnum
+from enum import StrEnum
+from typing import Final
 
 from tileview.analysis.alternatives import AlternativeResult
+from tileview.analysis.words import at_start, counted
+from tileview.core.memory.assemble import OwnPeak
 from tileview.model.plan import Plan
 from tileview.model.recipe import Recipe
-from tileview.model.sizes import UNAVAILABLE, Size, Unavailable, exact_text, kib_text
-from tileview.present.plan_words import plan_differences, plan_words, short_differences
-from tileview.present.tables import EMPTY_CELL, Cell, Column, Node, TableSpec, Tone, delta_cell, kib_cell
+from tileview.model.sizes import Size, Unavailable, exact_text, kib_text
+from tileview.present.plan_words import PlanChange, plan_differences, plan_words, told_apart
+from tileview.present.tables import (
+    EMPTY_CELL,
+    Cell,
+    Column,
+    LinePart,
+    Node,
+    Room,
+    TableSpec,
+    Tone,
+    delta_cell,
+    kib_cell,
+    matches,
+)
 
 NOT_COMPUTED = "not yet computed"
 
 
+class Outcome(StrEnum):
+    """What came of an alternative, as a filter names it."""
+
+    FITS = "fits"
+    OVER = "over"
+    NOT_KNOWN = "not known"
+    REFUSED = "cannot be lowered"
+    WAITING = NOT_COMPUTED
+
+
+@dataclass(frozen=True, slots=True)
+class OperationHead:
+    """The heading of an operation's alternatives; ``place`` says at which steps it is at fault, empty where at none."""
+
+    operation: int
+    kind: str
+    place: str
+    count: int
+
+
 @dataclass(frozen=True, slots=True)
 class AlternativeRow:
-    """One alternative. ``index`` is None for a plan in force that is not among the alternatives of the file.
+    """One alternative. ``index`` is None for a current plan that is not among the alternatives of the file.
 
-    ``result`` is None until it was evaluated. ``rank`` counts from 1, None while the result is missing or the
-    alternative cannot be lowered.
+    ``result`` is None until it was evaluated. ``changes``: what swapping it in changes, empty for the current plan.
     """
 
     operation: int
     index: int | None
     plan: Plan
     words: str
-    differences: str
+    changes: tuple[PlanChange, ...]
     all_differences: tuple[str, ...]
-    in_force: bool
+    is_current: bool
     is_file_plan: bool
     result: AlternativeResult | None
-    rank: int | None = None
+
+    @property
+    def outcome(self) -> Outcome:
+        if self.result is None:
+            return Outcome.WAITING
+        if not self.result.ok:
+            return Outcome.REFUSED
+        if self.result.fits is None:
+            return Outcome.NOT_KNOWN
+        return Outcome.FITS if self.result.fits else Outcome.OVER
 
     @property
     def peak_total(self) -> Size | None:
@@ -41,11 +88,18 @@ class AlternativeRow:
             return None
         return self.result.peak.total
 
+    @property
+    def own_peak(self) -> OwnPeak | None:
+        return None if self.result is None else self.result.own_peak
+
+
+Entry = OperationHead | AlternativeRow
+
 
 def alternative_rows(
     recipe: Recipe,
     operation: int,
-    in_force: int | None,
+    current: int | None,
     file_plan: Plan | None,
     results: Mapping[tuple[int, int], AlternativeResult],
 ) -> tuple[AlternativeRow, ...]:
@@ -54,214 +108,255 @@ def alternative_rows(
     Parameters
     ----------
     recipe : Recipe
-        With the edits in force: its plan for the operation is what differences refer to.
-    in_force : int or None
-        Which alternative that is, None where it is none of them.
+        With the edits in it: its plan for the operation is what changes refer to.
+    current : int or None
+        Which alternative that plan is, None where it is none of them.
     file_plan : Plan or None
-        The plan that the file has in force.
+        The plan that the file has.
     results : mapping
         (operation, alternative) → result, as far as they are computed.
     """
-    current = recipe.plans.get(operation)
+    base = recipe.plans.get(operation)
+    plans = recipe.alternatives.get(operation, ())
+    changes = [()] * len(plans) if base is None else told_apart(base, plans)
     rows = []
-    for index, plan in enumerate(recipe.alternatives.get(operation, ())):
-        is_current = index == in_force
-        rows.append(
-            _row(operation, index, plan, current, is_current, plan == file_plan, results.get((operation, index)))
-        )
-    if in_force is None and current is not None:
-        rows.append(_row(operation, None, current, current, True, current == file_plan, None))
-    return _ranked(rows)
+    for index, plan in enumerate(plans):
+        every = () if base is None else plan_differences(base, plan)
+        own, result = changes[index] if every else (), results.get((operation, index))
+        is_current, is_file_plan = index == current, plan == file_plan
+        words = plan_words(plan)
+        rows.append(AlternativeRow(operation, index, plan, words, own, every, is_current, is_file_plan, result))
+    if current is None and base is not None:
+        rows.append(AlternativeRow(operation, None, base, plan_words(base), (), (), True, base == file_plan, None))
+    return tuple(sorted(rows, key=rank_key))
 
 
-def _row(
-    operation: int,
-    index: int | None,
-    plan: Plan,
-    current: Plan | None,
-    in_force: bool,
-    is_file_plan: bool,
-    result: AlternativeResult | None,
-) -> AlternativeRow:
-    every: tuple[str, ...] = ()
-    short = "there is no plan in force"
-    if current is not None:
-        short, every = short_differences(current, plan), plan_differences(current, plan)
-    if in_force:
-        short = "in force, the file's plan" if is_file_plan else "in force"
-    elif current is not None and not every:
-        short = "same as the plan in force"
-    elif is_file_plan:
-        short = f"the file's plan; {short}"
-    return AlternativeRow(operation, index, plan, plan_words(plan), short, every, in_force, is_file_plan, result)
+def with_results(
+    rows: Sequence[AlternativeRow], results: Mapping[tuple[int, int], AlternativeResult]
+) -> tuple[AlternativeRow, ...]:
+    """The same rows with the results that are known now, ranked by them."""
+    found = [row if row.index is None else replace(row, result=results.get((row.operation, row.index))) for row in rows]
+    return tuple(sorted(found, key=rank_key))
 
 
-def rank_key(row: AlternativeRow) -> tuple[int, int, int]:
-    """Order of rank: what fits, by total peak; what may, what does not, likewise; sizes not known; not computed; cannot
-    be lowered."""
+_RANKS = (Outcome.FITS, Outcome.NOT_KNOWN, Outcome.OVER, Outcome.WAITING, Outcome.REFUSED)
+
+
+def rank_key(row: AlternativeRow) -> tuple[int, bool, int, int, int]:
+    """Order of rank: what fits, what may, what does not, not computed, cannot be lowered; in each by total peak, those
+    of equal ones first whose own steps leave most."""
+    total, own = row.peak_total, row.own_peak
+    spare = own.spare if own is not None and isinstance(own.spare, int) else 0
+    known = total if isinstance(total, int) else 0
     index = -1 if row.index is None else row.index
-    if row.result is None:
-        return (4, 0, index)
-    if not row.result.ok:
-        return (5, 0, index)
-    total = row.peak_total
-    if total is None or isinstance(total, Unavailable):
-        return (3, 0, index)
-    return (1 if row.result.fits is None else 0 if row.result.fits else 2, total, index)
+    return (_RANKS.index(row.outcome), isinstance(total, Unavailable), known, -spare, index)
 
 
-def _ranked(rows: Sequence[AlternativeRow]) -> tuple[AlternativeRow, ...]:
-    ordered = sorted(rows, key=rank_key)
-    ranked = []
-    for position, row in enumerate(ordered, start=1):
-        rank = position if rank_key(row)[0] <= 3 else None
-        ranked.append(replace(row, rank=rank))
-    return tuple(ranked)
+def alternative_nodes(
+    groups: Sequence[tuple[OperationHead, Sequence[AlternativeRow]]], query: str = "", outcome: Outcome | None = None
+) -> tuple[Node[Entry], ...]:
+    """Operations with their alternatives below them; of these only what a query finds and what came out so.
 
-
-@dataclass(frozen=True, slots=True)
-class AlternativeNote:
-    """A line of words under an alternative, for tables too narrow for columns of words."""
-
-    index: int | None
-    text: str
-    tip: str
-    tone: Tone
-
-
-Line = AlternativeRow | AlternativeNote
-
-
-def alternative_nodes(rows: Sequence[AlternativeRow], with_words: bool = False) -> tuple[Node[Line], ...]:
-    """One node a row; the key is the alternative's index. ``with_words``: plan, differences and, of one that cannot be
-    lowered, the reason in lines below it.
+    A query that finds the operation keeps all of its alternatives. Keys: ``("op", operation)``, and (operation, index).
     """
-    return tuple(Node(row.index, row, _notes(row) if with_words else ()) for row in rows)
+    nodes: list[Node[Entry]] = []
+    for head, rows in groups:
+        is_found = matches(query, f"op {head.operation} {head.kind}", head.place)
+        kept = [
+            row
+            for row in rows
+            if (outcome is None or row.outcome is outcome) and (is_found or matches(query, row.words, _said(row)))
+        ]
+        if kept:
+            children: tuple[Node[Entry], ...] = tuple(Node((row.operation, row.index), row) for row in kept)
+            nodes.append(Node(("op", head.operation), head, children))
+    return tuple(nodes)
 
 
-def _notes(row: AlternativeRow) -> tuple[Node[Line], ...]:
-    lines = [("plan", row.words, row.words, Tone.TEXT)]
-    tip = "\n".join(row.all_differences) or row.differences
-    words = row.differences if row.in_force or not row.all_differences else f"differs by {row.differences}"
-    lines.append(("differs", words, tip, Tone.MUTED))
-    if row.result is not None and not row.result.ok:
-        reason = f"cannot be lowered: {row.result.error or 'no reason given'}"
-        lines.append(("why", reason, reason, Tone.WARNING))
-    return tuple(
-        Node((what, row.index), AlternativeNote(row.index, text, tip, tone)) for what, text, tip, tone in lines
-    )
+def _said(row: AlternativeRow) -> str:
+    return f"{row.outcome} {'current' if row.is_current else ''} " + " ".join(change.words for change in row.changes)
 
 
 def progress_words(rows: Sequence[AlternativeRow]) -> str:
-    """How many are evaluated and how many of them fit."""
+    """How many are evaluated and what came out."""
     countable = [row for row in rows if row.index is not None]
     if not countable:
         return "No alternatives were kept for this operation"
-    done = [row for row in countable if row.result is not None]
-    fitting = sum(row.result.fits is True for row in done if row.result is not None)
-    unknown = sum(row.result.fits is None for row in done if row.result is not None)
-    refused = sum(not row.result.ok for row in done if row.result is not None)
-    words = f"{len(done)} of {len(countable)} evaluated"
+    counts = {outcome: sum(row.outcome is outcome for row in countable) for outcome in Outcome}
+    done = len(countable) - counts[Outcome.WAITING]
+    words = f"{done} of {len(countable)} evaluated"
     if done:
-        words += f", {fitting} {'fits' if fitting == 1 else 'fit'}"
-    if unknown:
-        words += f", {unknown} not known"
-    if refused:
-        words += f", {refused} cannot be lowered"
+        words += f", {counts[Outcome.FITS]} {'fits' if counts[Outcome.FITS] == 1 else 'fit'}"
+    for outcome in (Outcome.NOT_KNOWN, Outcome.REFUSED):
+        words += f", {counts[outcome]} {outcome}" if counts[outcome] else ""
     return words
 
 
-class AlternativeColumn(IntEnum):
-    ALTERNATIVE = 0
-    PLAN = 1
-    DELTA = 2
-    FITS = 3
-    PEAK = 4
-    DIFFERS = 5
-    RANK = 6
-    WHY = 7
+# -- the table ------------------------------------------------------------------------------------------------------
 
 
-class AlternativeSpec(TableSpec[Line]):
-    """alternative · plan in words · Δ · fits · peak · what differs · rank · why (not); what decides stands first."""
+def _number(entry: Entry) -> Cell:
+    if isinstance(entry, OperationHead):
+        place = f" ({entry.place})" if entry.place else ""
+        text = f"op {entry.operation} {entry.kind}{place}, {counted(entry.count, 'alternative')}"
+        return Cell(text, None, text, bold=True)
+    number = "–" if entry.index is None else str(entry.index)
+    tips = ["The current plan"] if entry.is_current else []
+    if entry.is_file_plan:
+        tips.append("The file's plan")
+    if entry.index is None:
+        tips.append("Not among the alternatives of the file")
+    if entry.is_current:
+        return Cell(f"→ {number}", entry.index, "\n".join(tips), Tone.ACCENT, True)
+    return Cell(number, entry.index, "\n".join(tips))
 
-    columns = (
-        Column("Alt", tip="Number in the file, from 0; ▶ is the plan in force"),
-        Column("Plan"),
-        Column("Δ peak", True, "Change of the total peak against the recipe in force", "bytes"),
-        Column("Fits"),
-        Column("Peak", True, "Total peak if swapped in alone: of the worst tile, without the reserve", "bytes"),
-        Column("Differs from the plan in force by"),
-        Column("Rank", True, "1 is the lowest total peak among those that fit, then those that do not"),
-        Column("Why"),
-    )
 
-    def is_right(self, row: Line, column: int) -> bool:
-        return isinstance(row, AlternativeRow) and super().is_right(row, column)
+def _own(entry: Entry) -> Cell:
+    """What the fullest of the operation's own steps leaves, or is over by."""
+    if isinstance(entry, OperationHead):
+        return EMPTY_CELL
+    result, own = entry.result, entry.own_peak
+    if result is None:
+        return EMPTY_CELL if entry.index is None else Cell("…", None, "Not yet computed: Evaluate does", Tone.MUTED)
+    if not result.ok:
+        reason = f"Cannot be lowered: {result.error or 'no reason given'}"
+        return Cell("! refused", None, reason, Tone.WARNING)
+    if own is None or isinstance(own.spare, Unavailable) or isinstance(own.total, Unavailable):
+        why = "It has no steps of its own" if own is None else "A size of its own steps is unavailable"
+        return Cell("–", None, why, Tone.MUTED if own is None else Tone.UNAVAILABLE)
+    tip = f"{exact_text(own.total)} at the fullest of its own steps, without the reserve"
+    if own.spare < 0:
+        return Cell(f"✗ {_kib(-own.spare)} over", own.total, f"{tip}: {exact_text(-own.spare)} over", Tone.OVER)
+    tip += f": {exact_text(own.spare)} spare"
+    if result.fits is None:
+        return Cell(f"? {_kib(own.spare)} spare", own.total, f"{tip} of what is known", Tone.UNKNOWN)
+    return Cell(f"✓ {_kib(own.spare)} spare", own.total, tip, Tone.OK)
 
-    def is_exported(self, row: Line) -> bool:
+
+def _kib(size: int) -> str:
+    """KiB without the unit, which the view names once; a size below half a tenth keeps its own."""
+    text = kib_text(size)
+    return text.removesuffix(" KiB") if size >= 52 or size == 0 else exact_text(size)
+
+
+def _delta(entry: Entry) -> Cell:
+    if isinstance(entry, OperationHead) or entry.result is None:
+        return EMPTY_CELL
+    cell = delta_cell(entry.result.delta_total)
+    if entry.result.delta_total == 0:
+        return Cell("±0.0", 0, "The total peak stays", Tone.MUTED)
+    return Cell(cell.text.removesuffix(" KiB"), cell.value, cell.tip, cell.tone)
+
+
+def _fits(entry: Entry) -> Cell:
+    if isinstance(entry, OperationHead) or entry.result is None:
+        return EMPTY_CELL
+    result, outcome = entry.result, entry.outcome
+    reason = (result.error if result.verdict is None else result.verdict.text) or ""
+    short = None if result.verdict is None else result.verdict.short_bytes
+    match outcome:
+        case Outcome.FITS:
+            return Cell("✓ fits", str(outcome), reason, Tone.OK)
+        case Outcome.NOT_KNOWN:
+            return Cell("? not known", str(outcome), reason, Tone.UNKNOWN)
+        case Outcome.REFUSED:
+            return Cell("! refused", str(outcome), reason, Tone.WARNING)
+    text = f"✗ {_kib(short)} over" if isinstance(short, int) and short > 0 else "✗ no"
+    return Cell(text, str(outcome), reason, Tone.OVER)
+
+
+def _peak(entry: Entry) -> Cell:
+    if isinstance(entry, OperationHead) or entry.result is None or entry.result.peak is None:
+        return EMPTY_CELL
+    peak = entry.result.peak
+    cell = kib_cell(peak.total, f"standard {exact_text(peak.standard)}, interleaved {exact_text(peak.interleaved)}")
+    return Cell(cell.text.removesuffix(" KiB"), cell.value, cell.tip, cell.tone)
+
+
+def _plan(entry: Entry) -> Cell:
+    return EMPTY_CELL if isinstance(entry, OperationHead) else Cell(entry.words, entry.words)
+
+
+def _changes(entry: Entry) -> Cell:
+    if isinstance(entry, OperationHead):
+        return EMPTY_CELL
+    text = "current" if entry.is_current else "; ".join(entry.all_differences) or "same as the current plan"
+    return Cell(text, text)
+
+
+def _why(entry: Entry) -> Cell:
+    if isinstance(entry, OperationHead) or entry.result is None:
+        return EMPTY_CELL
+    text = (entry.result.error if entry.result.verdict is None else entry.result.verdict.text) or ""
+    return Cell(text, text or None)
+
+
+class AlternativeSpec(TableSpec[Entry]):
+    """The columns, the headings, and the line under each alternative."""
+
+    def is_head(self, row: Entry) -> bool:
+        return isinstance(row, OperationHead)
+
+    def is_exported(self, row: Entry) -> bool:
         return isinstance(row, AlternativeRow)
 
-    def cell(self, row: Line, column: int) -> Cell:
-        if isinstance(row, AlternativeNote):
-            return EMPTY_CELL if column else Cell(row.text, None, row.tip, row.tone)
-        match AlternativeColumn(column):
-            case AlternativeColumn.ALTERNATIVE:
-                return self._number(row)
-            case AlternativeColumn.PLAN:
-                return Cell(row.words, row.words, row.words, bold=row.in_force)
-            case AlternativeColumn.DELTA:
-                return EMPTY_CELL if row.result is None else delta_cell(row.result.delta_total)
-            case AlternativeColumn.FITS:
-                return self._fits(row)
-            case AlternativeColumn.PEAK:
-                return self._peak(row)
-            case AlternativeColumn.DIFFERS:
-                tip = "\n".join(row.all_differences)
-                return Cell(row.differences, row.differences, tip, Tone.MUTED if row.in_force else Tone.TEXT)
-            case AlternativeColumn.RANK:
-                return EMPTY_CELL if row.rank is None else Cell(f"{row.rank}", row.rank)
-            case AlternativeColumn.WHY:
-                return self._why(row)
+    def line(self, row: Entry) -> Sequence[LinePart]:
+        """What swapping it in changes; of the current plan what it is, of a refused one why."""
+        if isinstance(row, OperationHead):
+            return ()
+        if row.is_current:
+            return (LinePart(f"current: {row.words}"),)
+        refused = () if row.result is None or row.result.ok else (LinePart(at_start(row.result.error or "refused")),)
+        parts = tuple(LinePart(change.lead, change.after, change.short_lead) for change in row.changes)
+        return (*refused, *parts) or (LinePart("same as the current plan"),)
 
-    def _number(self, row: AlternativeRow) -> Cell:
-        number = "–" if row.index is None else str(row.index)
-        tips = [] if row.index is not None else ["Not among the alternatives of the file"]
-        if row.is_file_plan:
-            tips.append("The plan that the file has in force")
-        if row.in_force:
-            tips.insert(0, "In force")
-            return Cell(f"▶ {number}", row.index, "\n".join(tips), Tone.ACCENT, True)
-        return Cell(number, row.index, "\n".join(tips))
+    def line_tip(self, row: Entry) -> str:
+        """The same in full, and what follows from it."""
+        more = [] if isinstance(row, OperationHead) else row.all_differences
+        return "\n".join((super().line_tip(row), *(["In full:"] if more else []), *more))
 
-    def _fits(self, row: AlternativeRow) -> Cell:
-        result = row.result
-        if result is None:
-            return EMPTY_CELL if row.index is None else Cell(NOT_COMPUTED, None, "Evaluate computes it", Tone.MUTED)
-        if not result.ok:
-            return Cell("! refused", "refused", result.error or "", Tone.WARNING)
-        reason = result.verdict.text if result.verdict is not None else ""
-        if result.fits:
-            return Cell("✓ fits", "fits", reason, Tone.OK)
-        if result.fits is None:
-            return Cell("? not known", "not known", reason, Tone.UNKNOWN)
-        short = result.verdict.short_bytes if result.verdict is not None else UNAVAILABLE
-        text = f"✗ {kib_text(short)} over" if isinstance(short, int) and short > 0 else "✗ no"
-        return Cell(text, text, reason, Tone.OVER)
 
-    def _peak(self, row: AlternativeRow) -> Cell:
-        peak = None if row.result is None else row.result.peak
-        if peak is None:
-            return EMPTY_CELL
-        tip = f"standard {exact_text(peak.standard)}, interleaved {exact_text(peak.interleaved)}"
-        return kib_cell(peak.total, tip)
-
-    def _why(self, row: AlternativeRow) -> Cell:
-        result = row.result
-        if result is None:
-            return EMPTY_CELL
-        if not result.ok:
-            text = f"cannot be lowered: {result.error or 'no reason given'}"
-            return Cell(text, text, text, Tone.WARNING)
-        text = result.verdict.text if result.verdict is not None else ""
-        return Cell(text, text or None, text)
+ALTERNATIVES: Final = AlternativeSpec(
+    (
+        Column(
+            "Alt",
+            tip="Number in the file, from 0; → is the current plan",
+            cell=_number,
+            sample="→ 22",
+            room=Room.SHARED,
+            is_seen=True,
+        ),
+        Column("Op", cell=lambda one: Cell(str(one.operation), one.operation), room=Room.NEVER),
+        Column(
+            "Own peak",
+            True,
+            "What the fullest of the operation's own steps leaves of the budget, the reserve taken off, or is over by",
+            "bytes",
+            cell=_own,
+            sample="✗ 1,399.8 over",
+            is_seen=True,
+        ),
+        Column(
+            "Δ peak",
+            True,
+            "Change of the total peak against the current recipe",
+            "bytes",
+            cell=_delta,
+            sample="−1,115.4",
+            is_seen=True,
+        ),
+        Column(
+            "Total peak",
+            True,
+            "If swapped in alone: of the fullest tile, without the reserve",
+            "bytes",
+            cell=_peak,
+            sample="1,555.0",
+            room=Room.SPARE,
+        ),
+        Column("Fits", True, "If swapped in alone", cell=_fits, sample="✗ 129.8 over", room=Room.SPARE),
+        Column("Plan", cell=_plan, room=Room.NEVER),
+        Column("Changes", cell=_changes, room=Room.NEVER),
+        Column("Why", cell=_why, room=Room.NEVER),
+    )
+)

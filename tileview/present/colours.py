@@ -44,6 +44,8 @@ class Ramp(StrEnum):
     VIRIDIS = "viridis"
     CIVIDIS = "cividis"
     DIFFERENCE = "difference"
+    PLACEMENT = "placement"
+    """What came of placing a tile, five colours in steps."""
 
 
 _ANCHORS = {
@@ -57,6 +59,7 @@ _ANCHORS = {
         "595f6d 61646f 686a71 6f7073 767676 7d7c78 848179 8b8779 938e78 9b9477 a39a76 "
         "aca174 b4a872 bcaf6f c5b56c cebc68 d7c463 e0cb5e e9d358 f2da50 fbe248 ffea46"
     ),
+    Ramp.PLACEMENT: "f2f8f4 a5d8b8 a5d8b8 6e4600 4a0d08",
     Ramp.DIFFERENCE: "08306b 0b5aa5 3f86c4 7fb2dc c0d9ee f7f7f7 fbdcb8 f5b567 e08a1e b35d00 6b3500",
 }
 
@@ -73,9 +76,13 @@ def ramp_table(ramp: Ramp, entries: int = LEVELS) -> RgbArray:
 
     Viridis and Cividis grow evenly in lightness, so that twice the bytes look twice as bright also to people who do not
     tell red from green. The difference ramp is white in the middle; blue is less, orange is more, both darker the
-    further from 0.
+    further from 0. That of placement has steps: placed ones are light, the others dark, with a contrast of 4.7 or more.
     """
     anchors = np.array([parse_rgb(text) for text in _ANCHORS[ramp].split()], dtype=np.float64)
+    if ramp is Ramp.PLACEMENT:
+        steps = anchors[np.arange(entries) * len(anchors) // entries].astype(np.uint8)
+        steps.flags.writeable = False
+        return steps
     places = np.linspace(0.0, len(anchors) - 1.0, entries)
     channels = [np.interp(places, np.arange(len(anchors)), anchors[:, channel]) for channel in range(3)]
     table = np.rint(np.stack(channels, axis=1)).astype(np.uint8)
@@ -116,7 +123,6 @@ def ink_on(background: Rgb) -> Rgb:
 
 
 def class_token(memory_class: MemoryClass) -> str:
-    """The theme token of a memory class."""
     return "interleaved" if memory_class is MemoryClass.INTERLEAVED else "standard"
 
 

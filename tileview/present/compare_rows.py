@@ -518,6 +518,9 @@ class CompareSpec(TableSpec[CompareRow]):
         titles = [*names[:MOST_STATES], *[""] * (MOST_STATES - len(names))]
         self.columns = (Column("What"), *(Column(title, True, title) for title in titles))
 
+    def is_head(self, row: CompareRow) -> bool:
+        return row.is_head
+
     def is_right(self, row: CompareRow, column: int) -> bool:
         return column > 0 and row.section not in _WORDY
 

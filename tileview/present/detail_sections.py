@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tileview.analysis.fusions import fusion_facts
@@ -24,11 +24,12 @@ from tileview.model.program import Owners, Program
 from tileview.model.recipe import Recipe
 from tileview.model.sizes import U64_MAX, Size, exact_text, percent_text, size_text
 from tileview.model.tensor import Format
-from tileview.model.timeline import Timeline, TimelineValue, steps_of_operation, steps_read
+from tileview.model.timeline import Timeline, TimelineStep, TimelineValue, steps_of_operation, steps_read
 from tileview.present.explain import (
+    Line,
     alias_sentence,
     budget_sentence,
-    life_sentences,
+    life_lines,
     owners_sentence,
     tile_sentence,
     value_sentence,
@@ -39,20 +40,35 @@ from tileview.present.plan_words import dispatch_facts, operator_facts, plan_wor
 
 @dataclass(frozen=True, slots=True)
 class Paragraphs:
-    """A heading and its lines."""
+    """A heading and its lines; a line in pieces has some that lead somewhere."""
 
     heading: str
-    lines: tuple[str, ...]
+    lines: tuple[str | Line, ...]
 
 
+def line_text(line: str | Line) -> str:
+    """A line without what its pieces lead to."""
+    return line if isinstance(line, str) else "".join(words for words, _ in line)
+
+
+_MOST_STEPS = 40
+"""Steps of an operation that are listed."""
 _MOST_SIZES = 5
 """Values of one allocation whose sizes are explained."""
 
 
 def allocation_details(
-    timeline: Timeline, root: int, tile: int | None, lives: Lives, program: Program | None = None
+    timeline: Timeline,
+    root: int,
+    tile: int | None,
+    lives: Lives,
+    program: Program | None = None,
+    kinds: Mapping[int, str] | None = None,
 ) -> tuple[Paragraphs, ...]:
-    """How an allocation's bytes arise, where they lie, when they live, what shares them."""
+    """How an allocation's bytes arise, where they lie, who makes and reads them and when, what shares them.
+
+    ``kinds``: operation → its kind, as far as known.
+    """
     value = timeline.values[root]
     where = [owners_sentence(timeline, root)]
     if tile is not None:
@@ -61,7 +77,7 @@ def allocation_details(
     sections = [
         Paragraphs("How its bytes arise", tuple(_arise(timeline, root))),
         Paragraphs("Where", tuple(where)),
-        Paragraphs("When", tuple(life_sentences(timeline, lives.of(root)))),
+        Paragraphs("When", tuple(life_lines(timeline, root, lives.of(root), kinds or {}))),
         Paragraphs("Memory it shares", (alias_sentence(timeline, root),)),
     ]
     layout = layout_words(value.layout) if value.layout is not None else value.layout_text
@@ -165,7 +181,7 @@ def operation_details(
         )
         if file_plan is not None and file_plan != plan:
             lines.append(f"Not the file's plan, which is: {plan_words(file_plan)}")
-        sections.append(Paragraphs("Plan in force", tuple(lines)))
+        sections.append(Paragraphs("Current plan", tuple(lines)))
         asks = [f"Operand {number}: {requirement_words(asked)}" for number, asked in enumerate(plan.inputs)]
         asks.append(f"Result: {requirement_words(plan.output)}")
         if plan.may_alias:
@@ -175,14 +191,22 @@ def operation_details(
     if timeline is not None:
         steps = steps_of_operation(timeline, operation.id)
         if steps:
-            lines = [
-                f"Step {step.index}: {step_name(step)}" + _runs(step.execution_count) + _scratch(step.scratch.total)
-                for step in steps[:40]
-            ]
-            if len(steps) > 40:
-                lines.append(f"and {len(steps) - 40} more")
-            sections.append(Paragraphs(f"Its {counted(len(steps), 'step')}", tuple(lines)))
+            sections.append(Paragraphs(f"Its {counted(len(steps), 'step')}", step_lines(steps)))
     return tuple(sections)
+
+
+def step_lines(steps: Sequence[TimelineStep]) -> tuple[str | Line, ...]:
+    """A line for each of the first steps, and how many more there are."""
+    lines: list[str | Line] = [
+        (
+            (f"Step {step.index}", f"step:{step.index}"),
+            (f": {step_name(step)}{_runs(step.execution_count)}{_scratch(step.scratch.total)}", ""),
+        )
+        for step in steps[:_MOST_STEPS]
+    ]
+    if len(steps) > _MOST_STEPS:
+        lines.append(f"and {len(steps) - _MOST_STEPS} more")
+    return tuple(lines)
 
 
 def _costs(operation: int, estimate: Estimate | None) -> list[Paragraphs]:
@@ -366,5 +390,5 @@ def plain_text(title: str, sections: tuple[Paragraphs, ...]) -> str:
     for section in sections:
         lines.append("")
         lines.append(section.heading)
-        lines.extend(f"  {line}" for line in section.lines)
+        lines.extend(f"  {line_text(line)}" for line in section.lines)
     return "\n".join(lines)

@@ -7,16 +7,18 @@ file states another number than its own shape and layout give, both are said.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import prod
 
 from tileview.analysis.lifetimes import Life
+from tileview.analysis.overflows import Phrase
 from tileview.analysis.words import class_words, counted, precision_short, shape_text
 from tileview.core.geometry.resolve import LayoutError, LayoutErrorKind, resolve
 from tileview.core.geometry.resolved import Resolved, Split
 from tileview.model.config import INTERLEAVED_ELEMENT_BYTES, STANDARD_ELEMENT_BYTES
 from tileview.model.sizes import Size, Unavailable, exact_text, kib_text, percent_text, size_text
 from tileview.model.tensor import Layout, MemoryClass, Shape
-from tileview.model.timeline import Timeline, TimelineStep, TimelineValue
+from tileview.model.timeline import Timeline, TimelineValue
 from tileview.present.allocation_rows import allocation_row
 
 
@@ -108,8 +110,8 @@ def failure_words(shape: Shape, layout: Layout, error: LayoutError) -> str:
         grains = -(-elements // grain) if grain else 0
         if shape and grain and grains < owners:
             return (
-                f"{elements:,} elements make {grains:,} grains of {grain}, fewer than the {owners:,} owners that must "
-                "hold one each"
+                f"{owners:,} tiles requested, only {grains:,} grains ({elements:,} elements, {grain} a grain), at most "
+                "one tile per grain"
             )
     return error.text
 
@@ -189,38 +191,63 @@ def alias_sentence(timeline: Timeline, root: int) -> str:
     )
 
 
-def step_words(step: TimelineStep) -> str:
-    """``step 12 (Product of operation 3)``."""
-    source = f" of operation {step.source}" if step.source is not None else ""
-    return f"step {step.index} ({step.kind}{source})"
+Line = tuple[Phrase, ...]
+"""A sentence in pieces, some of which lead somewhere."""
+
+_MOST_USES = 4
 
 
-_MOST_USES = 12
+def life_lines(timeline: Timeline, root: int, life: Life | None, kinds: Mapping[int, str]) -> list[Line]:
+    """When an allocation lives; ``Made by op 21 Gemm, step 68 Copy. Read by step 69 Cast.``
 
-
-def life_sentences(timeline: Timeline, life: Life | None) -> list[str]:
-    """First and last step, producer, last consumer."""
+    ``kinds``: operation → its kind; may lack some or all.
+    """
     if life is None:
-        return ["Never live at a step."]
+        return [(("Never live at a step.", ""),)]
     count = life.last - life.first + 1
-    steps = timeline.steps
     until = f"step {life.first}" if count == 1 else f"steps {life.first} to {life.last}"
-    sentences = [f"Live at {until} ({counted(count, 'step')} of {len(steps)})."]
-    if life.producer is not None:
-        sentences.append(f"Produced by {step_words(steps[life.producer])}.")
-    elif life.first == 0:
-        sentences.append("There from the start: an input." if life.exact else "There from the start.")
-    if life.exact:
-        if len(life.uses) > 2:
-            shown = ", ".join(str(use) for use in life.uses[:_MOST_USES])
-            more = f" and {len(life.uses) - _MOST_USES} more" if len(life.uses) > _MOST_USES else ""
-            sentences.append(f"Written or read at {counted(len(life.uses), 'step')}: {shown}{more}.")
-        sentences.append(f"Last used by {step_words(steps[life.last_use])}.")
-        if life.last > life.last_use:
-            sentences.append("Kept to the end: a resident parameter or an output of the program.")
-    else:
-        sentences.append(f"Last live at {step_words(steps[life.last])}.")
-    return sentences
+    lines: list[Line] = [((f"Live at {until} ({counted(count, 'step')} of {len(timeline.steps)}).", ""),)]
+    made = (*_made_phrases(timeline, root, life, kinds), *_read_phrases(timeline, root, life))
+    if made:
+        lines.append(made)
+    if life.exact and life.last > life.last_use:
+        lines.append((("Kept to the end: a resident parameter or an output of the program.", ""),))
+    return lines
+
+
+def _made_phrases(timeline: Timeline, root: int, life: Life, kinds: Mapping[int, str]) -> Line:
+    step = timeline.made_at.get(root)
+    if step is None:
+        if life.first:
+            return ()
+        return (("There from the start: an input. " if life.exact else "There from the start. ", ""),)
+    maker = timeline.maker(root)
+    phrases: list[Phrase] = [("Made by ", "")]
+    if maker is not None:
+        phrases += [(f"op {maker} {kinds.get(maker, '')}".rstrip(), f"op:{maker}"), (", ", "")]
+    return (*phrases, _step_phrase(timeline, step), (". ", ""))
+
+
+def _read_phrases(timeline: Timeline, root: int, life: Life) -> Line:
+    """The steps that read it, each with its operation where that is not the maker; the last one in any case."""
+    if not life.exact:
+        return ()
+    if not life.reads:
+        return (("Read by no step.", ""),)
+    shown = life.reads if len(life.reads) <= _MOST_USES else (*life.reads[: _MOST_USES - 1], life.reads[-1])
+    phrases: list[Phrase] = [("Read by ", "")]
+    for place, step in enumerate(shown):
+        left = len(life.reads) - len(shown)
+        between = f", {left:,} more steps and " if left and place == len(shown) - 1 else ", "
+        phrases += [(between if place else "", ""), _step_phrase(timeline, step)]
+        source = timeline.steps[step].source
+        if source is not None and source != timeline.maker(root):
+            phrases += [(" of ", ""), (f"op {source}", f"op:{source}")]
+    return (*(phrase for phrase in phrases if phrase[0]), (".", ""))
+
+
+def _step_phrase(timeline: Timeline, step: int) -> Phrase:
+    return f"step {step} {timeline.steps[step].kind}".rstrip(), f"step:{step}"
 
 
 def budget_sentence(size: Size, timeline: Timeline) -> str:

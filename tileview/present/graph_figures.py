@@ -6,15 +6,18 @@ parameters and inputs under the operation that reads them (:mod:`tileview.analys
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 import numpy as np
 import numpy.typing as npt
 
 from tileview.analysis.holdings import Holdings
+from tileview.analysis.overflows import Overflow
+from tileview.core.cycles.prices import ProgramCycles
 from tileview.graphlayout import Structure
+from tileview.model.sizes import Unavailable
 from tileview.model.timeline import Timeline
 from tileview.present.operation_rows import step_spans
 
@@ -80,6 +83,43 @@ class NodeFigures:
         return self.own + self.read
 
 
+@dataclass(frozen=True, slots=True)
+class NodeMarks:
+    """What holds of nodes whatever the step. ``colours`` (n,): the category of an operation
+    (:func:`tileview.present.operation_colours.operation_colours`), −1 for grey; a Repeat has that of the first in its
+    body. ``faults``: node → (operation at fault, bytes over), for a Repeat the worst in its body. ``worst`` is the node
+    of the worst overflow's operation, −1 where nothing is over.
+    """
+
+    colours: Ints
+    faults: Mapping[int, tuple[int, int]]
+    worst: int = -1
+
+
+def no_marks(structure: Structure) -> NodeMarks:
+    """Marks before there is an estimate."""
+    return NodeMarks(np.full(len(structure.nodes), -1, dtype=np.int64), {})
+
+
+def node_marks(structure: Structure, found: Sequence[Overflow], colours: Mapping[int, int]) -> NodeMarks:
+    """The marks for overflows, the worst first, and colours of operations."""
+    marks = no_marks(structure).colours
+    for operation, colour in sorted(colours.items(), key=lambda item: -item[1]):
+        node = structure.by_operation.get(operation)
+        if node is not None:
+            marks[[node, *structure.around(node)]] = colour
+    faults: dict[int, tuple[int, int]] = {}
+    for one in found:
+        node = None if one.operation is None else structure.by_operation.get(one.operation)
+        if one.operation is None or node is None:
+            continue
+        for place in (node, *structure.around(node)):
+            if one.over_bytes > faults.get(place, (0, 0))[1]:
+                faults[place] = one.operation, one.over_bytes
+    worst = -1 if not found or found[0].operation is None else structure.by_operation.get(found[0].operation, -1)
+    return NodeMarks(marks, faults, worst)
+
+
 def no_figures(structure: Structure) -> NodeFigures:
     """Figures before there is an estimate."""
     zeros = np.zeros(len(structure.nodes), dtype=np.int64)
@@ -126,6 +166,24 @@ def node_figures(
         -1 if shown.source is None else structure.by_operation.get(shown.source, -1),
         any(not structure.nodes[index].is_port for index in np.flatnonzero(states == int(StepState.IDLE)).tolist()),
         held.has_hosts,
+    )
+
+
+def cycle_figures(structure: Structure, cycles: ProgramCycles, figures: NodeFigures) -> NodeFigures:
+    """The planner's cycles of all runs in place of bytes: ``own`` what is computed, ``read`` the exchange.
+
+    ``unavailable`` counts operations without a price; step, tile and states stay those of ``figures``.
+    """
+    prices = cycles.operations()
+    known = {one: price for one, price in prices.items() if not isinstance(price.cycles, Unavailable)}
+    exchange = {one: int(price.exchange) for one, price in known.items()}  # type: ignore[arg-type]
+    computed = {one: int(price.cycles) - exchange[one] for one, price in known.items()}  # type: ignore[arg-type]
+    own, lost_own = _by_node(structure, computed)
+    read, lost_read = _by_node(structure, exchange)
+    missing, _ = _by_node(structure, {one: 1 for one in prices if one not in known})
+    outside = cycles.known - sum(computed.values()) - sum(exchange.values()) + lost_own + lost_read
+    return replace(
+        figures, own=own, read=read, unavailable=missing, usage=cycles.known, outside=outside, shared=0, has_hosts=False
     )
 
 

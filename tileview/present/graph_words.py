@@ -42,7 +42,7 @@ def short_plan(plan: Plan) -> str:
     if isinstance(dispatch, LayerNormParts):
         return f"in {dispatch.parts} parts"
     if isinstance(dispatch, Pointwise):
-        return "on local shards"
+        return f"on {counted(plan.output.format.layout.tiling.tile_count, 'tile')}"
     if isinstance(dispatch, ViewDispatch):
         return "one copy"
     assert isinstance(dispatch, Unknown)
@@ -52,7 +52,7 @@ def short_plan(plan: Plan) -> str:
 def _distribution(dispatch: BlockedGemm) -> str:
     how = dispatch.distribution
     if isinstance(how, ParallelReduction):
-        return f"{how.row_partitions} × {how.column_partitions} × {how.inner_partitions}"
+        return f"grid {how.row_partitions} × {how.column_partitions} × {how.inner_partitions}"
     if isinstance(how, OutputStationary):
         return "output stationary"
     return f"unknown distribution {how.name}"
@@ -77,6 +77,7 @@ def node_words(
     plans: Mapping[int, Plan],
     edited: Sequence[int] = (),
     unknown: Mapping[int, str] | None = None,
+    fused: Mapping[int, int] | None = None,
 ) -> tuple[NodeWords, ...]:
     """The words of every node.
 
@@ -86,8 +87,11 @@ def node_words(
         Operations whose plan is not the file's: their plan is marked with an asterisk.
     unknown : mapping
         Operation → why the estimate does not model it.
+    fused : mapping
+        Operation → the one whose step does its work as well.
     """
     reasons = {} if unknown is None else unknown
+    joined = {} if fused is None else fused
     changed = frozenset(edited)
     operations = {operation.id: operation for operation, _ in graph.walk()}
     shapes = dict(graph.shapes)
@@ -107,6 +111,8 @@ def node_words(
         if node.kind is NodeKind.REPEAT:
             title += f" ×{node.count}"
         detail = _detail(structure, node, plan)
+        if node.operation in joined:
+            detail = f"in the step of op {joined[node.operation]}"
         tip = [f"Operation {node.operation}: {kind_words(operation.kind)}"]
         if is_unknown:
             title = f"? {title}"

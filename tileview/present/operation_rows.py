@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import IntEnum
 from functools import partial
+from typing import Final
 
 from tileview.analysis.holdings import NO_HOLDINGS, Holdings
 from tileview.analysis.words import counted, kind_short, kind_words
@@ -20,7 +20,7 @@ from tileview.model.recipe import Recipe
 from tileview.model.sizes import exact_text, percent_text
 from tileview.model.timeline import Timeline
 from tileview.present.plan_words import plan_is_known, plan_words
-from tileview.present.tables import EMPTY_CELL, Cell, Column, LateNodes, Node, TableSpec, Tone, kib_cell, matches
+from tileview.present.tables import EMPTY_CELL, Cell, Column, LateNodes, Node, Room, TableSpec, Tone, kib_cell, matches
 
 OUTSIDE = "outside"
 """Key of the row for what belongs to no operation."""
@@ -308,78 +308,101 @@ COUNTED = (
 )
 
 
-class OperationColumn(IntEnum):
-    OPERATION = 0
-    KIND = 1
-    SHARE = 2
-    PLAN = 3
-    BYTES = 4
-    READ = 5
-    ALTERNATIVES = 6
-    FIRST_STEP = 7
-    LAST_STEP = 8
+def _name(row: OperationRow) -> Cell:
+    if row.operation is None:
+        return Cell("" if row.step is not None else "–", -1)
+    if not row.is_known:
+        return Cell(f"? {row.operation}", row.operation, f"Unknown: {row.remark}", Tone.WARNING)
+    return Cell(str(row.operation), row.operation, row.kind)
 
 
-class OperationSpec(TableSpec[OperationRow]):
-    """op · kind · share of the usage · plan in words · bytes · of them read · alternatives · first and last step."""
+def _kind(row: OperationRow) -> Cell:
+    tip = f"{row.kind}\n{row.remark}" if row.remark else row.kind
+    return Cell(row.short or row.kind, row.kind, tip, Tone.TEXT if row.is_known else Tone.WARNING)
 
-    columns = (
-        Column("Op", tip="Operation of the graph"),
-        Column("Kind"),
-        Column("Share", True, f"Of the known usage at the selected step and tile. {COUNTED}", "%"),
-        Column("Plan in force", tip="The plan in words; a star marks one that is not the file's"),
-        Column("Holds", True, f"Bytes counted under it at the selected step and tile. {COUNTED}", "bytes"),
-        Column("Reads", True, "Of that, the parameters and inputs that it reads", "bytes"),
-        Column("Plans", True, "How many plans the search kept for this operation: its alternatives"),
-        Column("First", True, "The first step that belongs to the operation; of a Repeat, of its body as well"),
-        Column("Last", True, "The last step that belongs to the operation; of a Repeat, of its body as well"),
+
+def _share(row: OperationRow) -> Cell:
+    if not row.usage or not (row.bytes or row.unavailable):
+        return EMPTY_CELL
+    value = round(100 * row.bytes / row.usage, 3)
+    share = percent_text(row.bytes, row.usage)
+    if row.unavailable:
+        return Cell(f"≥ {share}" if row.bytes else "n/a", value, split_words(row), Tone.UNAVAILABLE)
+    return Cell(share, value, split_words(row))
+
+
+def _plan(row: OperationRow) -> Cell:
+    text = f"* {row.plan}" if row.is_edited else row.plan
+    tip = f"{row.plan} (not the file's plan)" if row.is_edited else row.plan
+    return Cell(text, row.plan, tip, Tone.TEXT, row.is_edited)
+
+
+def _held(row: OperationRow) -> Cell:
+    if row.unavailable:
+        tip = f"{exact_text(row.bytes)} known; {counted(row.unavailable, 'allocation')} unavailable"
+        return Cell(f"≥ {kib_cell(row.bytes).text}", row.bytes, tip, Tone.UNAVAILABLE)
+    return kib_cell(row.bytes) if row.bytes else EMPTY_CELL
+
+
+def _made(row: OperationRow) -> Cell:
+    return kib_cell(row.made) if row.made else EMPTY_CELL
+
+
+def _read(row: OperationRow) -> Cell:
+    return kib_cell(row.read) if row.read else EMPTY_CELL
+
+
+def _number(number: int | None) -> Cell:
+    return EMPTY_CELL if number is None else Cell(f"{number:,}", number)
+
+
+_SPAN_TIP = "step that belongs to the operation; of a Repeat, of its body as well"
+
+OPERATIONS: Final = TableSpec[OperationRow](
+    (
+        Column("Op", tip="Operation of the graph", cell=_name, sample="1234", is_seen=True),
+        Column("Kind", cell=_kind, sample="FlashAttention", is_seen=True),
+        Column(
+            "Share",
+            True,
+            f"Of the known usage at the selected step and tile. {COUNTED}",
+            "%",
+            cell=_share,
+            sample="100.0 %",
+            is_seen=True,
+        ),
+        Column(
+            "Current plan",
+            tip="The plan in words; a star marks one that is not the file's",
+            cell=_plan,
+            sample="grid 8 × 36 × 5",
+            room=Room.SHARED,
+            is_seen=True,
+        ),
+        Column(
+            "Holds",
+            True,
+            f"Bytes counted under it at the selected step and tile. {COUNTED}",
+            "bytes",
+            cell=_held,
+            sample="573.2 KiB",
+        ),
+        Column("Makes", True, "Of that, what its plan makes, and scratch", "bytes", cell=_made, sample="573.2 KiB"),
+        Column(
+            "Reads", True, "Of that, the parameters and inputs that it reads", "bytes", cell=_read, sample="573.2 KiB"
+        ),
+        Column(
+            "Plans",
+            True,
+            "How many plans the search kept for this operation: its alternatives",
+            cell=lambda row: _number(row.alternatives),
+            sample="22",
+        ),
+        Column("First", True, f"The first {_SPAN_TIP}", cell=lambda row: _number(row.first_step), sample="163"),
+        Column("Last", True, f"The last {_SPAN_TIP}", cell=lambda row: _number(row.last_step), sample="163"),
     )
-
-    def cell(self, row: OperationRow, column: int) -> Cell:
-        match OperationColumn(column):
-            case OperationColumn.OPERATION:
-                return self._name(row)
-            case OperationColumn.KIND:
-                tip = f"{row.kind}\n{row.remark}" if row.remark else row.kind
-                return Cell(row.short or row.kind, row.kind, tip, Tone.TEXT if row.is_known else Tone.WARNING)
-            case OperationColumn.PLAN:
-                text = f"* {row.plan}" if row.is_edited else row.plan
-                tip = f"{row.plan} (not the file's plan)" if row.is_edited else row.plan
-                return Cell(text, row.plan, tip, Tone.TEXT, row.is_edited)
-            case OperationColumn.ALTERNATIVES:
-                return EMPTY_CELL if row.alternatives is None else Cell(f"{row.alternatives:,}", row.alternatives)
-            case OperationColumn.BYTES:
-                return self._bytes(row)
-            case OperationColumn.READ:
-                return kib_cell(row.read) if row.read else EMPTY_CELL
-            case OperationColumn.SHARE:
-                return self._share(row)
-            case OperationColumn.FIRST_STEP:
-                return EMPTY_CELL if row.first_step is None else Cell(f"{row.first_step:,}", row.first_step)
-            case OperationColumn.LAST_STEP:
-                return EMPTY_CELL if row.last_step is None else Cell(f"{row.last_step:,}", row.last_step)
-
-    def _name(self, row: OperationRow) -> Cell:
-        if row.operation is None:
-            return Cell("" if row.step is not None else "–", -1)
-        if not row.is_known:
-            return Cell(f"? {row.operation}", row.operation, f"Unknown: {row.remark}", Tone.WARNING)
-        return Cell(str(row.operation), row.operation, row.kind)
-
-    def _share(self, row: OperationRow) -> Cell:
-        if not row.usage or not (row.bytes or row.unavailable):
-            return EMPTY_CELL
-        value = round(100 * row.bytes / row.usage, 3)
-        share = percent_text(row.bytes, row.usage)
-        if row.unavailable:
-            return Cell(f"≥ {share}" if row.bytes else "n/a", value, split_words(row), Tone.UNAVAILABLE)
-        return Cell(share, value, split_words(row))
-
-    def _bytes(self, row: OperationRow) -> Cell:
-        if row.unavailable:
-            tip = f"{exact_text(row.bytes)} known; {counted(row.unavailable, 'allocation')} unavailable"
-            return Cell(f"≥ {kib_cell(row.bytes).text}", row.bytes, tip, Tone.UNAVAILABLE)
-        return kib_cell(row.bytes) if row.bytes else EMPTY_CELL
+)
+"""op · kind · share of the usage · plan in words · bytes, of them made and read · alternatives · first, last step."""
 
 
 def split_words(row: OperationRow) -> str:

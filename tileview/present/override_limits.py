@@ -8,7 +8,7 @@ from tileview.core.memory.verdict import contiguous_overflow
 from tileview.model.config import PLANNED_BYTES
 from tileview.model.recipe import Overrides
 from tileview.model.sizes import Size, Unavailable, exact_text, size_text
-from tileview.model.timeline import Timeline
+from tileview.model.timeline import Peak, Timeline
 
 NEVER_EXPORTED = "What if only: budget and reserve belong to the context of a compile, an export never contains them."
 
@@ -26,9 +26,22 @@ class Limits:
     obstacle: str = ""
 
 
-def limits(timeline: Timeline) -> Limits:
-    """The limits for a timeline's peaks, by the verdict's own rules: fits if total + reserve ≤ min(budget, 586,960)."""
-    peak = timeline.peak
+def limits(timeline: Timeline, other: Peak | None = None) -> Limits:
+    """The limits for a timeline's peaks, by the verdict's own rules: fits if total + reserve ≤ min(budget, 586,960).
+
+    ``other``: peaks of the recipe's program that does not stand (fused or composed); with another budget it may, so the
+    better of the two counts.
+    """
+    own = _limits(timeline, timeline.peak)
+    second = own if other is None else _limits(timeline, other)
+    if second.obstacle or not isinstance(second.smallest_budget, int):
+        return own
+    if own.obstacle or not isinstance(own.smallest_budget, int) or second.smallest_budget < own.smallest_budget:
+        return second
+    return own
+
+
+def _limits(timeline: Timeline, peak: Peak) -> Limits:
     total = peak.total
     if isinstance(total, Unavailable):
         return Limits(total, total, "sizes are unavailable: no budget makes it fit")
@@ -52,13 +65,19 @@ def limits(timeline: Timeline) -> Limits:
     return Limits(smallest, reserve, obstacle)
 
 
-def sentences(timeline: Timeline | None, overrides: Overrides) -> list[str]:
-    """What the pane says: the smallest budget, the largest reserve, obstacles, and what is in force."""
+def sentences(timeline: Timeline | None, overrides: Overrides, other: Peak | None = None) -> list[str]:
+    """What the pane says: the smallest budget, the largest reserve, obstacles, and what is in force.
+
+    ``other`` as in :func:`limits`.
+    """
     if timeline is None:
         return ["No estimate: there is nothing to hold against a budget."]
-    found = limits(timeline)
+    found = limits(timeline, other)
     lines = []
     total = timeline.peak.total
+    smallest = found.smallest_budget
+    if isinstance(smallest, int) and not found.obstacle:
+        total = smallest - timeline.reserve_bytes
     if isinstance(found.smallest_budget, Unavailable):
         lines.append("The smallest budget that fits is unavailable, because the total peak is.")
     elif found.obstacle:

@@ -8,6 +8,7 @@ shows up in all of them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from tileview.analysis.words import (
     Fact,
@@ -249,6 +250,90 @@ def _aliases(operands: Sequence[int]) -> str:
 def plan_differences(base: Plan, other: Plan) -> tuple[str, ...]:
     """What ``other`` does differently from ``base``: ``inner block 144 → 288``; empty for equal plans."""
     return fact_differences(plan_facts(base, every=True), plan_facts(other, every=True))
+
+
+_SHORT_LABELS = {
+    "grid (rows × columns × inner)": "grid",
+    "output column block": "column block",
+    "result parts": "result",
+    "operator": "",
+    "dispatch": "",
+    "distribution": "",
+    "orientation": "",
+    "sum": "",
+}
+"""Labels of a plan's choices in a line of changes; empty where the choice says what it is about."""
+_GONE = "—"
+
+
+@dataclass(frozen=True, slots=True)
+class PlanChange:
+    """One thing that a plan does differently from another: ``grid``, ``8×36×5``, ``8×18×9``."""
+
+    label: str
+    before: str
+    after: str
+
+    @property
+    def short_lead(self) -> str:
+        """What stands before the new value at least: ``grid ``."""
+        return f"{self.label} ".lstrip()
+
+    @property
+    def lead(self) -> str:
+        """With the old value: ``grid 8×36×5 → ``."""
+        return f"{self.label} {self.before} → ".lstrip()
+
+    @property
+    def words(self) -> str:
+        return self.lead + self.after
+
+
+def plan_changes(base: Plan, other: Plan) -> tuple[PlanChange, ...]:
+    """What ``other`` chooses differently from ``base``: the choices alone, of which layouts and the rest follow.
+
+    Only where all choices are the same is it told what differs otherwise; empty for equal plans.
+    """
+    facts = [[*operator_facts(plan.operator), *dispatch_facts(plan.dispatch)] for plan in (base, other)]
+    changes = _changes(*facts)
+    return changes or _changes(plan_facts(base, every=True), plan_facts(other, every=True))
+
+
+def told_apart(base: Plan, plans: Sequence[Plan]) -> list[tuple[PlanChange, ...]]:
+    """The changes of several plans; of those that choose alike, one thing more by which they differ."""
+    found = [plan_changes(base, plan) for plan in plans]
+    for changes in set(found):
+        alike = [place for place, one in enumerate(found) if one == changes]
+        facts = [dict(plan_facts(plans[place], every=True)) for place in alike]
+        labels = [label for label in facts[0] if len({one.get(label) for one in facts}) > 1]
+        before = dict(plan_facts(base, every=True)) if labels else {}
+        for place, after in zip(alike, facts, strict=True):
+            more = [PlanChange(label, before.get(label, _GONE), after.get(label, _GONE)) for label in labels[:1]]
+            found[place] = (*changes, *more)
+    return found
+
+
+def _changes(base: Sequence[Fact], other: Sequence[Fact]) -> tuple[PlanChange, ...]:
+    before, after = dict(base), dict(other)
+    found = []
+    for label in dict.fromkeys([*before, *after]):
+        old, new = before.get(label), after.get(label)
+        if old == new or (new is None and any(one not in before or before[one] != after[one] for one in after)):
+            continue
+        short = _SHORT_LABELS.get(label, label)
+        found.append(PlanChange(short, _value(label, old), _value(label, new)))
+    return tuple(found)
+
+
+def _value(label: str, text: str | None) -> str:
+    """A value in few letters: ``8×36×5``; of the parts of a result ``rows in 5 parts``."""
+    if text is None:
+        return _GONE
+    if label == "result parts":
+        rows, columns = text.split(" × ")
+        parts = [f"{what} in {count} parts" for what, count in (("rows", rows), ("columns", columns)) if count != "1"]
+        return " and ".join(parts) or "whole"
+    return text.replace(" × ", "×")
 
 
 def words_against(recipe: Recipe, operation: int, alternative: int) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import Final
 
 from tileview.analysis.bad_layouts import bad_homes, remedy
@@ -17,7 +16,7 @@ from tileview.core.geometry.resolve import LayoutErrorKind, layout_failure
 from tileview.model.recipe import Recipe
 from tileview.model.sizes import Unavailable, exact_text, kib_text
 from tileview.model.timeline import Cause, Problem, Timeline, TimelineValue, Verdict, fullest_tile, last_largest
-from tileview.present.tables import Cell, Column, Node, TableSpec, Tone
+from tileview.present.tables import Cell, Column, Node, Room, TableSpec, Tone
 
 SEVERITIES = ("error", "warning", "note")
 _GLYPHS = {"error": "✗", "warning": "!", "note": "i"}
@@ -245,32 +244,35 @@ def tally(nodes: Sequence[Node[ProblemRow]]) -> str:
     return ", ".join(words) if words else "No problems"
 
 
-class ProblemColumn(IntEnum):
-    SEVERITY = 0
-    PLACE = 1
-    TEXT = 2
-    HINT = 3
+def _severity(row: ProblemRow) -> Cell:
+    text = f"{_GLYPHS[row.severity]} {row.severity}"
+    return Cell(text, SEVERITIES.index(row.severity), row.kind, _TONES[row.severity], row.count > 0)
 
 
-class ProblemSpec(TableSpec[ProblemRow]):
-    """severity · where · what · what helps."""
-
-    columns = (Column("Severity"), Column("Where"), Column("What"), Column("What helps"))
-
-    def cell(self, row: ProblemRow, column: int) -> Cell:
-        match ProblemColumn(column):
-            case ProblemColumn.SEVERITY:
-                text = f"{_GLYPHS[row.severity]} {row.severity}"
-                return Cell(text, SEVERITIES.index(row.severity), row.kind, _TONES[row.severity], row.count > 0)
-            case ProblemColumn.PLACE:
-                return Cell(row.place, row.place, f"{row.kind}: {row.place}", bold=row.count > 0)
-            case ProblemColumn.TEXT:
-                return Cell(row.text, row.text, row.text)
-            case ProblemColumn.HINT:
-                return Cell(row.hint, row.hint or None, row.hint, Tone.MUTED)
-
-    def fields(self, row: ProblemRow) -> list[str | int | float | Unavailable | None]:
-        return [row.severity, row.place, row.text, row.hint]
+PROBLEMS: Final = TableSpec[ProblemRow](
+    (
+        Column("Severity", cell=_severity, sample="✗ warning", field=lambda row: row.severity),
+        Column(
+            "Where",
+            cell=lambda row: Cell(row.place, row.place, f"{row.kind}: {row.place}", bold=row.count > 0),
+            sample="43 invalid layouts",
+            room=Room.SHARED,
+        ),
+        Column(
+            "What",
+            cell=lambda row: Cell(row.text, row.text, row.text),
+            sample="1,472 tiles requested, only 288 grains",
+            room=Room.SHARED,
+        ),
+        Column(
+            "What helps",
+            cell=lambda row: Cell(row.hint, row.hint or None, row.hint, Tone.MUTED),
+            sample="At most one tile per grain",
+            room=Room.SHARED,
+        ),
+    )
+)
+"""severity · where · what · what helps."""
 
 
 def home_problems(recipe: Recipe | None) -> list[ProblemRow]:

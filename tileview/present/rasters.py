@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tileview.analysis.overflows import tiles_over
+from tileview.analysis.placement import OUTCOMES
 from tileview.core.geometry.chip import Grid
 from tileview.model.timeline import ByteArray, Timeline
 from tileview.present.colours import LEVELS, Slot
@@ -37,6 +38,8 @@ class Metric(StrEnum):
     """The bytes of the selected allocation, whether it is live at the step or not."""
     DIFFERENCE = "difference"
     """Total minus the baseline's total at the corresponding step."""
+    PLACEMENT = "placement"
+    """What came of placing the tile, by its number in :data:`tileview.analysis.placement.OUTCOMES`; of all steps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,8 @@ def tile_field(
     baseline: Timeline | None = None,
     known: bool = False,
     matches: IndexArray | None = None,
+    outcomes: ByteImage | None = None,
+    unplaced: str = "",
 ) -> TileField:
     """The numbers of a picture.
 
@@ -86,12 +91,18 @@ def tile_field(
         What :func:`tileview.present.curves.matching_steps` gives for the two, where the caller has it already.
     known : bool
         Show the known part of a step with unavailable terms instead of declaring all tiles unavailable.
+    outcomes : (tiles,), optional
+        What :attr:`Metric.PLACEMENT` shows; ``unplaced`` says why there is nothing.
     """
     usage = timeline.tiles.usage(step)
     over = tiles_over(timeline, usage)
     absent = np.zeros(timeline.tile_count, dtype=np.bool_)
     if metric is Metric.ALLOCATION:
         return _allocation_field(timeline, step, root, over)
+    if metric is Metric.PLACEMENT:
+        is_there = outcomes is not None and len(outcomes) == timeline.tile_count
+        codes = outcomes.astype(np.int64) if outcomes is not None and is_there else np.zeros(len(over), np.int64)
+        return TileField(metric, step, codes, absent, over, not is_there, "" if is_there else unplaced)
     lost = unavailable_at(timeline, step)
     reason = ""
     if lost:
@@ -209,6 +220,8 @@ def slot_levels(field: TileField, scale: Scale) -> ByteImage:
     """
     if field.missing:
         return np.full(len(field.values), Slot.UNAVAILABLE, dtype=np.uint8)
+    if field.metric is Metric.PLACEMENT:
+        return ((field.values * 2 + 1) * LEVELS // (2 * len(OUTCOMES))).astype(np.uint8)
     inside = np.clip(field.values, scale.low, scale.high) - scale.low
     levels = (inside * (LEVELS - 1) // (scale.high - scale.low)).astype(np.uint8)
     levels[field.absent] = Slot.ABSENT

@@ -10,6 +10,7 @@ from typing import Final
 from tileview.analysis.alternatives import AlternativeResult, evaluate_all, ranked
 from tileview.analysis.diagnose import diagnose_fully
 from tileview.analysis.fix import FixResult, Progress, search
+from tileview.analysis.placement_words import recipe_steps
 from tileview.analysis.report import OperationRow, ReportInput, SwapRow, render_report
 from tileview.analysis.trials import Cancelled, never
 from tileview.core.cycles.prices import Price
@@ -64,6 +65,9 @@ def make_page(
     recipe = subject.recipe
     if recipe is not None and with_swaps:
         swaps, text = _tried(subject, recipe, workers, told, cancelled)
+    notes = subject.notes
+    if recipe is not None:
+        notes = (*recipe_steps(subject.verdict, recipe, subject.overrides, cancelled)[0].lines, *notes)
     diagnosis = diagnose_fully(subject.verdict, subject.timeline, recipe, subject.overrides)
     return render_report(
         ReportInput(
@@ -75,7 +79,7 @@ def make_page(
             [] if recipe is None else _operations(recipe),
             swaps,
             text,
-            notes_with_problems(subject.notes, subject.timeline, subject.problems),
+            notes_with_problems(notes, subject.timeline, subject.problems),
             [problem_text(problem) for problem in subject.problems],
             subject.edits,
         )

@@ -1,6 +1,6 @@
 """What all tables share: columns, cells, and sorting and filtering of rows; plain data, still no Qt.
 
-A table is a :class:`TableSpec`: its columns, and for a row and a column a :class:`Cell`, made when it is asked for.
+A table is a :class:`TableSpec`: its columns, each of which makes its :class:`Cell` for a row when it is asked for.
 The item models in ``qt`` do nothing but hand cells on, so that everything a table says is tested here.
 
 Tables as text: CSV for files, tab-separated lines for the clipboard.
@@ -57,15 +57,40 @@ class Cell:
 EMPTY_CELL = Cell("")
 
 
+class Room(StrEnum):
+    """What a column does where the table is narrow or wide."""
+
+    FIXED = "fixed"
+    """As wide as its sample."""
+    SHARED = "shared"
+    """Shares what others leave; gives way to those that are to be seen."""
+    SPARE = "spare"
+    """Left out where there is no room for it: it says in another way what others do."""
+    NEVER = "never"
+    """In CSV and on the clipboard only."""
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: ``numeric`` ones are right-aligned and at first sorted from the largest down."""
+    """A column: ``numeric`` ones are right-aligned and at first sorted from the largest down.
+
+    ``cell`` makes its cell for a row; ``sort`` gives what it sorts a row by and ``field`` what it writes as CSV where
+    that is not the cell's value. ``sample`` is a usual text, which gives the width. ``is_seen``: without scrolling.
+    ``unknown_first``: what is unavailable counts as the largest, where it is what one looks for.
+    """
 
     title: str
     numeric: bool = False
     tip: str = ""
     unit: str = ""
     """Of the values in CSV: ``bytes`` where the cells show KiB."""
+    cell: Callable[[Any], Cell] | None = None
+    sample: str = ""
+    room: Room = Room.FIXED
+    is_seen: bool = False
+    sort: Callable[[Any], Field] | None = None
+    field: Callable[[Any], Field] | None = None
+    unknown_first: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +137,74 @@ class LateNodes(Sequence[Node[R]]):
         return hash(self._nodes())
 
 
+@dataclass(frozen=True, slots=True)
+class LinePart:
+    """A part of the line under a row: ``lead`` in plain letters, then ``value`` in bold ones.
+
+    ``short`` stands in place of ``lead`` where there is little room (None: the lead has to stay).
+    """
+
+    lead: str
+    value: str = ""
+    short: str | None = None
+
+
+def fitted_line(parts: Sequence[LinePart], room: int, width: Callable[[str, bool], int]) -> list[tuple[str, bool]]:
+    """The texts of a line, each with whether it is bold, in so many pixels; ``width`` measures a text.
+
+    Values are never cut: first the leads become short, then parts at the end are counted only.
+    """
+    leads = [part.lead for part in parts]
+    if _line_width(parts, leads, width) <= room:
+        return _joined(parts, leads)
+    leads = [part.lead if part.short is None else part.short for part in parts]
+    for count in range(len(parts), 0, -1):
+        left = len(parts) - count
+        rest = f" +{left}" if left else ""
+        if count == 1 or _line_width(parts[:count], leads, width) + width(rest, False) <= room:
+            return [*_joined(parts[:count], leads), *([(rest, False)] if rest else [])]
+    return []
+
+
+def _joined(parts: Sequence[LinePart], leads: Sequence[str]) -> list[tuple[str, bool]]:
+    texts = []
+    for place, (part, lead) in enumerate(zip(parts, leads, strict=False)):
+        texts += [(f", {lead}" if place else lead, False), (part.value, True)]
+    return [text for text in texts if text[0]]
+
+
+def _line_width(parts: Sequence[LinePart], leads: Sequence[str], width: Callable[[str, bool], int]) -> int:
+    return sum(width(text, is_bold) for text, is_bold in _joined(parts, leads))
+
+
 class TableSpec(Generic[R]):
-    """A kind of table: override :attr:`columns` and :meth:`cell`."""
+    """A kind of table: what its columns declare; or override :meth:`cell` where columns are not known beforehand."""
 
     columns: Sequence[Column] = ()
 
+    def __init__(self, columns: Sequence[Column] = ()) -> None:
+        if columns:
+            self.columns = columns
+
     def cell(self, row: R, column: int) -> Cell:
-        raise NotImplementedError
+        make = self.columns[column].cell
+        return EMPTY_CELL if make is None else make(row)
+
+    def place(self, title: str) -> int:
+        """Where the column with a title stands."""
+        return next(place for place, column in enumerate(self.columns) if column.title == title)
+
+    def line(self, row: R) -> Sequence[LinePart]:
+        """What stands in a line of its own under the row, over its whole width; empty where nothing does."""
+        return ()
+
+    def line_tip(self, row: R) -> str:
+        """The tooltip of that line."""
+        return ", ".join(part.lead + part.value for part in self.line(row))
+
+    def is_head(self, row: R) -> bool:
+        """Whether a row is a heading: its first cell has the whole width."""
+        return False
 
     def is_right(self, row: R, column: int) -> bool:
         """Whether a cell is aligned to the right: those of columns of numbers are."""
@@ -126,20 +212,17 @@ class TableSpec(Generic[R]):
 
     def sort_value(self, row: R, column: int) -> Field:
         """What a column sorts a row by."""
-        return self.cell(row, column).value
+        sort = self.columns[column].sort
+        return self.cell(row, column).value if sort is None else sort(row)
 
     def is_exported(self, row: R) -> bool:
         """Whether a row is one of CSV and the clipboard; lines that only repeat columns of another row are not."""
         return True
 
-    def unknown_leads(self, column: int) -> bool:
-        """Whether what is unavailable counts as the largest of a column, not as what is left over at its end."""
-        return False
-
     def sorted_nodes(self, nodes: Sequence[Node[R]], column: int, descending: bool) -> tuple[Node[R], ...]:
         """Nodes and their children in the order of a column; see :func:`sort_order`."""
         values = [self.sort_value(node.row, column) for node in nodes]
-        order = sort_order(values, descending, self.unknown_leads(column) and descending)
+        order = sort_order(values, descending, self.columns[column].unknown_first and descending)
         result = []
         for position in order:
             node = nodes[position]
@@ -157,8 +240,14 @@ class TableSpec(Generic[R]):
 
     def fields(self, row: R) -> list[Field]:
         """A row's values for CSV and the clipboard; the text where a cell has no value of its own."""
-        cells = [self.cell(row, column) for column in range(len(self.columns))]
-        return [cell.text if cell.value is None and cell.text else cell.value for cell in cells]
+        return [self._field(row, place) for place in range(len(self.columns))]
+
+    def _field(self, row: R, place: int) -> Field:
+        own = self.columns[place].field
+        if own is not None:
+            return own(row)
+        cell = self.cell(row, place)
+        return cell.text if cell.value is None and cell.text else cell.value
 
     def csv(self, nodes: Iterable[Node[R]]) -> str:
         return csv_text(self.header(), (self.fields(row) for row in flat_rows(nodes) if self.is_exported(row)))

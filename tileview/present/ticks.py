@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tileview.model.sizes import exact_text, kib_text
+from tileview.model.sizes import exact_text
 
 UNIT_BYTES = {"GiB": 1 << 30, "MiB": 1 << 20, "KiB": 1 << 10, "B": 1}
 """Units of sizes, the largest first."""
@@ -51,13 +51,6 @@ def byte_ticks(low: int, high: int, most: int = 8) -> tuple[Tick, ...]:
         Tick(index * spacing, f"{_signed(index * spacing // size)} {unit}")
         for index in range(first, high // spacing + 1)
     )
-
-
-def scale_text(size: int, low: int, high: int) -> str:
-    """A figure at the end of a scale from ``low`` to ``high``, in the unit of its ticks: exact bytes below 1 KiB."""
-    if high - low >= 1024:
-        return kib_text(size)
-    return exact_text(size) if size >= 0 else f"−{exact_text(-size)}"
 
 
 def cycle_ticks(low: int, high: int, most: int = 8) -> tuple[Tick, ...]:

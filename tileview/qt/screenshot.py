@@ -12,7 +12,7 @@ from PySide6.QtCore import QSettings, QtMsgType, qInstallMessageHandler
 from PySide6.QtWidgets import QApplication
 
 from tileview.errors import TileViewError
-from tileview.formats import open_file
+from tileview.formats import open_dump
 from tileview.formats.save import write_atomic
 from tileview.qt.base.icons import clear_cache
 from tileview.qt.base.settings import Settings
@@ -39,7 +39,7 @@ def take(
 ) -> None:
     """Write the picture; for what the arguments mean and what is raised see :func:`tileview.qt.app.screenshot`."""
     wanted = {"step": step, "tile": tile, "operation": operation}
-    documents = [Document(one, open_file(one)) for one in (path, *others)]
+    documents = [Document(one, open_dump(one)) for one in (path, *others)]
     application = make_application()
     before = qInstallMessageHandler(_quiet)
     with tempfile.TemporaryDirectory(prefix="tileview-") as folder:
@@ -105,7 +105,7 @@ def _settle(application: QApplication, window: MainWindow) -> None:
     """Until no view works on anything and the last paint is done."""
 
     def quiet() -> bool:
-        if not window.bridge.turns.is_done or window.estimates.steps_reader.is_running:
+        if window.session.wants_placing or not window.bridge.turns.is_done or window.estimates.steps_reader.is_running:
             return False
         return not any(bool(getattr(view, "is_busy", _no)()) for view in window.docks.views.values())
 

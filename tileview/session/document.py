@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Final
 
 from tileview.core.memory.accounts import Findings
 from tileview.core.memory.from_file import timeline_from_file
 from tileview.core.memory.study import study
 from tileview.core.memory.whatif import with_findings
+from tileview.formats import AddressDump, Dump
 from tileview.formats.search_state import SearchState
 from tileview.model.graph import Graph
+from tileview.model.placement import PlacementProfile, TileDump
 from tileview.model.recipe import Recipe
 from tileview.model.timeline import Problem, Timeline
 from tileview.model.timeline_file import FILE_CHANGED, TimelineFile
 from tileview.session.state import EditState
+
+_SPEAKS_OF: Final = {
+    "tile dump": "A tile dump speaks of the addresses of one tile, not of a program: the address map shows it.",
+    "placement profile": "A placement profile speaks of addresses, not of a program: the address map shows it.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +30,9 @@ class Document:
     """One opened file. ``source`` is immutable; every edit lives in an :class:`EditState` beside it."""
 
     path: Path
-    source: SearchState | TimelineFile
+    source: Dump
     _made: list[Timeline] = field(default_factory=list, init=False, compare=False, repr=False)
+    _found: list[Problem] = field(default_factory=list, init=False, compare=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -32,6 +41,25 @@ class Document:
     @property
     def is_recipe(self) -> bool:
         return isinstance(self.source, SearchState)
+
+    @property
+    def kind(self) -> str:
+        """``recipe``, ``timeline``, ``tile dump`` or ``placement profile``."""
+        if isinstance(self.source, TileDump):
+            return "tile dump"
+        if isinstance(self.source, PlacementProfile):
+            return "placement profile"
+        return "recipe" if self.is_recipe else "timeline"
+
+    @property
+    def addresses(self) -> AddressDump | None:
+        """The content of a file that speaks of addresses; None for one that holds a program."""
+        return self.source if isinstance(self.source, TileDump | PlacementProfile) else None
+
+    @property
+    def no_program(self) -> str:
+        """Why there is no program to show, in one sentence; empty where there is one."""
+        return _SPEAKS_OF.get(self.kind, "")
 
     @property
     def recipe(self) -> Recipe | None:
@@ -49,10 +77,10 @@ class Document:
         Raises
         ------
         TypeError
-            For a recipe, which has none.
+            For any other file, which has none.
         """
         if not isinstance(self.source, TimelineFile):
-            raise TypeError("a recipe holds no timeline")
+            raise TypeError(f"a {self.kind} holds no timeline")
         if not self._made:
             self._made.append(timeline_from_file(self.source))
         return self._made[0]
@@ -70,6 +98,9 @@ class Document:
 
     def add_problems(self, found: tuple[Problem, ...]) -> None:
         """Take in what a thorough check of the file has found: its timeline, made anew, lists it."""
+        if self.addresses is not None:
+            self._found.extend(problem for problem in found if problem not in self._found)
+            return
         timeline = self.file_timeline()
         new = tuple(problem for problem in found if problem not in timeline.problems)
         self._made[0] = replace(timeline, problems=(*timeline.problems, *new))
@@ -92,7 +123,12 @@ class Document:
     @property
     def problems(self) -> tuple[Problem, ...]:
         """What the reader found wrong but could show."""
-        return tuple(self.source.problems)
+        return (*self.source.problems, *self._found)
+
+    def close(self) -> None:
+        """Let go of a file that is read as it is looked at."""
+        if isinstance(self.source, TimelineFile | PlacementProfile):
+            self.source.tiles.close()
 
 
 def edited_recipe(recipe: Recipe, state: EditState) -> Recipe:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass
 
+from tileview.analysis.address_verdict import dump_verdict, profile_verdict
 from tileview.core.estimate import Estimate, estimate
 from tileview.core.lowering.replanner import Replanner
 from tileview.core.memory.whatif import with_layouts
+from tileview.formats import AddressDump
+from tileview.model.placement import PlacementProfile
 from tileview.session.document import Document, edited_recipe
 from tileview.session.state import EditState
 
@@ -23,8 +26,10 @@ class EstimateJob:
     def run(self, replanner: Replanner | None = None) -> EstimateResult:
         """Compute the estimate; ``replanner`` keeps what earlier jobs of the same document lowered (one thread at a
         time)."""
-        recipe = self.document.recipe
-        if recipe is None:
+        recipe, addresses = self.document.recipe, self.document.addresses
+        if addresses is not None:
+            result = self._address_estimate(addresses)
+        elif recipe is None:
             result = self._timeline_estimate()
         else:
             result = estimate(
@@ -40,6 +45,14 @@ class EstimateJob:
             reserve_bytes=self.state.overrides.reserve_bytes,
         )
         return Estimate(None, timeline, None, timeline.verdict, timeline.notes, {})
+
+    def _address_estimate(self, addresses: AddressDump) -> Estimate:
+        """There is no program; the verdict is on what the file says of addresses."""
+        if isinstance(addresses, PlacementProfile):
+            return Estimate(None, None, None, profile_verdict(addresses), (), {})
+        verdict, problems = dump_verdict(addresses)
+        self.document.add_problems(problems)
+        return Estimate(None, None, None, verdict, (), {})
 
 
 @dataclass(frozen=True, slots=True)

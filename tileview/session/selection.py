@@ -24,7 +24,6 @@ class Selection:
 
     @property
     def tile(self) -> int | None:
-        """The current tile."""
         return self.tiles[-1] if self.tiles else None
 
     def clipped(self, steps: int, tiles: int, roots: frozenset[int]) -> Selection:

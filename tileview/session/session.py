@@ -12,7 +12,11 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from tileview.analysis.alternatives import AlternativeResult
-from tileview.core.estimate import Estimate
+from tileview.analysis.identity import same_root, same_step
+from tileview.analysis.placement import Placeability, PlacedTiles, PlacementSteps
+from tileview.analysis.placement_words import NO_REQUESTS, StepWords, step_words
+from tileview.core.estimate import Estimate, configured
+from tileview.core.placement.ranges import Preset
 from tileview.model.graph import Graph
 from tileview.model.recipe import Overrides, Recipe
 from tileview.model.timeline import Problem, Timeline, Verdict
@@ -22,6 +26,7 @@ from tileview.session.document import Document, edited_recipe
 from tileview.session.edits import Edit
 from tileview.session.estimate_jobs import EstimateCache, EstimateJob, EstimateResult
 from tileview.session.history import History, Step
+from tileview.session.placements import Choice, PlacementResult, Placements, default_ranges
 from tileview.session.selection import Selection
 from tileview.session.state import EditState
 
@@ -38,6 +43,8 @@ class Change(StrEnum):
     SELECTION = "selection"
     ALTERNATIVES = "alternatives"
     """Results of single alternatives came in, or were discarded."""
+    PLACEMENT = "placement"
+    """More, or less, is known of where allocations lie; or another memory is looked at."""
     PINS = "pins"
     """The baseline or a pinned state changed."""
 
@@ -68,6 +75,7 @@ class Session:
     def __init__(self) -> None:
         self._document: Document | None = None
         self._linked: Document | None = None
+        self._placed: Document | None = None
         self._history = History()
         self._revision = 0
         self._estimate: Estimate | None = None
@@ -75,6 +83,7 @@ class Session:
         self._cache = EstimateCache()
         self._selection = Selection()
         self._results: dict[tuple[int, int], AlternativeResult] = {}
+        self._placements = Placements()
         self._baseline: Pin | None = None
         self._pins: tuple[Pin, ...] = ()
         self._earlier: Pin | None = None
@@ -104,6 +113,7 @@ class Session:
         self._earlier = self._version_before(document)
         self._document = document
         self._linked = None
+        self._placed = None
         self._history = History()
         for label, state in steps:
             self._history.do(edits.between(label, self._history.state, state))
@@ -111,6 +121,7 @@ class Session:
         self._estimate = None
         self._cache.clear()
         self._results.clear()
+        self._placements.clear()
         self._baseline = None
         self._pins = ()
         self._selection = Selection()
@@ -132,6 +143,17 @@ class Session:
         """Open a timeline beside a recipe (or the other way round); None takes it away."""
         self._linked = document
         self._tell(Change.PINS)
+
+    def stand_addresses(self, document: Document | None) -> None:
+        """Put a tile dump or a placement profile beside a program; None takes it away."""
+        self._placed = document
+        self._tell(Change.PINS)
+
+    @property
+    def address_document(self) -> Document | None:
+        """The file that speaks of addresses: the open one, else the one beside the open program."""
+        document = self._document
+        return document if document is not None and document.addresses is not None else self._placed
 
     @property
     def document(self) -> Document | None:
@@ -215,8 +237,9 @@ class Session:
     def _state_changed(self) -> None:
         self._revision += 1
         self._results.clear()
+        self._placements.alternatives.clear()
         cached = self._cache.get(self.state)
-        self._tell(Change.STATE, Change.ALTERNATIVES)
+        self._tell(Change.STATE, Change.ALTERNATIVES, Change.PLACEMENT)
         if cached is not None:
             self._take(cached)
 
@@ -264,6 +287,7 @@ class Session:
             self.publish(EstimateResult(self._revision, document, self.state, as_it_is))
 
     def _take(self, result: Estimate) -> None:
+        before = self.timeline
         self._estimate = result
         self._estimate_revision = self._revision
         document = self._document
@@ -271,6 +295,8 @@ class Session:
             self._baseline = Pin("as opened", document, self.state, result)
         timeline = result.timeline
         if timeline is not None:
+            if before is not None:
+                self._selection = _found_again(self._selection, before, timeline)
             roots = frozenset(timeline.aliases)
             self._selection = self._selection.clipped(len(timeline.steps), timeline.tile_count, roots)
             if self._selection.step is None and timeline.steps:
@@ -317,6 +343,95 @@ class Session:
             return False
         for result in results:
             self._results[result.operation, result.alternative] = result
+        self._tell(Change.ALTERNATIVES)
+        return True
+
+    # -- placement ------------------------------------------------------------------------------------------------
+
+    @property
+    def ranges(self) -> Preset:
+        """The memory that placement is looked at in; a captured one until another is chosen."""
+        if self._placements.ranges is not None:
+            return self._placements.ranges
+        recipe = self.file_recipe
+        return default_ranges(0 if recipe is None else configured(recipe.config, self.state.overrides).reserve_bytes)
+
+    def set_ranges(self, ranges: Preset | None) -> None:
+        """Look at the placement in another memory; None for the captured one."""
+        if ranges != self._placements.ranges:
+            self._placements.choose(ranges)
+            self._tell(Change.PLACEMENT)
+
+    @property
+    def is_placing(self) -> bool:
+        """Whether the placement of the state in force is still to come."""
+        if self.file_recipe is None or (self.is_current and self.timeline is None):
+            return False
+        return self._placements.get(self.state) is None
+
+    @property
+    def wants_placing(self) -> bool:
+        """Whether something of the placement of the state in force has still to be worked out."""
+        result = self._placements.get(self.state)
+        can_be = self.file_recipe is not None and self.is_current and self.timeline is not None
+        return can_be and (result is None or not result.complete)
+
+    def publish_placement(self, result: PlacementResult) -> bool:
+        """Take what came of placing the state in force; False where it is stale (then it is dropped)."""
+        if result.revision != self._revision or (result.chosen and result.chosen.preset != self.ranges):
+            return False
+        self._placements.put(result)
+        self._tell(Change.PLACEMENT)
+        return True
+
+    @property
+    def placement(self) -> PlacementSteps | None:
+        """The placement of the state in force in the memories that a verdict speaks of; None while it is worked out,
+        and where it cannot be (see :attr:`placement_unknown`)."""
+        result = self._placements.get(self.state)
+        return None if result is None else result.steps
+
+    @property
+    def placement_unknown(self) -> str:
+        """Why nothing can be said of the placement; empty where something can, or will be."""
+        if self._document is None or self.is_placing:
+            return ""
+        if self.file_recipe is None:
+            return NO_REQUESTS
+        result = self._placements.get(self.state)
+        if result is not None:
+            return result.unknown
+        return "" if self._estimate is None else self._estimate.verdict.text
+
+    @property
+    def placed(self) -> PlacedTiles | None:
+        """What came of every tile in :attr:`ranges`; None while it is worked out, and where it cannot be."""
+        result = self._placements.get(self.state)
+        return None if result is None else result.chosen
+
+    def placement_words(self) -> StepWords | None:
+        """The verdict in three steps, in words; None where there is no verdict."""
+        verdict = self.verdict
+        if verdict is None:
+            return None
+        return step_words(verdict, self.placement, self.placement_unknown, placing=self.is_placing)
+
+    def placed_of(self, operation: int, alternative: int) -> Placeability | None:
+        """What an alternative swapped in alone leaves without a place in :attr:`ranges`; None where not known (yet)."""
+        if self.alternative_in_force(operation) == alternative:
+            return None if self.placed is None else Placeability(self.placed.totals.not_placed, self.placed.totals.over)
+        return self._placements.alternatives.get((operation, alternative))
+
+    def is_placed_known(self, operation: int, alternative: int) -> bool:
+        """Whether an alternative has been placed, even if nothing can be told of it."""
+        in_force = self.alternative_in_force(operation) == alternative
+        return in_force or (operation, alternative) in self._placements.alternatives
+
+    def add_placed(self, revision: int, ranges: Preset, found: Mapping[Choice, Placeability | None]) -> bool:
+        """Take in what alternatives leave without a place; False where it is for another revision or memory."""
+        if revision != self._revision or ranges != self.ranges:
+            return False
+        self._placements.add(found)
         self._tell(Change.ALTERNATIVES)
         return True
 
@@ -391,6 +506,17 @@ class Session:
         if root is not None and timeline is not None and self.graph is not None:
             operation = timeline.maker(root)
         self.select(replace(self._selection, allocation=root, operation=operation))
+
+
+def _found_again(selection: Selection, before: Timeline, after: Timeline) -> Selection:
+    """A selection's step and allocation by what they are, in the program after an edit."""
+    step, root = selection.step, selection.allocation
+    if step is not None:
+        found = same_step(before, after, step)
+        step = step if found is None else found
+    if root is not None and root < len(before.values):
+        root = same_root(before, after, root)
+    return replace(selection, step=step, allocation=root)
 
 
 def linked_timeline(session: Session) -> Timeline | None:

@@ -48,11 +48,6 @@ def physical_id(logical: int) -> int:
     return row * CHIP_COLUMNS + column
 
 
-def exchange_partner(physical: int) -> int:
-    """The physical tile that shares a double-width exchange port: the id with bit 1 flipped."""
-    return physical ^ 2
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Grid:
     """A picture's grid. ``row`` and ``column`` are (tiles,); ``tile`` is (rows, columns), −1 for no tile.

@@ -140,7 +140,7 @@ def _resolve_linear(shape: Shape, layout: Layout) -> Resolved:
     if grains < owners:
         raise LayoutError(
             LayoutErrorKind.EMPTY_AXIS_TILING,
-            f"{owners} owners asked of {grains} grains ({elements} elements by {grain})",
+            f"{owners:,} tiles requested, only {grains:,} grains ({elements:,} elements, {grain} a grain)",
         )
     if elements % grain and axis.padding is Padding.REJECT:
         raise LayoutError(

@@ -194,7 +194,6 @@ class _Attention:
         return self.sheet.types.get(shape, precision, Layout(ROW_MAJOR, tiling))
 
     def block_product(self, weights: int, value: int, start: int, valid: int) -> int:
-        """The weighted values of one block."""
         grid = self.dispatch.probability_value
         if grid is None:
             made = self.sheet.new(self.product, "weighted values")

@@ -62,7 +62,6 @@ def block_starts(extent: int, block: int) -> range:
 
 
 def operand(index: int) -> int:
-    """Reference of an operand."""
     return -1 - index
 
 

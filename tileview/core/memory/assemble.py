@@ -44,14 +44,27 @@ class Allocations:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnPeak:
+    """The fullest of one operation's own steps.
+
+    ``total``: its largest total on any tile; ``spare``: what is left there of the total budget or of the interleaved
+    region, whichever is nearer its end, negative where it is over. Both are unavailable where a term of them is.
+    """
+
+    total: Size
+    spare: Size
+
+
+@dataclass(frozen=True, slots=True)
 class Judged:
-    """Peaks, the earliest steps that have them, and the verdict."""
+    """Peaks, the earliest steps that have them, the verdict, and the peak of each operation's own steps."""
 
     peak: Peak
     total_peak_step: int | None
     standard_peak_step: int | None
     interleaved_peak_step: int | None
     verdict: Verdict
+    own_peaks: Mapping[int, OwnPeak]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +148,30 @@ def judge(
         unsized=unsized,
         at_least=at_least,
     )
-    return Judged(peak, columns[2].step(), columns[0].step(), interleaved_step, verdict)
+    own = _own_peaks(facts, columns[2], columns[1], budgets)
+    return Judged(peak, columns[2].step(), columns[0].step(), interleaved_step, verdict, own)
+
+
+def _own_peaks(
+    facts: Sequence[StepFacts], totals: _Column, interleaved: _Column, budgets: Budgets
+) -> dict[int, OwnPeak]:
+    """Operation → the peak of the steps that belong to it."""
+    most: dict[int, tuple[int, int]] = {}
+    unknown: set[int] = set()
+    for index, fact in enumerate(facts):
+        if fact.source is None:
+            continue
+        total, part = most.get(fact.source, (0, 0))
+        most[fact.source] = (max(total, totals.known[index]), max(part, interleaved.known[index]))
+        if totals.unavailable[index]:
+            unknown.add(fact.source)
+    room = budgets.total - budgets.reserve
+    return {
+        operation: OwnPeak(UNAVAILABLE, UNAVAILABLE)
+        if operation in unknown
+        else OwnPeak(total, min(room - total, budgets.interleaved - part))
+        for operation, (total, part) in most.items()
+    }
 
 
 class _Column(NamedTuple):

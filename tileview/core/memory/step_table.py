@@ -17,7 +17,7 @@ from tileview.model.timeline import ByteArray
 
 Usages = npt.NDArray[np.int32] | npt.NDArray[np.int64]
 
-_IN_MEMORY_NUMBERS = 3 << 24
+IN_MEMORY_NUMBERS = 3 << 24
 """Numbers that are kept in memory (192 MiB in four bytes each); a larger table goes to the disk."""
 
 
@@ -34,7 +34,7 @@ class StepTable:
         self._array: Usages | None = None
         self._length = 0
         self.is_kept = True
-        if steps * tiles * 2 <= _IN_MEMORY_NUMBERS:
+        if steps * tiles * 2 <= IN_MEMORY_NUMBERS:
             self._array = np.zeros((steps if tiles else 0, tiles, 2), dtype=np.int32)
 
     def put(self, first: int, usage: Usages) -> None:

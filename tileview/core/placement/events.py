@@ -33,13 +33,14 @@ class Working:
 class Events:
     """``lives``: value → first and last touch; a value that nothing touches is left out. ``last``: the last event of
     the run. ``repeats`` in the order of the steps, outer before inner. ``stepped``: values that a step other than a
-    Repeat touches."""
+    Repeat touches. ``steps``: the index in the flattened program of the step that each event, from 1 on, belongs to."""
 
     lives: dict[int, tuple[int, int]] = field(default_factory=dict)
     last: int = 0
     working: list[Working] = field(default_factory=list)
     repeats: list[Repeat] = field(default_factory=list)
     stepped: set[int] = field(default_factory=set)
+    steps: list[int] = field(default_factory=list)
 
     def touch(self, values: Iterable[int], event: int) -> None:
         for value in values:
@@ -54,12 +55,13 @@ def find_events(program: Program) -> Events:
         events.touch((given.value,), 0)
         if given.kind is InputKind.PARAMETER:
             events.touch((given.value,), END)
-    _walk(program.steps, program.values, events)
+    _walk(program.steps, program.values, events, 0)
     events.touch(program.outputs, END)
     return events
 
 
-def _walk(steps: Sequence[Step], values: tuple[Value, ...], events: Events) -> None:
+def _walk(steps: Sequence[Step], values: tuple[Value, ...], events: Events, index: int) -> int:
+    """Number the events of some steps, the first of them ``index`` of the flattened program; the index behind them."""
     for step in steps:
         if isinstance(step, Repeat):
             events.repeats.append(step)
@@ -67,9 +69,13 @@ def _walk(steps: Sequence[Step], values: tuple[Value, ...], events: Events) -> N
             touched = [*step.inputs, *step.results, *step.arguments, *step.yields, *members]
             events.last += 1
             events.touch(touched, events.last)
-            _walk(step.body, values, events)
+            before = len(events.steps)
+            events.steps.append(0)
+            index = events.steps[before] = _walk(step.body, values, events, index)
             events.last += 1
             events.touch(touched, events.last)
+            events.steps.append(index)
+            index += 1
             continue
         event = events.last + 1
         events.stepped.update(step.inputs, step.results)
@@ -83,6 +89,9 @@ def _walk(steps: Sequence[Step], values: tuple[Value, ...], events: Events) -> N
         else:
             events.touch((*step.inputs, *step.results), event)
             events.last = event
+        events.steps += [index] * (events.last + 1 - event)
+        index += 1
+    return index
 
 
 def _sum(step: Sum, event: int, values: tuple[Value, ...], events: Events) -> None:

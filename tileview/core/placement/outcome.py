@@ -139,7 +139,6 @@ class Totals:
 
 
 def count_tiles(classes: tuple[TileClass, ...], outcomes: tuple[Outcome, ...]) -> Totals:
-    """Tiles by outcome."""
     counts = dict.fromkeys(("order1", "order2", "search", "not_placed", "over"), 0)
     names = {"order 1": "order1", "order 2": "order2", "search": "search", None: ""}
     for each, outcome in zip(classes, outcomes, strict=True):

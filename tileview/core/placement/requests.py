@@ -81,7 +81,6 @@ class ProgramRequests:
         return int(np.count_nonzero(self.sizes))
 
     def class_of(self, tile: int) -> TileClass:
-        """The class that a tile belongs to."""
         return next(each for each in self.classes if tile in each.tiles)
 
     def asked(self, each: TileClass, memory: Memory) -> Asked:

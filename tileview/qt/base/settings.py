@@ -107,6 +107,15 @@ class Settings:
     def evaluate_by_itself(self, on: bool) -> None:
         self._store.setValue("evaluate", "true" if on else "false")
 
+    @property
+    def place_by_itself(self) -> bool:
+        """Whether programs are placed in the background without being asked for."""
+        return str(self._store.value("place", "true")).lower() != "false"
+
+    @place_by_itself.setter
+    def place_by_itself(self, on: bool) -> None:
+        self._store.setValue("place", "true" if on else "false")
+
     # -- window ---------------------------------------------------------------------------------------------------
 
     def _bytes(self, key: str) -> QByteArray:
@@ -162,10 +171,29 @@ class Settings:
         else:
             self._store.remove(key)
 
+    def memory(self, path: Path) -> dict[str, object]:
+        """The memory that the placement of a file is looked at in, as :meth:`keep_memory` was given it."""
+        try:
+            found = json.loads(str(self._store.value(self._file_key("memory", path), "{}")))
+        except ValueError:
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def keep_memory(self, path: Path, memory: dict[str, object]) -> None:
+        key = self._file_key("memory", path)
+        if memory:
+            self._store.setValue(key, json.dumps(memory))
+        else:
+            self._store.remove(key)
+
+    @classmethod
+    def _notes_key(cls, path: Path) -> str:
+        return cls._file_key("notes", path)
+
     @staticmethod
-    def _notes_key(path: Path) -> str:
+    def _file_key(kind: str, path: Path) -> str:
         """One key a file; its path holds what a key may not."""
-        return f"notes/{hashlib.sha256(str(path.absolute()).encode(errors='surrogateescape')).hexdigest()[:32]}"
+        return f"{kind}/{hashlib.sha256(str(path.absolute()).encode(errors='surrogateescape')).hexdigest()[:32]}"
 
     @property
     def folder(self) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QWidget
 
-from tileview.formats.search_state import SearchState
+from tileview.formats import SearchState, TimelineFile
 from tileview.qt.base.command import Command
 from tileview.qt.base.settings import Settings
 from tileview.qt.files.saving import FileWriter, may_replace
@@ -35,7 +35,8 @@ class ReportExporter(FileWriter):
         )  # fmt: skip
 
     def _can_report(self) -> bool:
-        return self.signals.session.is_current
+        document = self.signals.session.document
+        return document is not None and not document.no_program and self.signals.session.is_current
 
     @property
     def is_running(self) -> bool:
@@ -44,7 +45,7 @@ class ReportExporter(FileWriter):
     def export_report(self, argument: object = None) -> None:
         """Ask for a file (or take the path given), and begin."""
         document = self.signals.session.document
-        if document is None:
+        if document is None or document.no_program:
             return
         if self.is_running:
             self.signals.message.emit("Another report is still being made.")
@@ -61,6 +62,7 @@ class ReportExporter(FileWriter):
         session = self.signals.session
         document = session.document
         assert document is not None
+        assert isinstance(document.source, SearchState | TimelineFile)
         edits = tuple(edit.label for edit in session.history.done)
         problems = tuple(dict.fromkeys(session.problems))
         source = document.source.raw if isinstance(document.source, SearchState) else document.source

@@ -113,15 +113,15 @@ class FolderDialog(QDialog):
         header.setSortIndicator(0, Qt.SortOrder.AscendingOrder)
         header.sortIndicatorChanged.connect(self._sort)
         self._make_sorting()
-        self._count = QLabel(self)
-        self._count.setTextFormat(Qt.TextFormat.PlainText)
+        self.count_label = QLabel(self)
+        self.count_label.setTextFormat(Qt.TextFormat.PlainText)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
         buttons.rejected.connect(self.reject)
         self.open_button = buttons.addButton("&Open", QDialogButtonBox.ButtonRole.ActionRole)
         self.open_button.clicked.connect(self._open_current)
         column = QVBoxLayout(self)
         top = QHBoxLayout()
-        top.addWidget(self._count, 1)
+        top.addWidget(self.count_label, 1)
         top.addWidget(self._sort_label)
         top.addWidget(self.sort_box)
         top.addWidget(self.down_check)
@@ -175,10 +175,10 @@ class FolderDialog(QDialog):
     def _say(self) -> None:
         count = len(self._paths)
         if count == 0:
-            self._count.setText(self._trouble or "There is no JSON file in this folder.")
+            self.count_label.setText(self._trouble or "There is no JSON file in this folder.")
             return
         left = f" {self._left_out:,} further files are not listed." if self._left_out else ""
-        self._count.setText(f"{self._done:,} of {count:,} files looked at, {self._fitting:,} fit.{left}")
+        self.count_label.setText(f"{self._done:,} of {count:,} files looked at, {self._fitting:,} fit.{left}")
 
     @Slot(object, str, object)
     def _on_ended(self, job: Job, outcome: str, payload: object) -> None:

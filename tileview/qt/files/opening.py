@@ -96,8 +96,8 @@ class Files(QObject):
     def commands(self) -> tuple[Command, ...]:
         there = self._is_open
         return (
-            Command("open", "&Open…", "File", self.open, ("Ctrl+O",), "Open a recipe or a memory timeline",
-                    icon="open"),
+            Command("open", "&Open…", "File", self.open, ("Ctrl+O",),
+                    "Open a recipe, a memory timeline, or a dump of addresses", icon="open"),
             Command("open_folder", "Open &folder…", "File", self.open_folder, (),
                     "List the dumps of a folder with their verdicts", icon="folder"),
             Command("compare_with", "&Compare with…", "File", self.compare_with, ("Ctrl+Shift+O",),
@@ -224,6 +224,8 @@ class Files(QObject):
         self.watch.watch(document.path.absolute())
         self._signals.notice.emit("")
         self._signals.session.open(document, steps)
+        if document.addresses is not None:
+            self._signals.requested.emit("show_view", "address_map")
         self.opened.emit()
 
     def show_document(self, document: Document) -> None:
@@ -239,14 +241,28 @@ class Files(QObject):
         open_one = session.document
         if open_one is None:
             self._take(document)
-            return
-        if open_one.is_recipe != document.is_recipe:
-            session.link(document)
-        self._estimates.compare(document)
+        elif document.addresses is not None or open_one.addresses is not None:
+            self._join_addresses(open_one, document)
+        else:
+            if open_one.is_recipe != document.is_recipe:
+                session.link(document)
+            self._estimates.compare(document)
+
+    def _join_addresses(self, open_one: Document, document: Document) -> None:
+        """Put a file that speaks of addresses beside a program, whichever of the two was opened first."""
+        if open_one.addresses is not None and document.addresses is not None:
+            self.elsewhere.emit([document.path])
+            document.close()
+        elif document.addresses is not None:
+            self._signals.session.stand_addresses(document)
+            self._signals.requested.emit("show_view", "address_map")
+        else:
+            self._take(document)
+            self._signals.session.stand_addresses(open_one)
 
     def _stand_beside(self, document: Document) -> None:
         open_one = self._signals.session.document
-        if open_one is not None and open_one.is_recipe == document.is_recipe:
+        if open_one is not None and open_one.kind == document.kind:
             self.elsewhere.emit([document.path])
         else:
             self._compare(document)
@@ -314,6 +330,7 @@ class Files(QObject):
             )
             return
         pins, linked, baseline = session.pins, session.linked, session.baseline
+        beside = session.address_document if before.addresses is None else None
         self._return = _Return(document, session.selection, before)
         self._timeline_before = session.timeline
         self.watch.seen()
@@ -325,6 +342,8 @@ class Files(QObject):
             session.set_baseline(baseline)
         if linked is not None:
             session.link(linked)
+        if beside is not None:
+            session.stand_addresses(beside)
         kept = "" if carried.state == EditState() else " Edits were kept."
         self._signals.message.emit(f"{document.name} was read again from disk.{kept}")
 

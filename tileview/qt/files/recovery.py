@@ -125,6 +125,7 @@ def state_to_json(state: EditState) -> dict[str, Any]:
         "layouts": {str(key): layout_to_json(layout) for key, layout in state.layouts.items()},
         "budget_bytes": state.overrides.budget_bytes,
         "reserve_bytes": state.overrides.reserve_bytes,
+        "fusion": state.overrides.fusion,
     }
 
 
@@ -143,7 +144,7 @@ def state_from_json(raw: Mapping[str, Any]) -> EditState:
         homes=homes,
         boundaries={_key(key): _flag(is_open) for key, is_open in raw["boundaries"].items()},
         layouts=layouts,
-        overrides=Overrides(_limit(raw["budget_bytes"]), _limit(raw["reserve_bytes"])),
+        overrides=Overrides(_limit(raw["budget_bytes"]), _limit(raw["reserve_bytes"]), _flag(raw.get("fusion", True))),
     )
 
 

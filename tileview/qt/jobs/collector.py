@@ -15,12 +15,12 @@ from PySide6.QtCore import QObject, QTimer
 _EVERY_MS = 500
 _THRESHOLDS = (700, 10, 10)
 """Python's own, whatever holds for the process."""
-_FULL_TO_ALL = 8
+FULL_TO_ALL = 8
 """Full collections after which the next one looks at everything again."""
-_MANY = 100_000
+MANY = 100_000
 """So many new objects between two looks are a document or an estimate, none of them in a cycle: not worth a look that
 takes longer than a frame."""
-_MOST = 400_000
+MOST_SET_ASIDE = 400_000
 """Looking at more objects than this at once would be felt: what is set aside stays so."""
 
 
@@ -66,9 +66,8 @@ class GuiCollector(QObject):
         gc.freeze()
 
     def collect(self) -> None:
-        """Collect what is due."""
         counts = gc.get_count()
-        if counts[0] > _MANY:
+        if counts[0] > MANY:
             gc.freeze()
             return
         for generation in (2, 1, 0):
@@ -85,7 +84,7 @@ class GuiCollector(QObject):
         a tenth of a second.
         """
         self._full += 1
-        if self._full % _FULL_TO_ALL == 0 and gc.get_freeze_count() < _MOST:
+        if self._full % FULL_TO_ALL == 0 and gc.get_freeze_count() < MOST_SET_ASIDE:
             gc.unfreeze()
         else:
             gc.freeze()

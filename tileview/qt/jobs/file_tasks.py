@@ -9,7 +9,7 @@ from pathlib import Path
 from tileview.core.memory.accounts import Findings
 from tileview.core.memory.file_tiles import StepsRead
 from tileview.core.memory.study import study as parts_of_study
-from tileview.formats import SearchState, open_file
+from tileview.formats import Dump, open_dump
 from tileview.model.timeline import Problem
 from tileview.model.timeline_file import TimelineFile
 from tileview.qt.jobs.process import Reporter
@@ -18,7 +18,7 @@ TOLD_SECONDS = 0.1
 """How often progress goes out, and how long a request to stop may wait."""
 
 
-def load(path: str, reporter: Reporter) -> SearchState | TimelineFile:
+def load(path: str, reporter: Reporter) -> Dump:
     """Read a file into a document's source.
 
     Nothing that a reader makes refers back to itself, so looking for such cycles among its objects would be in vain.
@@ -29,7 +29,7 @@ def load(path: str, reporter: Reporter) -> SearchState | TimelineFile:
 
     gc.disable()
     try:
-        return open_file(Path(path), told)
+        return open_dump(Path(path), told)
     finally:
         gc.enable()
 

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from tileview.core.memory.accounts import Findings
 from tileview.core.memory.file_tiles import FileNumbers, StepsRead
-from tileview.formats import SearchState, open_file
+from tileview.formats import Dump, open_dump
 from tileview.model.timeline import Problem
 from tileview.model.timeline_file import TimelineFile
 from tileview.qt.jobs.process import EARLY_TOKEN, LOAD, Reporter, is_large, take
@@ -91,7 +91,7 @@ class Loader(QObject):
     def _on_ended(self, job: Job, outcome: str, payload: object) -> None:
         request = job.about
         assert isinstance(request, LoadRequest)
-        if outcome == "done" and isinstance(payload, SearchState | TimelineFile):
+        if outcome == "done" and isinstance(payload, Dump):
             self.loaded.emit(request, Document(request.path, payload))
         elif outcome == "cancelled":
             self.cancelled.emit(request)
@@ -104,8 +104,8 @@ class Loader(QObject):
             self.idle.emit()
 
 
-def _read(path: Path, _reporter: Reporter) -> SearchState | TimelineFile:
-    return open_file(path)
+def _read(path: Path, _reporter: Reporter) -> Dump:
+    return open_dump(path)
 
 
 class StepsReader(QObject):

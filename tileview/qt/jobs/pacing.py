@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, QTimer, Slot
 
 from tileview.model.timeline import Origin, Timeline
 
-_LARGE = 2000
+LARGE = 2000
 """Steps and values of a file together from which on the views take turns."""
 REST_MS = 1
 """Between two staggered calls, so that whatever else is due goes first."""
@@ -46,7 +46,7 @@ def is_large(timeline: Timeline | None, may_wait: bool) -> bool:
     """
     if timeline is None or not (may_wait or timeline.origin is Origin.FILE):
         return False
-    return len(timeline.steps) + len(timeline.values) > _LARGE
+    return len(timeline.steps) + len(timeline.values) > LARGE
 
 
 class StaggeredCalls(QObject):

@@ -16,7 +16,7 @@ from tileview.analysis.fix import FixResult, Mode, Prefer, Progress, search, swa
 from tileview.analysis.trials import Evaluator, Trial
 from tileview.core.estimate import estimate
 from tileview.core.lowering.replanner import Replanner
-from tileview.formats import open_file
+from tileview.formats import open_dump
 from tileview.formats.search_state import search_state_from_bytes
 from tileview.model.recipe import Overrides, Recipe
 from tileview.model.sizes import size_text
@@ -85,14 +85,17 @@ def verdict(path: str, reporter: Reporter) -> tuple[str, bool | None, str, str, 
 
     The peak comes in bytes too, for sorting; −1 where it is unavailable.
     """
-    document = Document(Path(path), open_file(Path(path)))
+    document = Document(Path(path), open_dump(Path(path)))
     reporter.check()
     document.read_whole()
     result = EstimateJob(0, document, EditState()).run(Replanner()).estimate
+    if document.addresses is not None:
+        document.close()
+        return document.kind, result.verdict.fits, result.verdict.text, "", -1
     total = None if result.timeline is None else result.timeline.peak.total
     peak = "unavailable" if total is None else size_text(total)
     size = total if isinstance(total, int) else -1
-    return ("recipe" if document.is_recipe else "timeline"), result.verdict.fits, result.verdict.text, peak, size
+    return document.kind, result.verdict.fits, result.verdict.text, peak, size
 
 
 def fix(payload: tuple[Recipe, int, str, Overrides, int, str], reporter: Reporter) -> FixResult:
@@ -180,6 +183,7 @@ def report(order: ReportOrder, reporter: Reporter) -> bytes:
         document = Document(order.path, source)
     result = EstimateJob(0, document, order.state).run().estimate
     reporter.check()
+    assert document.source.version is not None, "a file without a program has no report"
     recipe, timeline = document.recipe, result.timeline
     subject = ReportSubject(
         order.path.name,

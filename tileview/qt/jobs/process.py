@@ -40,6 +40,8 @@ TASKS: Final = {
     "fix": "tileview.qt.jobs.plan_tasks:fix",
     "report": "tileview.qt.jobs.plan_tasks:report",
     "diagnose": "tileview.qt.jobs.plan_tasks:make_diagnosis",
+    "place": "tileview.qt.jobs.place_tasks:place",
+    "place alternatives": "tileview.qt.jobs.place_tasks:place_alternatives",
 }
 """Kind of task → where it is: imported when it is first asked for, so that a file is begun without the planner."""
 

@@ -12,6 +12,7 @@ from typing import Final
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from tileview.qt.jobs.collector import HOLDS
 from tileview.qt.jobs.process import ChildProcess, OnBase, Reporter, outcome_of
 
 ATTEMPTS: Final = 3
@@ -49,6 +50,8 @@ class Job:
 
 class Runner(QObject):
     """Runs jobs one after another on a thread of its own, starting its process again where that died.
+
+    Garbage is not collected by itself while a job is unfinished: see :mod:`tileview.qt.jobs.collector`.
 
     All signals come in the thread that the runner lives in. ``ended`` is the last one of every job: ``outcome`` is
     ``done`` (payload: the result), ``cancelled``, ``refused`` (payload: a sentence for the user), ``failed`` or
@@ -109,6 +112,8 @@ class Runner(QObject):
             if job.place and other.place == job.place:
                 self.cancel(other)
         self._unfinished.append(job)
+        if len(self._unfinished) == 1:
+            HOLDS.hold()
         with self._condition:
             if job.is_first:
                 self._waiting.appendleft(job)
@@ -146,7 +151,9 @@ class Runner(QObject):
         if self._thread is not None:
             self._thread.join(JOIN_SECONDS)
             self._thread = None
-        self._unfinished.clear()
+        if self._unfinished:
+            self._unfinished.clear()
+            HOLDS.release()
 
     @Slot(object, str, object)
     def _on_told(self, job: Job, what: str, payload: object) -> None:
@@ -163,6 +170,8 @@ class Runner(QObject):
                 self._say(RESTARTED)
         else:
             self._unfinished.remove(job)
+            if not self._unfinished:
+                HOLDS.release()
             self.ended.emit(job, what, payload)
 
     # -- on the thread ------------------------------------------------------------------------------------------------

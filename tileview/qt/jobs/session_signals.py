@@ -65,6 +65,7 @@ class SessionSignals(QObject):
     estimate_changed = Signal()
     selection_changed = Signal()
     alternatives_changed = Signal()
+    placement_changed = Signal()
     pins_changed = Signal()
     theme_changed = Signal()
     hovered = Signal(object, object, object)
@@ -92,6 +93,7 @@ class SessionSignals(QObject):
             Change.ESTIMATE: self.estimate_changed,
             Change.SELECTION: self.selection_changed,
             Change.ALTERNATIVES: self.alternatives_changed,
+            Change.PLACEMENT: self.placement_changed,
             Change.PINS: self.pins_changed,
         }[change].emit()
         if change is Change.ESTIMATE:

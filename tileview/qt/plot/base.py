@@ -152,7 +152,7 @@ class Plot(pg.PlotWidget):
     def area(self) -> QRectF:
         """Where the plot lies between its axes, in pixels of the widget."""
         self.getPlotItem().layout.activate()
-        return self.box.sceneBoundingRect()
+        return QRectF(self.box.sceneBoundingRect())
 
     def pixel(self, x: float, y: float = 0.0) -> QPointF:
         """Where something of the plot lies in the widget."""
@@ -229,7 +229,7 @@ class Plot(pg.PlotWidget):
         if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self._command(event):
             event.accept()
             return True
-        return super().event(event)
+        return bool(super().event(event))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         command = self._command(event)
@@ -246,7 +246,7 @@ class Plot(pg.PlotWidget):
             else:
                 QToolTip.hideText()
             return True
-        return super().viewportEvent(event)
+        return bool(super().viewportEvent(event))
 
     def tip_at(self, place: QPointF) -> str:
         """The tooltip at a place of the widget."""

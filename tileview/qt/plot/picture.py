@@ -7,6 +7,7 @@ such a part is drawn first, and what lies around it is covered.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ MOST_PIXELS: Final = 80_000_000
 """Of a PNG file: 320 MB while it is made."""
 MOST_SIDE: Final = 32_000
 """Pixels of a side: Qt paints on no longer ones."""
-_BAND_PIXELS: Final = 1_000_000
+BAND_PIXELS: Final = 1_000_000
 """A recording is painted so many pixels at a time: Qt lets no other thread of Python run meanwhile."""
 _CSS_DPI: Final = 96
 _INCH_MM: Final = 25.4
@@ -174,7 +175,7 @@ def _tidy(raw: bytes, size: QSize) -> bytes:
 def scale_within(size: QSize, scale: float) -> float:
     """The scale asked for, or the largest that :data:`MOST_PIXELS` and :data:`MOST_SIDE` allow."""
     width, height = max(size.width(), 1), max(size.height(), 1)
-    return min(scale, MOST_SIDE / width, MOST_SIDE / height, (MOST_PIXELS / (width * height)) ** 0.5)
+    return min(scale, MOST_SIDE / width, MOST_SIDE / height, math.sqrt(MOST_PIXELS / (width * height)))
 
 
 def png_image(picture: Paintable, scale: float = 1.0) -> QImage:
@@ -191,7 +192,7 @@ def png_image(picture: Paintable, scale: float = 1.0) -> QImage:
     image = QImage(pixels, QImage.Format.Format_RGB32)
     if image.isNull():
         raise SaveError(f"There is no memory for a picture of {pixels.width():,} × {pixels.height():,} pixels.")
-    rows = max(_BAND_PIXELS // pixels.width(), 1) if isinstance(picture, Recording) else pixels.height()
+    rows = max(BAND_PIXELS // pixels.width(), 1) if isinstance(picture, Recording) else pixels.height()
     for top in range(0, pixels.height(), rows):
         _paint_rows(picture, image, top, min(rows, pixels.height() - top), scale)
     image.setDevicePixelRatio(scale)

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import QTextEdit, QTreeView, QWidget
 from tileview.qt.base.text import cut_words
 from tileview.qt.base.theme import Theme
 from tileview.qt.plot.picture import Part
+from tileview.qt.widgets.node_view import NodeView
 
 _WRAP = int(Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
 _ENDLESS = 1_000_000
@@ -226,13 +227,20 @@ class TablePart:
         if tree.rootIsDecorated() or index.parent().isValid():
             self._draw_branch(painter, index, line)
         spanned = tree.isFirstColumnSpanned(index.row(), index.parent())
+        has_line = isinstance(tree, NodeView) and tree.has_line(index)
         header = tree.header()
         for column in range(1 if spanned else header.count()):
             if header.isSectionHidden(column):
                 continue
             cell = index.siblingAtColumn(column)
             box = area.adjusted(max(line.left(), 0), 0, 0, 0) if spanned else tree.visualRect(cell)
-            self._draw_cell(painter, cell, box.intersected(area), selected)
+            box = box.intersected(area)
+            if has_line:
+                box.setHeight(box.height() // 2)
+            self._draw_cell(painter, cell, box, selected)
+        if isinstance(tree, NodeView) and has_line:
+            painter.setPen(theme.color("selection_text" if selected else "text"))
+            tree.draw_line(painter, area.adjusted(max(line.left(), 0), 0, 0, 0), index)
 
     def _draw_cell(self, painter: QPainter, cell: QModelIndex, area: QRect, selected: bool) -> None:
         if area.width() <= 2 * _CELL:

@@ -2,164 +2,112 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Iterable
 from dataclasses import replace
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction, QShowEvent
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QCheckBox, QPushButton, QWidget
 
+from tileview.analysis.allocation_names import shortened
 from tileview.analysis.linkage import Counterparts
-from tileview.model.timeline import Timeline
 from tileview.present.allocation_rows import (
+    ALLOCATIONS,
     EMPTY_TABLE,
-    AllocationColumn,
     AllocationFigures,
-    AllocationSpec,
+    AllocationRow,
     AllocationTable,
     flat_nodes,
     footer,
     grouped_nodes,
     headline,
 )
-from tileview.qt.jobs.pacing import Throttle
 from tileview.qt.jobs.session_signals import SessionSignals
-from tileview.qt.plot.picture import Part
-from tileview.qt.plot.picture_parts import TablePart
-from tileview.qt.views.base import View
+from tileview.qt.views.table_view import Subject, TableView
 from tileview.qt.widgets.elided import ElidedLabel, WrappedLabel
-from tileview.qt.widgets.node_model import NodeModel
-from tileview.qt.widgets.node_view import NodeView
 from tileview.session.session import linked_timeline
 
+_LINKED = ALLOCATIONS.place("Linked")
 
-class AllocationsView(View):
+
+class AllocationsView(TableView):
     """Allocations at the selected step on the selected tile (else the fullest), or over the selected span of steps.
 
-    At first the largest stand on top, since one looks for what fills the tile.
+    At first what one plan makes, and the tensors of a sequence, stand together, the largest on top: one looks for what
+    fills the tile.
     """
 
     title = "Allocations"
     name = "allocations"
+    spec = ALLOCATIONS
+    table_name = "Allocations on a tile"
+    description = "What fills the tile at the step; the rows add up to the usage shown below."
+    filter_tip = "By name, group or operation; shares stay those of the whole tile"
+    is_tree = True
 
     def __init__(self, bridge: SessionSignals, parent: QWidget | None = None) -> None:
         super().__init__(bridge, parent)
         self._figures: AllocationFigures | None = None
         self._table: AllocationTable = EMPTY_TABLE
-        self._stale = False
-        self._pace = Throttle(self._follow, self)
+        self._short: tuple[int, dict[str, str]] = (0, {})
         self.headline = ElidedLabel(cut=Qt.TextElideMode.ElideRight)
-        self.filter_box = QLineEdit()
-        self.filter_box.setPlaceholderText("Filter")
-        self.filter_box.setAccessibleName("Filter allocations")
-        self.filter_box.setClearButtonEnabled(True)
-        self.filter_box.textChanged.connect(self._refill)
-        self.group_box = QCheckBox("Group by se&quence")
-        self.group_box.setToolTip("Put the tensors of a parameter sequence under one row with their sum")
+        self.group_box = QCheckBox("By se&quence")
+        self.group_box.setToolTip("What one plan makes, and the tensors of a sequence, under one row with their sum")
+        self.group_box.setChecked(True)
         self.group_box.toggled.connect(self._regroup)
         self.span_button = QPushButton("&All steps again")
         self.span_button.setToolTip("End the filter to a span of steps")
         self.span_button.clicked.connect(self._end_span)
         self.span_button.hide()
-        self.model = NodeModel(AllocationSpec(), bridge.theme, self)
-        self.tree = NodeView(self.model, "Allocations on a tile", self)
-        self.tree.describe("What fills the tile at the step; the rows add up to the usage shown below.")
-        self.tree.set_samples(
-            "vit.encoder…mlp.up", "interleaved", "586,960 B", "16,384 B", "16 B", "1", "1,586,960 B",
-            "100.0 %", "1,573.2 KiB", "−158,976 B",
-        )  # fmt: skip
-        self.tree.setColumnHidden(AllocationColumn.LINKED, True)
-        self.tree.set_flexible(AllocationColumn.NAME)
-        self.tree.set_optional(AllocationColumn.KIB)
-        self.tree.sort_by(AllocationColumn.BYTES)
+        self.tree.setColumnHidden(_LINKED, True)
+        self.tree.sort_by(ALLOCATIONS.place("Bytes"))
         self.tree.setTextElideMode(Qt.TextElideMode.ElideMiddle)
-        self.tree.picked.connect(self._pick)
+        self.tree.shorten = self._shorten
         self.footer = WrappedLabel()
-        self.lead_focus(self.tree)
-        self._lay_out()
-        self._group_action = QAction("Group allocations by parameter sequence", self)
+        self.lay_out((self.headline, self.span_button, self.group_box, self.filter_box), (self.footer,))
+        self._group_action = QAction("Allocations by sequence", self)
         self._group_action.setCheckable(True)
+        self._group_action.setChecked(True)
         self._group_action.toggled.connect(self.group_box.setChecked)
         self.group_box.toggled.connect(self._group_action.setChecked)
-        self._rebuild()
-
-    def _lay_out(self) -> None:
-        top = QHBoxLayout()
-        top.addWidget(self.headline, 1)
-        top.addWidget(self.span_button)
-        top.addWidget(self.group_box)
-        top.addWidget(self.filter_box)
-        self.filter_box.setToolTip("By name or group")
-        self.filter_box.setMaximumWidth(200)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(4, 4, 4, 4)
-        layout.setSpacing(4)
-        layout.addLayout(top)
-        layout.addWidget(self.tree, 1)
-        layout.addWidget(self.footer)
-
-    # -- session --------------------------------------------------------------------------------------------------
-
-    def on_document(self) -> None:
-        self.model.clear()
-        self._rebuild()
-
-    def on_estimate(self) -> None:
-        self._rebuild()
+        self.refill()
 
     def on_pins(self) -> None:
-        self._rebuild()
+        self.refill()
 
-    def on_selection(self) -> None:
-        self._pace.ask()
+    # -- rows -----------------------------------------------------------------------------------------------------
 
-    def _follow(self) -> None:
-        self._refill()
-        self._show_selected()
-
-    def on_theme(self) -> None:
-        self.model.set_theme(self.bridge.theme)
-
-    def _rebuild(self) -> None:
+    def _follow_session(self) -> None:
+        """Take the figures of the timeline, matched with the linked one."""
         timeline, other = self.session.timeline, linked_timeline(self.session)
+        figures = self._figures
         if timeline is None:
             self._figures = None
-        elif self._is_outdated(timeline, other):
-            counterparts = None if other is None else Counterparts(timeline, other)
-            self._figures = AllocationFigures(timeline, counterparts)
-        self.tree.setColumnHidden(AllocationColumn.LINKED, timeline is None or other is None)
-        self.tree.fit_columns()
-        self._refill()
-        self._show_selected()
+        elif (
+            figures is None
+            or figures.timeline is not timeline
+            or other is not (None if figures.counterparts is None else figures.counterparts.there)
+        ):
+            self._figures = AllocationFigures(timeline, None if other is None else Counterparts(timeline, other))
+        is_hidden = timeline is None or other is None
+        if is_hidden != self.tree.isColumnHidden(_LINKED):
+            self.tree.setColumnHidden(_LINKED, is_hidden)
+            self.tree.fit_columns()
 
-    def _is_outdated(self, timeline: Timeline, other: Timeline | None) -> bool:
-        """Whether the figures at hand are of another timeline, or matched with another one."""
-        figures = self._figures
-        if figures is None or figures.timeline is not timeline:
-            return True
-        return other is not (None if figures.counterparts is None else figures.counterparts.there)
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        if self._stale:
-            self._refill()
-            self._show_selected()
-
-    def _refill(self) -> None:
-        """Compute the rows of the selection; while the view is hidden, only remember that this is to be done."""
-        if not self.isVisible() and self.window().isVisible():
-            self._stale = True
-        else:
-            self._fill()
-
-    def _fill(self) -> None:
-        self._stale = False
+    def fill(self) -> None:
+        self._follow_session()
         selection = self.session.selection
         table = EMPTY_TABLE
         if self._figures is not None:
-            table = self._figures.table(selection.step or 0, selection.tile, selection.span, self.filter_box.text())
+            table = self._figures.table(selection.step or 0, selection.tile, selection.span, self.query)
         self._table = table
+        self._short = (0, {})
+        was_empty = self.model.rowCount() == 0
         self.model.set_nodes(grouped_nodes(table) if self.group_box.isChecked() else flat_nodes(table))
+        if self.query:
+            self.tree.expandAll()
+        elif was_empty and self.model.rowCount() and self.model.row(self.model.index(0, 0)).maker is not None:
+            self.tree.expand(self.model.index(0, 0))
         self.headline.setText(headline(table, self.session.timeline))
         self.footer.setText(footer(table))
         self.span_button.setVisible(selection.span is not None)
@@ -169,46 +117,40 @@ class AllocationsView(View):
         """What is shown."""
         return self._table
 
-    def _show_selected(self) -> None:
+    def _shorten(self, text: str, limit: int) -> str:
+        """A name in about so many characters, cut where it is like the others, never where it differs from them."""
+        if self._short[0] != limit or text not in self._short[1]:
+            cells = [self.spec.cell(row, 0).text for row in map(self.model.row, self.model.indexes())]
+            names = [*dict.fromkeys((*cells, text))]
+            self._short = (limit, dict(zip(names, shortened(names, limit), strict=True)))
+        return self._short[1][text]
+
+    def show_selected(self) -> None:
         self.tree.show_current(self.session.selection.allocation)
 
     # -- user -----------------------------------------------------------------------------------------------------
 
     def _regroup(self) -> None:
         self.tree.setRootIsDecorated(self.group_box.isChecked())
-        self._refill()
-        self._show_selected()
+        self.refill()
 
-    def _pick(self, key: Hashable) -> None:
+    def pick(self, key: Hashable) -> None:
         if isinstance(key, int):
             self.session.select_allocation(key)
+
+    def subject(self, row: AllocationRow) -> Subject:
+        return Subject(row.maker, row.root, name=row.name)
+
+    def keys_about(self, operation: int | None, root: int | None, tile: int | None) -> Iterable[Hashable]:
+        if root is not None:
+            return (root,)
+        return [row.root for row in self._table.rows if operation is not None and row.maker == operation]
 
     def _end_span(self) -> None:
         self.session.select(replace(self.session.selection, span=None))
 
-    def find_operation(self) -> None:
-        """Take the keys to the filter: what the window's search does in this view."""
-        self.filter_box.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        self.filter_box.selectAll()
-
     def view_actions(self) -> list[QAction]:
         return [self._group_action]
 
-    def centre_selection(self) -> None:
-        """Scroll to the row that is selected."""
-        self.tree.scrollTo(self.tree.currentIndex(), NodeView.ScrollHint.PositionAtCenter)
-
-    def table_maker(self) -> Callable[[], str] | None:
-        if self._stale or self._pace.is_waiting:
-            self._pace.stop()
-            self._fill()
-        return self.tree.csv_maker()
-
     def picture_words(self) -> str:
         return f"{self.headline.text()}\n{self.footer.text()}"
-
-    def picture_parts(self, whole: bool = False) -> Sequence[Part]:
-        return (TablePart(self.tree, self.bridge.theme),)
-
-    def shut_down(self) -> None:
-        self._pace.stop()

@@ -1,103 +1,103 @@
-"""The alternatives of the selected operation, ranked by what they give when swapped in alone."""
+"""The alternatives of the operations at fault and of the selected one, ranked by what they give when swapped in."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable
+from enum import IntEnum
 
-from PySide6.QtGui import QAction, QResizeEvent
-from PySide6.QtWidgets import QPushButton, QStyle, QVBoxLayout, QWidget
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QComboBox, QPushButton, QWidget
 
+from tileview.analysis.overflows import Overflow, overflows
 from tileview.analysis.words import kind_words
+from tileview.model.plan import Plan
+from tileview.model.recipe import Recipe
+from tileview.model.timeline import Timeline
 from tileview.present.alternative_rows import (
-    AlternativeColumn,
-    AlternativeNote,
+    ALTERNATIVES,
     AlternativeRow,
-    AlternativeSpec,
+    Entry,
+    OperationHead,
+    Outcome,
     alternative_nodes,
     alternative_rows,
     progress_words,
+    with_results,
 )
 from tileview.present.detail_sections import find_operation
 from tileview.qt.jobs.session_signals import SessionSignals
-from tileview.qt.plot.picture import Part
-from tileview.qt.plot.picture_parts import TablePart
-from tileview.qt.views.base import View
-from tileview.qt.widgets.elided import WrappedLabel
+from tileview.qt.views.base import allow
+from tileview.qt.views.table_view import Subject, TableView
+from tileview.qt.widgets.elided import ElidedLabel, WrappedLabel
 from tileview.qt.widgets.flow import FlowLayout
-from tileview.qt.widgets.node_model import NodeModel
-from tileview.qt.widgets.node_view import NodeView
 
-_FEWEST_CHARACTERS = 40
-"""Of a column of words, if it is to say more than its beginning."""
-_OF_WORDS = (AlternativeColumn.PLAN, AlternativeColumn.DIFFERS, AlternativeColumn.WHY)
-_OF_FIGURES = (
-    AlternativeColumn.ALTERNATIVE,
-    AlternativeColumn.DELTA,
-    AlternativeColumn.FITS,
-    AlternativeColumn.PEAK,
-    AlternativeColumn.RANK,
-)
-"""Columns of figures, the most wanted first: those without room are left out beside lines of words."""
+Group = tuple[OperationHead, tuple[AlternativeRow, ...]]
 
 
-class AlternativesView(View):
-    """Ranked table; double click, Enter or the button swaps in, undo takes back."""
+class Scope(IntEnum):
+    """Whose alternatives are shown; the order of the choice."""
+
+    AT_FAULT = 0
+    SELECTED = 1
+    ALL = 2
+
+
+_SCOPES = ("At fault and selected", "Selected operation", "All operations")
+_MOST_EXPANDED = 12
+"""Operations whose alternatives are all open at first."""
+
+
+class AlternativesView(TableView):
+    """Figures of each alternative, and below them what it changes; double click, Enter or the button swaps in."""
 
     title = "Alternatives"
     name = "alternatives"
+    spec = ALTERNATIVES
+    table_name = "Alternatives by operation"
+    description = "Ranked by the peak that each gives; Enter swaps one in."
+    filter_tip = "By operation, by what changes, or by what came out: fits, over, not known, cannot be lowered"
+    is_tree = True
 
     def __init__(self, bridge: SessionSignals, parent: QWidget | None = None) -> None:
         super().__init__(bridge, parent)
-        self._operation: int | None = None
-        self._rows: tuple[AlternativeRow, ...] = ()
-        self._is_narrow = False
+        self._shown_for: int | None = None
+        self._groups: tuple[Group, ...] = ()
+        self._kept: dict[int, tuple[tuple[Plan | None, int | None, Plan | None], tuple[AlternativeRow, ...]]] = {}
+        self._overflows: tuple[Timeline | None, tuple[Overflow, ...]] = (None, ())
         self.headline = WrappedLabel()
-        self.progress = WrappedLabel()
-        self.model = NodeModel(AlternativeSpec(), bridge.theme, self)
-        self.tree = NodeView(self.model, "Alternatives of the selected operation", self)
-        self.tree.describe("Ranked by the peak that each gives; Enter swaps one in.")
-        self.tree.set_samples(
-            "▶ 22", "grid 8 × 36 ×", "−1,367.8 KiB", "✗ 29.8 KiB over", "1,555.0 KiB",
-            "inner block 96 → 144; one", "22", "total peak 568,312 B + reserve",
-        )  # fmt: skip
-        header = self.tree.header()
-        self._widths = [header.sectionSize(column) for column in AlternativeColumn]
-        self.tree.setIndentation(12)
-        self.tree.setItemsExpandable(False)
-        self.tree.set_flexible(*_OF_WORDS)
-        self.tree.set_seen(*_OF_FIGURES)
+        self.progress = ElidedLabel()
+        self.scope_box = QComboBox()
+        self.scope_box.addItems(_SCOPES)
+        self.scope_box.setAccessibleName("Whose alternatives")
+        self.scope_box.setToolTip("Whose alternatives are shown: operations at fault come first")
+        self.outcome_box = QComboBox()
+        self.outcome_box.addItem("All results")
+        for outcome in Outcome:
+            self.outcome_box.addItem(str(outcome).capitalize(), outcome)
+        self.outcome_box.setAccessibleName("Which results")
+        self.outcome_box.setToolTip("Only alternatives that came out so")
+        for box in (self.scope_box, self.outcome_box):
+            box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+            box.setMinimumContentsLength(8)
+            box.currentIndexChanged.connect(self.refill)
         self.tree.activated_key.connect(self._swap_key)
         self.tree.selectionModel().currentRowChanged.connect(self._refresh_buttons)
-        self.swap_button = self._button("&Swap in", "Put the chosen alternative in force (Enter)", self.swap_current)
-        self.compare_button = self._button(
-            "&Compare", "Show the chosen alternative beside the state in force", self.compare_current
-        )
-        self.evaluate_button = self._button(
-            "Eval&uate", "Compute the peak of every alternative of this operation", self.evaluate
-        )
-        self.back_button = self._button(
-            "File's p&lan", "Back to the plan that the file has in force", self.back_to_file
-        )
-        self.lead_focus(self.tree)
+        self.swap_button = self._button("&Swap in", self.swap_current)
+        self.compare_button = self._button("&Compare", self.compare_current)
+        self.evaluate_button = self._button("Eval&uate", self.evaluate)
+        self.back_button = self._button("File's p&lan", self.back_to_file)
         buttons = FlowLayout(spacing=4)
         for button in (self.swap_button, self.compare_button, self.evaluate_button, self.back_button):
             buttons.addWidget(button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(4, 4, 4, 4)
-        layout.setSpacing(4)
-        layout.addWidget(self.headline)
-        layout.addWidget(self.tree, 1)
-        layout.addWidget(self.progress)
-        layout.addLayout(buttons)
+        self.lay_out((self.scope_box, self.outcome_box, self.filter_box), (self.headline, self.progress, buttons))
         self._swap_action = QAction("Swap the chosen alternative in", self)
         self._swap_action.triggered.connect(self.swap_current)
-        self._evaluate_action = QAction("Evaluate the alternatives of the selected operation", self)
+        self._evaluate_action = QAction("Evaluate the alternatives shown", self)
         self._evaluate_action.triggered.connect(self.evaluate)
-        self._refill()
+        self.refill()
 
-    def _button(self, text: str, tip: str, slot: Callable[[], None]) -> QPushButton:
+    def _button(self, text: str, slot: Callable[[], None]) -> QPushButton:
         button = QPushButton(text)
-        button.setToolTip(tip)
         button.setAutoDefault(False)
         button.clicked.connect(slot)
         return button
@@ -105,150 +105,190 @@ class AlternativesView(View):
     # -- session --------------------------------------------------------------------------------------------------
 
     def on_document(self) -> None:
-        self._operation = None
-        self.model.clear()
-        self._refill()
-
-    def on_state(self) -> None:
-        self._refill()
+        self._shown_for = None
+        self._kept.clear()
+        super().on_document()
 
     def on_alternatives(self) -> None:
-        self._refill()
+        self.refill()
 
     def on_pins(self) -> None:
-        self.headline.setText(self._headline())
+        self.refill()
 
     def on_selection(self) -> None:
-        if self.session.selection.operation != self._operation:
-            self._refill()
+        if self.session.selection.operation != self._shown_for:
+            self.refill()
 
-    def on_theme(self) -> None:
-        self.model.set_theme(self.bridge.theme)
+    # -- rows -----------------------------------------------------------------------------------------------------
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._arrange()
+    def _at_fault(self) -> dict[int, list[int]]:
+        """Operation at fault → the steps at which it is, the worst overflow first."""
+        timeline = self.session.timeline
+        if timeline is not self._overflows[0]:
+            self._overflows = (timeline, () if timeline is None else overflows(timeline) or ())
+        found: dict[int, list[int]] = {}
+        for one in self._overflows[1]:
+            if one.operation is not None:
+                found.setdefault(one.operation, []).append(one.step)
+        return found
 
-    def _arrange(self) -> None:
-        """Where there is no room for columns of words, put the words in lines of their own below each alternative."""
-        scroll = self.style().pixelMetric(QStyle.PixelMetric.PM_ScrollBarExtent)
-        room = self.width() - scroll - 2 * self.tree.frameWidth() - 8
-        words = 2 * _FEWEST_CHARACTERS * self.fontMetrics().averageCharWidth()
-        is_narrow = room < words + sum(self._widths[column] for column in _OF_FIGURES)
-        for column in _OF_WORDS:
-            self.tree.setColumnHidden(column, is_narrow)
-        needed = 0
-        for column in _OF_FIGURES:
-            needed += self._widths[column]
-            is_extra = column in (AlternativeColumn.PEAK, AlternativeColumn.RANK)
-            self.tree.setColumnHidden(column, is_narrow and is_extra and needed > room)
-        if is_narrow == self._is_narrow:
-            self.tree.fit_columns()
-            return
-        self._is_narrow = is_narrow
-        for section, width in enumerate(self._widths):
-            self.tree.header().resizeSection(section, width)
-        self.tree.set_flexible(*((AlternativeColumn.FITS,) if is_narrow else _OF_WORDS))
-        self._show_rows()
+    def _operations(self, recipe: Recipe, at_fault: dict[int, list[int]]) -> list[int]:
+        """Whose alternatives are to be shown, in order."""
+        scope, selected = Scope(self.scope_box.currentIndex()), self.session.selection.operation
+        wanted = [] if scope is Scope.SELECTED else list(at_fault)
+        if selected is not None:
+            wanted.append(selected)
+        if scope is Scope.ALL:
+            wanted += sorted(recipe.alternatives)
+        return [one for one in dict.fromkeys(wanted) if one in recipe.alternatives or one in recipe.plans]
 
-    def _show_rows(self) -> None:
-        self.model.set_nodes(alternative_nodes(self._rows, self._is_narrow))
-        if self._is_narrow:
-            self.tree.expandAll()
-            for place in range(self.model.rowCount()):
-                top = self.model.index(place, 0)
-                for child in range(self.model.rowCount(top)):
-                    self.tree.setFirstColumnSpanned(child, top, True)
+    def _group(self, recipe: Recipe, operation: int, steps: list[int]) -> Group:
+        session = self.session
+        file_plan = None if session.file_recipe is None else session.file_recipe.plans.get(operation)
+        key = (recipe.plans.get(operation), session.alternative_in_force(operation), file_plan)
+        kept = self._kept.get(operation)
+        if kept is None or kept[0][0] is not key[0] or kept[0][1:] != key[1:]:
+            kept = self._kept[operation] = (key, alternative_rows(recipe, operation, key[1], file_plan, {}))
+        rows = with_results(kept[1], session.results)
+        found = find_operation(recipe.graph, operation)
+        place = f"step{'s' if len(steps) > 1 else ''} {', '.join(map(str, steps))}" if steps else ""
+        count = len(recipe.alternatives.get(operation, ()))
+        return OperationHead(operation, "" if found is None else kind_words(found.kind), place, count), rows
 
-    def _refill(self) -> None:
-        recipe = self.session.recipe
+    def fill(self) -> None:
+        recipe, at_fault = self.session.recipe, self._at_fault()
+        self._groups = ()
+        if recipe is not None:
+            wanted = self._operations(recipe, at_fault)
+            self._groups = tuple(self._group(recipe, one, at_fault.get(one, [])) for one in wanted)
+        known = {key for key in map(self.model.key, self.model.indexes()) if isinstance(key, tuple)}
+        chosen = self.outcome_box.currentData()
+        nodes = alternative_nodes(self._groups, self.query, None if chosen is None else Outcome(chosen))
+        self.model.set_nodes(nodes)
+        if self.query or len(nodes) <= _MOST_EXPANDED:
+            for node in nodes:
+                if self.query or node.key not in known:
+                    self.tree.expand(self.model.find(node.key))
+        self.headline.setText(self._headline(bool(nodes)))
+        self.headline.setVisible(bool(self.headline.text()))
+        rows = [row for _, rows in self._groups for row in rows]
+        self.progress.setText(f"{progress_words(rows)}; sizes in KiB" if rows else "")
+        self.progress.setVisible(bool(rows))
+
+    def show_selected(self) -> None:
+        """Turn to the current plan of an operation that was selected just now; else the row stays that was chosen."""
         operation = self.session.selection.operation
-        changed = operation != self._operation
-        self._operation = operation
-        self._rows = ()
-        if recipe is not None and operation is not None:
-            file_recipe = self.session.file_recipe
-            file_plan = None if file_recipe is None else file_recipe.plans.get(operation)
-            in_force = self.session.alternative_in_force(operation)
-            self._rows = alternative_rows(recipe, operation, in_force, file_plan, self.session.results)
-        self._show_rows()
-        if changed and self._rows:
-            current = next((row.index for row in self._rows if row.in_force), self._rows[0].index)
-            if not self.tree.show_current(current):
-                self.tree.show_current(None)
-        self.headline.setText(self._headline())
-        self.progress.setText(progress_words(self._rows) if self._rows else "")
+        if operation != self._shown_for:
+            self._shown_for = operation
+            rows = next((rows for head, rows in self._groups if head.operation == operation), ())
+            row = next((row for row in rows if row.is_current), None)
+            self.tree.show_current(None if row is None else (row.operation, row.index))
         self._refresh_buttons()
 
-    def _headline(self) -> str:
+    def _headline(self, has_rows: bool) -> str:
         if self.session.document is None:
             return "Nothing open"
-        linked = self.session.linked
-        if self.session.graph is None and linked is not None and linked.is_recipe:
+        linked, graph, operation = self.session.linked, self.session.graph, self.session.selection.operation
+        if graph is None and linked is not None and linked.is_recipe:
             return f"Open {linked.name} to try alternatives: the timeline that is open beside it holds none"
-        if self.session.graph is None:
+        if graph is None:
             return "A timeline alone holds no alternatives: open the recipe of the same compile"
-        if self._operation is None:
-            return "Select an operation to see its alternatives"
-        found = find_operation(self.session.graph, self._operation)
-        kind = "" if found is None else f" ({kind_words(found.kind)})"
-        if not self._rows:
-            return f"Operation {self._operation}{kind} has no plan to choose"
-        return f"Alternatives of operation {self._operation}{kind}"
+        if operation is not None and all(head.operation != operation for head, _ in self._groups):
+            found = find_operation(graph, operation)
+            kind = "" if found is None else f" ({kind_words(found.kind)})"
+            return f"Operation {operation}{kind} has no plan to choose"
+        if self._groups:
+            return "" if has_rows else "No alternative is found by the filter"
+        return "Select an operation to see its alternatives"
+
+    # -- the chosen one -------------------------------------------------------------------------------------------
 
     def _chosen(self) -> AlternativeRow | None:
-        """The alternative of the current row, be it one of the lines of words; None for a plan that is none of them."""
+        """The alternative of the current row; None for a heading and for a plan that is none of the file's."""
         row = self.tree.current_row()
-        if isinstance(row, AlternativeNote):
-            row = next((one for one in self._rows if one.index == row.index), None)
         return row if isinstance(row, AlternativeRow) and row.index is not None else None
 
     def _refresh_buttons(self) -> None:
         row = self._chosen()
-        self.swap_button.setEnabled(row is not None and not row.in_force)
-        self.compare_button.setEnabled(row is not None and not row.in_force)
-        missing = any(entry.result is None and entry.index is not None for entry in self._rows)
-        self.evaluate_button.setEnabled(missing)
-        self.evaluate_button.setVisible(missing)
-        self.back_button.setEnabled(self._operation in self.session.state.swaps)
+        reason = "Choose an alternative in the table first" if row is None else ""
+        if row is not None and row.is_current:
+            reason = "This is the current plan already"
+        allow(self.swap_button, "Make the chosen alternative the current plan (Enter)", reason)
+        allow(self._swap_action, self.swap_button.toolTip(), reason)
+        allow(self.compare_button, "Show the chosen alternative beside the current state", reason)
+        has_missing = bool(self._missing())
+        reason = "" if has_missing else "All of them are evaluated"
+        allow(self.evaluate_button, "Compute the peaks of the alternatives shown", reason)
+        allow(self._evaluate_action, self.evaluate_button.toolTip(), reason)
+        self.evaluate_button.setVisible(has_missing)
+        reason = "" if self._swapped() is not None else "The plan is the file's already"
+        allow(self.back_button, "Back to the plan that the file has", reason)
+
+    def _missing(self) -> tuple[int, ...]:
+        """The operations of which not all alternatives are evaluated."""
+        return tuple(
+            head.operation
+            for head, rows in self._groups
+            if any(row.result is None and row.index is not None for row in rows)
+        )
+
+    def _swapped(self) -> int | None:
+        """The operation of the current row, else the selected one, where its plan is not the file's."""
+        row = self.tree.current_row()
+        operation = self.session.selection.operation if row is None else row.operation
+        return operation if operation in self.session.state.swaps else None
 
     # -- user -----------------------------------------------------------------------------------------------------
 
+    def subject(self, row: Entry) -> Subject:
+        head = next((head for head, _ in self._groups if head.operation == row.operation), None)
+        name = f"op {row.operation}" + ("" if head is None else f" {head.kind}")
+        if isinstance(row, AlternativeRow):
+            name += f", alternative {row.index}: {row.words}"
+        return Subject(row.operation, name=name)
+
+    def keys_about(self, operation: int | None, root: int | None, tile: int | None) -> Iterable[Hashable]:
+        return () if operation is None else (("op", operation),)
+
+    def pick(self, key: Hashable) -> None:
+        """Select the operation of the row, and keep the row."""
+        row = self.tree.current_row()
+        if row is not None and row.operation != self.session.selection.operation:
+            self._shown_for = row.operation
+            self.session.select_operation(row.operation)
+            self._refresh_buttons()
+
     def swap_current(self) -> None:
-        """Put the chosen alternative in force."""
+        """Make the chosen alternative the current plan."""
         row = self._chosen()
-        if row is not None and not row.in_force:
+        if row is not None and not row.is_current:
             self.session.swap(row.operation, row.index)
 
     def _swap_key(self, key: Hashable) -> None:
-        index = key[1] if isinstance(key, tuple) else key
-        if isinstance(index, int) and self._operation is not None:
-            self.session.swap(self._operation, index)
+        row = self._chosen()
+        if row is not None and key == (row.operation, row.index):
+            self.swap_current()
 
     def compare_current(self) -> None:
-        """Ask for the chosen alternative beside the state in force."""
+        """Ask for the chosen alternative beside the current state."""
         row = self._chosen()
         if row is not None:
             self.bridge.requested.emit("compare_alternative", (row.operation, row.index))
 
     def evaluate(self) -> None:
-        """Ask for the results of all alternatives of the operation."""
-        if self._operation is not None:
-            self.bridge.requested.emit("evaluate_alternatives", self._operation)
+        """Ask for the results of all alternatives that are shown."""
+        missing = self._missing()
+        if missing:
+            self.bridge.requested.emit("evaluate_alternatives", missing)
 
     def back_to_file(self) -> None:
-        """Put the file's plan in force again."""
-        if self._operation is not None:
-            self.session.swap(self._operation, None)
+        """Take the file's plan again."""
+        operation = self._swapped()
+        if operation is not None:
+            self.session.swap(operation, None)
 
     def view_actions(self) -> list[QAction]:
         return [self._swap_action, self._evaluate_action]
 
-    def table_maker(self) -> Callable[[], str] | None:
-        return self.tree.csv_maker()
-
     def picture_words(self) -> str:
-        return f"{self.headline.text()}\n{self.progress.text()}"
-
-    def picture_parts(self, whole: bool = False) -> Sequence[Part]:
-        return (TablePart(self.tree, self.bridge.theme),)
+        return "\n".join(text for text in (self.headline.text(), self.progress.text()) if text)

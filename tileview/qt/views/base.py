@@ -4,15 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QPoint, Slot
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Slot
 from PySide6.QtGui import QAction, QContextMenuEvent
-from PySide6.QtWidgets import QMenu, QTextBrowser, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QLabel, QMenu, QTextBrowser, QWidget
 
 from tileview.qt.jobs.pacing import is_large
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.picture import Part
 from tileview.qt.widgets.focus import FocusHolder
 from tileview.session.session import Session
+
+
+class Cover(QLabel):
+    """Lies over a view that has nothing to show, and says why in one sentence."""
+
+    def __init__(self, view: QWidget) -> None:
+        super().__init__(view)
+        self._view = view
+        self.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setWordWrap(True)
+        self.setMargin(12)
+        self.setAutoFillBackground(True)
+        self.setAccessibleName("Why the view is empty")
+        view.installEventFilter(self)
+
+    def say(self, why: str) -> None:
+        """Cover the view with a sentence; an empty one uncovers it."""
+        self.setText(why)
+        self.setVisible(bool(why))
+        self.raise_()
+        self.setGeometry(self._view.rect())
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize and watched is self._view:
+            self.setGeometry(self._view.rect())
+        return False
 
 
 class View(FocusHolder):
@@ -24,6 +51,8 @@ class View(FocusHolder):
 
     title = ""
     name = ""
+    needs_program = True
+    """Whether the view is empty, and says so, while a file is open that holds no program."""
     may_be_late = False
     """Whether the view is right for a while after an edit too, with what it knows of the state before."""
 
@@ -32,6 +61,7 @@ class View(FocusHolder):
         self.bridge = bridge
         self.setObjectName(self.name)
         self.setAccessibleName(self.title)
+        self._cover: Cover | None = None
         self._waits = False
         self._is_behind = False
         self._export_actions: tuple[QAction, ...] = ()
@@ -53,6 +83,12 @@ class View(FocusHolder):
     def _take_document(self) -> None:
         self._waits = False
         self.on_document()
+        document = self.session.document
+        why = "" if document is None or not self.needs_program else document.no_program
+        if self._cover is None and why:
+            self._cover = Cover(self)
+        if self._cover is not None:
+            self._cover.say(why)
 
     @Slot()
     def _take_estimate(self) -> None:
@@ -187,10 +223,22 @@ class View(FocusHolder):
         return [*self.view_actions(), *self.export_actions()]
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        show_menu(self, self.menu_actions(), event.globalPos())
+        """What the table under the pointer can do, then what the view can."""
+        own: list[QAction] = []
+        around = self.childAt(event.pos())
+        while around is not None and around is not self:
+            own += around.actions() if isinstance(around, QAbstractItemView) else []
+            around = around.parentWidget()
+        show_menu(self, [*own, *self.menu_actions()], event.globalPos())
 
     def shut_down(self) -> None:
         """End timers, threads and scenes before the window closes."""
+
+
+def allow(control: QWidget | QAction, tip: str, reason: str = "") -> None:
+    """Switch a control on, or off with the reason in its tooltip."""
+    control.setEnabled(not reason)
+    control.setToolTip(reason or tip)
 
 
 def action_of(view: View, text: str, slot: Callable[[], object]) -> QAction:
@@ -212,6 +260,7 @@ def show_text_menu(view: View, browser: QTextBrowser, at: QPoint) -> None:
 def show_menu(parent: QWidget, actions: Sequence[QAction], at: QPoint) -> None:
     """Show a context menu until the user has chosen."""
     menu = QMenu(parent)
+    menu.setToolTipsVisible(True)
     menu.addActions(list(actions))
     menu.exec(at)
     menu.deleteLater()

@@ -36,8 +36,8 @@ _SETTLE_MS = 200
 """Results that stream in are drawn after this rest."""
 
 _NOTE = (
-    "Planner's cycles are the planner's own estimate, of the program that stands with each choice: fused where that "
-    "does. No measurement; compare differences."
+    "Planner's cycles are the planner's own estimate, of the program that stands with each choice: fused where it "
+    "does so. No measurement; compare differences."
 )
 
 

@@ -175,7 +175,7 @@ class ChoicePlot(Plot):
             at = front.index(self.current) + by if self.current in front else 0
             self.chosen.emit(front[at % len(front)])
 
-    # -- drawing -------------------------------------------------------------------------------------------------------
+    # -- drawing --------------------------------------------------------------------------------------------------
 
     def redraw(self) -> None:
         line = self.fontMetrics().height()
@@ -233,7 +233,7 @@ class ChoicePlot(Plot):
         height = self.fontMetrics().height()
         width = self.fontMetrics().horizontalAdvance(text)
         painter.drawText(QRectF(x, y - height / 2, width + 2, height), Qt.AlignmentFlag.AlignVCenter, text)
-        return x + width + 14
+        return float(x + width + 14)
 
     def _draw_limit(self, painter: QPainter, area: QRectF, placer: LabelPlacer) -> tuple[QRectF, str] | None:
         limit = self.choices.limit

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 
-from PySide6.QtCore import QModelIndex, Qt
-from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from tileview.analysis.fusions import agreement
@@ -15,17 +15,18 @@ from tileview.present.compare_rows import MOST_STATES, CompareRow, CompareSpec, 
 from tileview.present.fusion_rows import sentence_case
 from tileview.present.state_curves import StateCurve, state_curves
 from tileview.present.state_maps import state_maps
+from tileview.present.tables import Node, matches
 from tileview.qt.base.text import safe_tip
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.picture import Part
-from tileview.qt.plot.picture_parts import RowPart, TablePart
-from tileview.qt.views.base import View
+from tileview.qt.plot.picture_parts import RowPart
 from tileview.qt.views.compare_cards import ShownState, StateCard
 from tileview.qt.views.compare_charts import LETTERS, CompareCharts
 from tileview.qt.views.compare_tree import CompareTree
 from tileview.qt.views.going import go_where_live
+from tileview.qt.views.table_view import Subject, TableView
 from tileview.qt.widgets.elided import ElidedLabel, WrappedLabel
-from tileview.qt.widgets.node_model import NodeModel
+from tileview.qt.widgets.node_view import NodeView
 from tileview.session.document import edited_recipe
 from tileview.session.session import Pin, linked_timeline
 
@@ -36,17 +37,21 @@ _HIGHER = 440
 """Pixels of height from which on there is room for more than one line on what a linked file matches."""
 
 
-class CompareView(View):
+class CompareView(TableView):
     """Baseline, the current state, and pinned states or other files, side by side."""
 
     title = "Compare"
     name = "compare"
     may_be_late = True
+    table_name = "Comparison of states"
+    description = "Figures, choices and allocations of the states side by side."
+    filter_tip = "By what is compared"
+    is_tree = True
 
     def __init__(self, bridge: SessionSignals, parent: QWidget | None = None) -> None:
+        self.spec: CompareSpec = CompareSpec()
         super().__init__(bridge, parent)
         self._shown: list[ShownState] = []
-        self._stale = False
         self._statement: list[str] = []
         self._brief = ""
         self._marked: tuple[int | None, int | None] = (None, None)
@@ -61,22 +66,17 @@ class CompareView(View):
             row.addWidget(card, 1)
             card.setProperty("position", position)
             card.asked.connect(self._on_asked)
-        self.spec = CompareSpec()
-        self.model = NodeModel(self.spec, bridge.theme, self)
-        self.tree = CompareTree(self.model, self.spec, "Comparison of states", self)
-        self.tree.describe("Figures, choices and allocations of the states side by side.")
         self.tree.setMinimumHeight(60)
-        self.tree.picked.connect(self._pick)
         self.link_label = WrappedLabel()
         self.pin_button = self._button("Pi&n current …", "Keep the current state for comparison, with a name", self.pin)
         self.other_button = self._button("Add a f&ile …", "Put another file beside", self.compare_with)
         self.earlier_button = self._button("Add the &version before the reload", "", self.compare_with_earlier)
-        self.lead_focus(self.tree)
         buttons = QHBoxLayout()
         buttons.addWidget(self.pin_button)
         buttons.addWidget(self.other_button)
         buttons.addWidget(self.earlier_button)
         buttons.addWidget(self.note, 1)
+        buttons.addWidget(self.filter_box)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(4, 4, 4, 4)
         layout.setSpacing(4)
@@ -87,7 +87,10 @@ class CompareView(View):
         layout.addWidget(self.link_label)
         self._pin_action = QAction("Pin the current state for comparison", self)
         self._pin_action.triggered.connect(self.pin)
-        self._rebuild()
+        self.refill()
+
+    def make_tree(self) -> NodeView:
+        return CompareTree(self.model, self.spec, self.table_name, self)
 
     def _button(self, text: str, tip: str, slot: Callable[[], None]) -> QPushButton:
         button = QPushButton(text)
@@ -98,18 +101,8 @@ class CompareView(View):
 
     # -- session --------------------------------------------------------------------------------------------------
 
-    def on_document(self) -> None:
-        self.model.clear()
-        self._rebuild()
-
-    def on_state(self) -> None:
-        self._rebuild()
-
-    def on_estimate(self) -> None:
-        self._rebuild()
-
     def on_pins(self) -> None:
-        self._rebuild()
+        self.refill()
 
     def on_selection(self) -> None:
         selection = self.session.selection
@@ -117,16 +110,11 @@ class CompareView(View):
         marked = (selection.allocation, selection.operation)
         if marked != self._marked:
             self._marked = marked
-            self._show_selected()
+            self._mark_selected()
 
     def on_theme(self) -> None:
-        self.model.set_theme(self.bridge.theme)
+        super().on_theme()
         self._show_cards()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        if self._stale:
-            self._rebuild()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -166,25 +154,17 @@ class CompareView(View):
     def _is_in_force(self, pin: Pin | None) -> bool:
         return pin is not None and pin.document is self.session.document and pin.state == self.session.state
 
-    def _rebuild(self) -> None:
-        """Compare anew; while the view is hidden, only remember that this is to be done."""
-        if not self.isVisible() and self.window().isVisible():
-            self._stale = True
-            return
-        self._stale = False
+    def fill(self) -> None:
         self._shown = self._gather()
         states = self.states()
         self.spec.set_names([state.name for state in states])
-        nodes = compare_nodes(states)
+        nodes = [node for one in compare_nodes(states) if (node := _filtered(one, self.query)) is not None]
         fresh = [node.key for node in nodes if node.children and not self.model.find(node.key).isValid()]
         self.model.set_nodes(nodes)
         self.model.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, MOST_STATES)
         for column in range(MOST_STATES):
             self.tree.setColumnHidden(column + 1, column >= len(states))
         self.tree.fit_columns()
-        for place in range(self.model.rowCount()):
-            top = self.model.index(place, 0)
-            self.tree.setFirstColumnSpanned(place, QModelIndex(), bool(self.model.row(top).is_head))
         for key in fresh:
             self.tree.expand(self.model.find(key))
         self._statement = self.link_statement()
@@ -194,7 +174,9 @@ class CompareView(View):
         earlier = self.session.earlier
         self.earlier_button.setVisible(earlier is not None and earlier not in self.session.pins)
         self.earlier_button.setToolTip("" if earlier is None else f"Put it beside: {earlier.name}")
-        self._show_selected(scroll=False)
+
+    def show_selected(self) -> None:
+        self._mark_selected(scroll=False)
 
     def _note(self, count: int) -> str:
         if self.session.document is None:
@@ -264,7 +246,7 @@ class CompareView(View):
         pins = (*session.pins, session.baseline)
         return next((pin.estimate.fusion for pin in pins if pin is not None and pin.document is session.linked), None)
 
-    def _show_selected(self, scroll: bool = True) -> None:
+    def _mark_selected(self, scroll: bool = True) -> None:
         """Mark the row of the selected allocation, else that of the selected operation, where there is one."""
         row = self.tree.current_row()
         is_one = isinstance(row, CompareRow) and (row.operation is not None or any(row.roots))
@@ -334,7 +316,10 @@ class CompareView(View):
         if given and name.strip():
             self.session.rename_pin(pin, name.strip())
 
-    def _pick(self, key: Hashable) -> None:
+    def subject(self, row: CompareRow) -> Subject:
+        return Subject(row.operation, self._root_here(row), name=row.label)
+
+    def pick(self, key: Hashable) -> None:
         """Select the row's operation, and its allocation where the open document has it, at a step where it lives."""
         row = self.tree.current_row()
         if not isinstance(row, CompareRow):
@@ -349,16 +334,21 @@ class CompareView(View):
     def view_actions(self) -> list[QAction]:
         return [self._pin_action]
 
-    def table_maker(self) -> Callable[[], str] | None:
-        return self.tree.csv_maker()
-
     def picture_words(self) -> str:
         return "\n".join(self._statement) or self.note.text()
 
     def picture_parts(self, whole: bool = False) -> Sequence[Part]:
         cards = [card.part() for card in self.cards if card.isVisibleTo(self)]
         charts = (self.charts.part(),) if self.charts.isVisibleTo(self) else ()
-        return (RowPart(cards), *charts, TablePart(self.tree, self.bridge.theme))
+        return (RowPart(cards), *charts, *super().picture_parts(whole))
+
+
+def _filtered(node: Node[CompareRow], query: str) -> Node[CompareRow] | None:
+    """A node whose label a query finds, or those of its children whose labels it does."""
+    if matches(query, node.row.label):
+        return node
+    kept = tuple(child for child in node.children if matches(query, child.row.label))
+    return Node(node.key, node.row, kept) if kept else None
 
 
 def _state(pin: Pin) -> CompareState:

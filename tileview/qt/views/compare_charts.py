@@ -238,7 +238,6 @@ class StateMapPlot(Plot):
 
     @property
     def shown(self) -> StateMap | None:
-        """What is drawn."""
         return self._shown
 
     def show_map(self, shown: StateMap | None, letter: str, name: str, theme: Theme) -> None:
@@ -322,13 +321,14 @@ class CompareCharts(QWidget):
 
     def needed_height(self) -> int:
         """Pixels below which the charts say nothing."""
-        shown = [chart.minimumHeight() + 2 for chart in self.charts if not chart.isHidden()]
-        return sum(shown) + (0 if self.difference.isHidden() else self.difference.minimumHeight())
+        shown: list[int] = [chart.minimumHeight() + 2 for chart in self.charts if not chart.isHidden()]
+        if not self.difference.isHidden():
+            shown.append(self.difference.minimumHeight())
+        return sum(shown)
 
     def show_states(
         self, names: Sequence[str], curves: StateCurves, maps: Sequence[StateMap | None], theme: Theme
     ) -> None:
-        """Show the states, the first one first."""
         if self._curves is None or curves.steps != self._curves.steps:
             self.zoom.set_bounds(QRectF(0, 0, max(curves.steps, 1), 1), keep=False)
         self._curves = curves

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import IntEnum
 
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, Qt, QUrl, Slot
 from PySide6.QtGui import QAction, QGuiApplication, QPalette, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QTabBar, QVBoxLayout, QWidget
 
@@ -22,8 +22,10 @@ from tileview.present.detail_sections import (
     operation_details,
     owners_of,
     plain_text,
+    step_lines,
     tile_details,
 )
+from tileview.present.explain import Line
 from tileview.present.partition_picture import picture
 from tileview.qt.base.text import page_text
 from tileview.qt.jobs.session_signals import SessionSignals
@@ -45,8 +47,6 @@ class Subject(IntEnum):
     TILE = 2
 
 
-_MOST_STEPS = 40
-"""Steps of an operation that are listed."""
 _WIDE = 560
 _HIGH = 360
 """Pixels from which on the picture stands beside the text, or above it."""
@@ -79,6 +79,7 @@ class DetailsView(View):
         self.edits = OperationEdits(bridge, self)
         self.text = GrowingText(self.area)
         self.text.setAccessibleName("Details")
+        self.text.anchorClicked.connect(self._follow)
         self.text.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.text.customContextMenuRequested.connect(self._menu)
         self.lead_focus(self.text)
@@ -181,13 +182,19 @@ class DetailsView(View):
         if self._lives is None or self._lives_of is not timeline:
             self._lives, self._lives_of = Lives(timeline, program), timeline
         tile = self._tile(timeline)
-        sections = [*allocation_details(timeline, root, tile, self._lives, program)]
+        sections = [*allocation_details(timeline, root, tile, self._lives, program, self._kinds(timeline))]
         counterparts = self._counterparts(timeline)
         if counterparts is not None:
             sections.insert(2, self._linked(counterparts.allocation_lines(root, tile)))
         owners = owners_of(program, timeline.values[root].id) or DIRECT_OWNERS
         self.partition.show_picture(picture(timeline, root, tile, owners), self.bridge.theme)
         self._write(allocation_name(timeline, root), sections, (Subject.ALLOCATION, root))
+
+    def _kinds(self, timeline: Timeline) -> Mapping[int, str]:
+        graph = self.session.graph
+        if graph is not None:
+            return graph.kind_names()
+        return {step.source: "" for step in timeline.steps if step.source is not None}
 
     def _counterparts(self, timeline: Timeline | None) -> Counterparts | None:
         """What matches in the linked file; None where none is linked."""
@@ -254,14 +261,11 @@ class DetailsView(View):
         """What a timeline without a recipe says of an operation."""
         timeline = self.session.timeline
         steps = [] if timeline is None else steps_of_operation(timeline, operation)
-        lines = [f"Step {step.index}: {step.operation}" for step in steps[:_MOST_STEPS]]
-        if len(steps) > _MOST_STEPS:
-            lines.append(f"and {len(steps) - _MOST_STEPS} more")
         text = "A timeline alone holds no plans: open the recipe of the same compile."
         if self.session.linked is not None:
             text = "The linked file has no such operation."
         note = Paragraphs("Plan", (text,))
-        return (Paragraphs("Steps", tuple(lines)), note) if lines else (note,)
+        return (Paragraphs("Steps", step_lines(steps)), note) if steps else (note,)
 
     def _show_tile(self) -> None:
         self.partition.show_picture(None, self.bridge.theme)
@@ -293,9 +297,22 @@ class DetailsView(View):
         parts = [f"<h3 style='margin:2px 0 2px 0'>{page_text(title)}</h3>"]
         for section in sections:
             parts.append(f"<p style='margin:8px 0 2px 0; color:{muted}'><b>{page_text(section.heading)}</b></p>")
-            parts.extend(f"<p style='margin:1px 0 1px 10px'>{page_text(line)}</p>" for line in section.lines)
+            parts.extend(f"<p style='margin:1px 0 1px 10px'>{_linked_text(line)}</p>" for line in section.lines)
         self.text.setHtml("".join(parts))
         bar.setValue(position)
+
+    @Slot(QUrl)
+    def _follow(self, url: QUrl) -> None:
+        """Go where a link says; links are made in this program, names in them are numbers."""
+        kind, _, number = url.toString().partition(":")
+        if kind == "op":
+            self.session.select_operation(int(number))
+        elif kind == "step":
+            self.session.select_step(int(number))
+        elif kind == "tile":
+            self.session.select_tiles((int(number),))
+        elif kind == "root":
+            self.session.select_allocation(int(number))
 
     @property
     def plain(self) -> str:
@@ -318,3 +335,12 @@ class DetailsView(View):
     def picture_parts(self, whole: bool = False) -> Sequence[Part]:
         page = PagePart(self.text, max(self.area.viewport().width(), _WIDE))
         return (page, self.partition) if self.partition.isVisibleTo(self) else (page,)
+
+
+def _linked_text(line: str | Line) -> str:
+    """A line as HTML; its pieces that lead somewhere are links."""
+    if isinstance(line, str):
+        return page_text(line)
+    return "".join(
+        f'<a href="{target}">{page_text(words)}</a>' if target else page_text(words) for words, target in line
+    )

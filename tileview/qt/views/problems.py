@@ -2,78 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import replace
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, replace
+from operator import is_
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import (
-    QDockWidget,
-    QHBoxLayout,
-    QLineEdit,
-    QListWidget,
-    QPushButton,
-    QSizePolicy,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QDockWidget, QListWidget, QPushButton, QSizePolicy, QWidget
 
 from tileview.analysis.home_offers import home_groups, homes_of_offer
 from tileview.analysis.repair import GroupRepair, RepairGroup, repair_groups
 from tileview.analysis.words import counted
-from tileview.model.timeline import Timeline
 from tileview.present.problem_rows import (
+    PROBLEMS,
     SEVERITIES,
-    ProblemColumn,
     ProblemRow,
-    ProblemSpec,
     home_problems,
     problem_nodes,
     tally,
 )
 from tileview.present.tables import Node, matches
 from tileview.qt.jobs.session_signals import SessionSignals
-from tileview.qt.plot.picture import Part
-from tileview.qt.plot.picture_parts import TablePart
-from tileview.qt.views.base import View
+from tileview.qt.views.base import allow
 from tileview.qt.views.going import go_where_live
+from tileview.qt.views.table_view import Subject, TableView
 from tileview.qt.widgets.elided import ElidedLabel, WrappedLabel
 from tileview.qt.widgets.flow import FlowLayout
-from tileview.qt.widgets.node_model import NodeModel
-from tileview.qt.widgets.node_view import NodeView
 from tileview.session import edits
 
 _OFFER_LINES = 8
 """Lines of text that the list of repairs may take; it scrolls beyond."""
 
 
-class ProblemsView(View):
+class ProblemsView(TableView):
     """Tree of problems; selecting one goes to its place. Layouts that do not resolve are repaired a kind at a time."""
 
     title = "Problems"
     name = "problems"
+    spec = PROBLEMS
+    table_name = "Problems"
+    description = "Gravest first; moving to a row shows its place in the other views."
+    filter_tip = "By place, kind or text"
+    is_tree = True
+    needs_program = False
 
     def __init__(self, bridge: SessionSignals, parent: QWidget | None = None) -> None:
         super().__init__(bridge, parent)
-        self._all: tuple[Node[ProblemRow], ...] = ()
+        self._found: _Found | None = None
         self._groups: tuple[RepairGroup, ...] = ()
-        self._groups_of: Timeline | None = None
         self._offered: RepairGroup | None = None
-        self._stale = False
         self._is_new = False
         self.headline = ElidedLabel(cut=Qt.TextElideMode.ElideRight)
-        self.filter_box = QLineEdit()
-        self.filter_box.setPlaceholderText("Filter")
-        self.filter_box.setAccessibleName("Filter problems")
-        self.filter_box.setClearButtonEnabled(True)
-        self.filter_box.textChanged.connect(self._fill)
-        self.model = NodeModel(ProblemSpec(), bridge.theme, self)
-        self.tree = NodeView(self.model, "Problems", self, tree=True)
-        self.tree.describe("Gravest first; moving to a row shows its place in the other views.")
-        self.tree.setIndentation(12)
-        self.tree.set_samples("✗ error", "43 invalid layouts", "1472 owners asked of 288 grains", "At most 288 owners")
-        self.tree.set_flexible(ProblemColumn.PLACE, ProblemColumn.TEXT, ProblemColumn.HINT)
-        self.tree.picked.connect(self._pick)
         self.tree.selectionModel().currentRowChanged.connect(self._refresh_repairs)
         self.repair_label = WrappedLabel()
         self.repair_list = QListWidget()
@@ -83,42 +61,25 @@ class ProblemsView(View):
         self.repair_list.setMaximumHeight(_OFFER_LINES * self.fontMetrics().lineSpacing())
         self.repair_list.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Maximum)
         self.one_button = QPushButton("Apply to this &one")
-        self.one_button.setToolTip("Give the selected value this layout")
         self.all_button = QPushButton("Appl&y to all")
         for button in (self.one_button, self.all_button):
             button.setAutoDefault(False)
         self.one_button.clicked.connect(self.apply_one)
         self.all_button.clicked.connect(self.apply_all)
-        self.lead_focus(self.tree)
-        self._lay_out()
-        self._rebuild()
-
-    def _lay_out(self) -> None:
-        top = QHBoxLayout()
-        top.addWidget(self.headline, 1)
-        top.addWidget(self.filter_box)
-        self.filter_box.setMaximumWidth(160)
-        bottom = FlowLayout(spacing=4)
-        bottom.addWidget(self.all_button)
-        bottom.addWidget(self.one_button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(4, 4, 4, 4)
-        layout.setSpacing(4)
-        layout.addLayout(top)
-        layout.addWidget(self.tree, 1)
-        layout.addWidget(self.repair_label)
-        layout.addWidget(self.repair_list)
-        layout.addLayout(bottom)
+        buttons = FlowLayout(spacing=4)
+        buttons.addWidget(self.all_button)
+        buttons.addWidget(self.one_button)
+        self.lay_out((self.headline, self.filter_box), (self.repair_label, self.repair_list, buttons))
+        self.refill()
 
     # -- session --------------------------------------------------------------------------------------------------
 
     def on_document(self) -> None:
         self._is_new = True
-        self.model.clear()
-        self._rebuild()
+        super().on_document()
 
     def on_estimate(self) -> None:
-        self._rebuild()
+        super().on_estimate()
         if self._is_new:
             self._is_new = False
             self._come_forward()
@@ -126,36 +87,33 @@ class ProblemsView(View):
     def on_state(self) -> None:
         self._refresh_repairs()
 
-    def on_theme(self) -> None:
-        self.model.set_theme(self.bridge.theme)
+    def on_selection(self) -> None:
+        """Problems are the same whatever is selected."""
 
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        if self._stale:
-            self._rebuild()
-
-    def _rebuild(self) -> None:
-        """Find the problems anew; while the view is hidden, only remember that this is to be done."""
-        if not self.isVisible() and self.window().isVisible():
-            self._stale = True
-        else:
-            self._rebuild_now()
-
-    def _rebuild_now(self) -> None:
-        self._stale = False
+    def _problems(self) -> tuple[Node[ProblemRow], ...]:
+        """What is wrong with the open file and its estimate, found once for both."""
         session = self.session
-        timeline = session.timeline
-        estimate = session.estimate
-        program = None if estimate is None else estimate.program
+        timeline, recipe, verdict = session.timeline, session.recipe, session.verdict
+        found, key = self._found, (session.document, timeline, recipe, verdict)
+        if found is not None and all(map(is_, found.of, key)):
+            return found.nodes
+        program = None if session.estimate is None else session.estimate.program
         unknown = () if program is None else program.unknown
-        recipe = session.recipe
-        self._all = problem_nodes(timeline, session.problems, session.verdict, unknown, home_problems(recipe))
+        nodes = problem_nodes(timeline, session.problems, verdict, unknown, home_problems(recipe))
         if recipe is not None:
             self._groups = home_groups(recipe)
-        elif timeline is not self._groups_of:
+        elif found is None or found.of[1] is not timeline:
             self._groups = () if timeline is None else repair_groups(timeline)
-        self._groups_of = timeline
-        self._fill()
+        self._found = _Found(key, nodes)
+        return nodes
+
+    def fill(self) -> None:
+        problems, was_empty = self._problems(), self.model.rowCount() == 0
+        self.model.set_nodes([node for found in problems if (node := _filtered(found, self.query)) is not None])
+        if was_empty and len(problems) == 1:
+            self.tree.expandToDepth(0)
+        self.headline.setText("Nothing open" if self.session.document is None else tally(problems))
+        self._refresh_repairs()
 
     def _come_forward(self) -> None:
         """Put the tab in front for a newly opened timeline with errors: there the repairs are what comes next.
@@ -165,22 +123,12 @@ class ProblemsView(View):
         session = self.session
         if session.document is None or (session.graph is not None and session.timeline is not None):
             return
-        if self._stale:
-            self._rebuild_now()
+        self.bring_up_to_date()
         dock = self.parentWidget()
         while dock is not None and not isinstance(dock, QDockWidget):
             dock = dock.parentWidget()
-        if dock is not None and any(node.row.severity == SEVERITIES[0] for node in self._all):
+        if dock is not None and any(node.row.severity == SEVERITIES[0] for node in self._problems()):
             dock.raise_()
-
-    def _fill(self) -> None:
-        query = self.filter_box.text()
-        was_empty = self.model.rowCount() == 0
-        self.model.set_nodes([node for found in self._all if (node := _filtered(found, query)) is not None])
-        if was_empty and len(self._all) == 1:
-            self.tree.expandToDepth(0)
-        self.headline.setText("Nothing open" if self.session.document is None else tally(self._all))
-        self._refresh_repairs()
 
     # -- repairs --------------------------------------------------------------------------------------------------
 
@@ -202,6 +150,8 @@ class ProblemsView(View):
         group, row = self._group(), self.tree.current_row()
         follows = self.session.graph is not None and row is not None and row.repairable and group is None
         for widget in (self.repair_list, self.one_button, self.all_button):
+            if widget.hasFocus() and group is None:
+                self.tree.setFocus()  # else the focus would go to whatever stands next, such as a search box
             widget.setVisible(group is not None)
         self.repair_label.setVisible(group is not None or follows)
         if group is None:
@@ -210,16 +160,20 @@ class ProblemsView(View):
         self._show_offers(group)
         count = len(group.values)
         what = "layout" if self.session.graph is None else "home"
-        alike = f"{counted(count, 'value' if what == 'layout' else 'input')} that fail{'s' if count == 1 else ''} alike"
+        whose = counted(count, "value" if what == "layout" else "input")
         if group.repairs:
             offered = counted(len(group.repairs), f"{what} that resolves", f"{what}s that resolve")
-            self.repair_label.setText(f"{offered} for {alike}")
+            alike = " that fail in the same way" if count > 1 else ""
+            self.repair_label.setText(f"{offered}, for {whose}{alike}")
         else:
-            self.repair_label.setText(f"No single change makes the {what}s of {alike} resolve")
-        self.all_button.setText(f"Appl&y to all {count} of a kind" if count > 1 else "Appl&y")
-        self.all_button.setEnabled(bool(group.repairs))
+            self.repair_label.setText(f"No single change makes the {what}s of {whose} resolve")
+        none = "" if group.repairs else f"No single change makes the {what}s resolve"
+        self.all_button.setText(f"Appl&y to all {count}" if count > 1 else "Appl&y")
+        allow(self.all_button, f"Give {whose} this {what}, in one edit", none)
         self.one_button.setVisible(count > 1)
-        self.one_button.setEnabled(bool(group.repairs) and self._target(row) is not None)
+        if self._target(row) is None:
+            none = none or f"Select one {what} in the table first"
+        allow(self.one_button, f"Give the selected {'value' if what == 'layout' else 'input'} this {what}", none)
 
     def _show_offers(self, group: RepairGroup) -> None:
         """List the layouts that resolve; the one that was chosen stays chosen where it is still on offer."""
@@ -275,7 +229,7 @@ class ProblemsView(View):
 
     # -- user -----------------------------------------------------------------------------------------------------
 
-    def _pick(self, key: Hashable) -> None:
+    def pick(self, key: Hashable) -> None:
         """Go to the place of a problem: step and tile, allocation, operation, as far as it has them."""
         row = self.tree.current_row()
         if not isinstance(row, ProblemRow):
@@ -292,23 +246,28 @@ class ProblemsView(View):
             self.session.select_allocation(row.root)
             go_where_live(self.session, row.root)
 
-    def find_operation(self) -> None:
-        """Take the keys to the filter: what the window's search does in this view."""
-        self.filter_box.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        self.filter_box.selectAll()
+    def subject(self, row: ProblemRow) -> Subject:
+        return Subject(row.operation, row.root, row.tile, row.place)
 
-    def centre_selection(self) -> None:
-        """Scroll to the row that is selected."""
-        self.tree.scrollTo(self.tree.currentIndex(), NodeView.ScrollHint.PositionAtCenter)
-
-    def table_maker(self) -> Callable[[], str] | None:
-        return self.tree.csv_maker()
+    def keys_about(self, operation: int | None, root: int | None, tile: int | None) -> Iterable[Hashable]:
+        if operation is None and root is None:
+            return
+        for node in self.model.nodes:
+            for one in (node, *node.children):
+                row = one.row
+                if row.operation == operation is not None or row.root == root is not None:
+                    yield one.key
 
     def picture_words(self) -> str:
         return self.headline.text()
 
-    def picture_parts(self, whole: bool = False) -> Sequence[Part]:
-        return (TablePart(self.tree, self.bridge.theme),)
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Problems, and what they are those of: document, timeline, recipe, verdict."""
+
+    of: tuple[object, ...]
+    nodes: tuple[Node[ProblemRow], ...]
 
 
 def _filtered(node: Node[ProblemRow], query: str) -> Node[ProblemRow] | None:

@@ -1,4 +1,4 @@
-"""What if: another budget, another reserve."""
+"""What if: another budget, another reserve, other memory to place in."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tileview.core.fusion.words import verdict_sentence
 from tileview.model.config import PLANNED_BYTES
 from tileview.model.recipe import Overrides
 from tileview.model.sizes import exact_text, kib_text
-from tileview.model.timeline import Timeline
+from tileview.model.timeline import Peak, Timeline
 from tileview.present.fusion_rows import FUSION_TIP, sentence_case
 from tileview.present.override_limits import NEVER_EXPORTED, limits, not_modelled, sentences
 from tileview.present.tables import outcome
@@ -22,6 +22,7 @@ from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import Line, TextPart
 from tileview.qt.views.base import View
+from tileview.qt.views.memory_choice import MemoryChoice
 from tileview.qt.widgets.byte_box import ByteBox
 from tileview.qt.widgets.elided import WrappedLabel
 from tileview.qt.widgets.flow import FlowLayout
@@ -63,6 +64,7 @@ class WhatIfView(View):
         self.fusion_box.setAccessibleDescription(FUSION_TIP)
         self.fusion_box.clicked.connect(self._fusion_clicked)
         self.fusion = self._label()
+        self.memory = MemoryChoice(bridge, self)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(_SETTLE_MS)
@@ -119,7 +121,7 @@ class WhatIfView(View):
         area = Scrolled(self)
         for widget in (self.budget_box, self.budget_slider, self.reserve_box, self.reserve_slider):
             area.follow(widget)
-        area.follow(self.fusion_box, self.smallest_button, self.reset_button)
+        area.follow(self.fusion_box, self.smallest_button, self.reset_button, *self.memory.widgets())
         column = area.column
         column.setContentsMargins(4, 4, 4, 4)
         column.addLayout(grid)
@@ -129,6 +131,7 @@ class WhatIfView(View):
         column.addWidget(self.verdict)
         column.addWidget(self.text)
         column.addLayout(buttons)
+        column.addWidget(self.memory)
         column.addWidget(self.hint)
         column.addWidget(self.notes)
         column.addStretch(1)
@@ -179,10 +182,10 @@ class WhatIfView(View):
             budget = configured[0] if overrides.budget_bytes is None else overrides.budget_bytes
             reserve = configured[1] if overrides.reserve_bytes is None else overrides.reserve_bytes
             self._show(budget, reserve)
-        self.text.setText("\n".join(sentences(timeline, overrides)) if here else "Nothing open")
+        self.text.setText("\n".join(sentences(timeline, overrides, self._other_peak())) if here else "Nothing open")
         can_fit = False
         if timeline is not None:
-            found = limits(timeline)
+            found = limits(timeline, self._other_peak())
             can_fit = not found.obstacle and isinstance(found.smallest_budget, int)
         self.smallest_button.setEnabled(can_fit)
         self._show_verdict(timeline)
@@ -260,6 +263,11 @@ class WhatIfView(View):
             )
         )
 
+    def _other_peak(self) -> Peak | None:
+        """Peaks of the recipe's program that does not stand, fused or composed: with another budget it may."""
+        made = self.session.estimate
+        return None if made is None else made.other_peak
+
     def _fusion_clicked(self, on: bool) -> None:
         self._timer.stop()
         self.session.set_fusion(on)
@@ -269,14 +277,14 @@ class WhatIfView(View):
         timeline = self.session.timeline
         if timeline is None:
             return
-        found = limits(timeline)
+        found = limits(timeline, self._other_peak())
         if isinstance(found.smallest_budget, int) and not found.obstacle:
             self.budget_box.setValue(found.smallest_budget)
 
     def reset(self) -> None:
         """Give back the configuration's budget and reserve."""
         self._timer.stop()
-        self.session.set_overrides(Overrides())
+        self.session.set_overrides(Overrides(fusion=self.session.state.overrides.fusion))
         self._refresh()
 
     def view_actions(self) -> list[QAction]:
@@ -289,9 +297,12 @@ class WhatIfView(View):
         values = ((name, box.value()) for name, box in (("Budget", self.budget_box), ("Reserve", self.reserve_box)))
         lines = [Line(f"{name} {exact_text(value)} ({kib_text(value)})") for name, value in values]
         lines += [Line(self.fusion.text()), Line(self.verdict.text(), token), *map(Line, self.text.text().splitlines())]
+        if not self.memory.isHidden():
+            lines += [Line(self.memory.box.currentText()), Line(self.memory.result.text())]
         lines += [Line(text, "muted") for text in (self.hint.text(), *self.notes.text().splitlines())]
         shown = [line for line in lines if line.text]
         return (TextPart(shown, max(self.width(), _PICTURE_WIDTH), self.font(), self.bridge.theme),)
 
     def shut_down(self) -> None:
         self._timer.stop()
+        self.memory.shut_down()

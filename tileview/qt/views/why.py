@@ -13,6 +13,7 @@ from tileview.analysis.diagnose import diagnose, levers_only
 from tileview.analysis.diagnosis import Diagnosis
 from tileview.core.estimate import Estimate
 from tileview.model.recipe import Recipe
+from tileview.present.why_parts import WhyOverflow, why_overflow
 from tileview.qt.jobs.process import OnBase, Reporter
 from tileview.qt.jobs.runner import Job, Runner, failure_of
 from tileview.qt.jobs.session_signals import SessionSignals
@@ -24,6 +25,8 @@ from tileview.session.document import edited_recipe
 from tileview.session.state import EditState
 
 DELAY_MS = 150
+MOST_OVERFLOWS = 4
+"""Overflows that are taken apart; the rest are counted."""
 _PAGE_WIDTH = 560
 """Pixels that a picture of the page is wide at least."""
 
@@ -44,6 +47,8 @@ class WhyView(View):
         super().__init__(bridge, parent)
         self._diagnosis: Diagnosis | None = None
         self._job: Job | None = None
+        self._asked_of: Estimate | None = None
+        """The estimate whose diagnosis is shown or being made."""
         self._text = QTextBrowser(self)
         self._text.setOpenLinks(False)
         self._text.setFrameShape(QTextBrowser.Shape.NoFrame)
@@ -76,7 +81,8 @@ class WhyView(View):
         self._forget()
 
     def on_state(self) -> None:
-        self._forget()
+        if not (self.session.is_current and self.session.estimate is self._asked_of):
+            self._forget()
 
     def on_estimate(self) -> None:
         self._timer.start()
@@ -95,6 +101,7 @@ class WhyView(View):
     def _start(self) -> None:
         session = self.session
         estimate, recipe = session.estimate, session.recipe
+        self._asked_of = estimate
         if estimate is None or not session.is_current:
             return
         if recipe is None:
@@ -146,7 +153,15 @@ class WhyView(View):
             return
         color = self.bridge.theme.accent
         self._text.document().setDefaultStyleSheet(f"a {{ color: {color}; }} th {{ text-align: left; }}")
-        self._text.setHtml(page(self._diagnosis, self._names(), self.bridge.theme))
+        self._text.setHtml(page(self._diagnosis, self._names(), self.bridge.theme, self._overflows()))
+
+    def _overflows(self) -> list[WhyOverflow]:
+        diagnosis, session = self._diagnosis, self.session
+        timeline = session.timeline
+        if diagnosis is None or timeline is None or not diagnosis.overflows:
+            return []
+        shown = diagnosis.overflows[:MOST_OVERFLOWS]
+        return [why_overflow(timeline, one, diagnosis.reliefs, session.recipe) for one in shown]
 
     def _names(self) -> dict[int, str]:
         graph, timeline = self.session.graph, self.session.timeline

@@ -7,13 +7,14 @@ Names come from files and are escaped; links are of this program's own making (`
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from tileview.analysis.diagnosis import Contribution, ContributionGroup, Diagnosis, grouped
 from tileview.model.sizes import exact_text, kib_text
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import fits_words
 from tileview.present.tables import outcome
+from tileview.present.why_parts import PartKind, WhyOverflow
 from tileview.qt.base.text import page_text
 from tileview.qt.base.theme import Theme
 
@@ -56,13 +57,21 @@ def _swap(operation: int, alternative: int, fits: bool | None) -> str:
     return f"{_link(f'swap:{operation}:{alternative}', f'swap in {alternative}')}: {then}"
 
 
-def page(diagnosis: Diagnosis, names: Mapping[int, str], theme: Theme) -> str:
-    """The whole page as HTML for a text browser; ``names`` are the kinds of the operations."""
+def page(diagnosis: Diagnosis, names: Mapping[int, str], theme: Theme, overflows: Sequence[WhyOverflow] = ()) -> str:
+    """The whole page as HTML for a text browser; ``names`` are the kinds of the operations.
+
+    ``overflows`` come first, each taken apart; the sum of the verdict is left out then, as it is the first of them.
+    """
     color = theme.color(outcome(diagnosis.fits)[2])
     word = fits_words(diagnosis.fits).capitalize()
-    parts = [f'<p><b><span style="color:{color}">{word}.</span></b> {page_text(diagnosis.headline)}.</p>']
-    parts.append(f"<p><b>Next:</b> {page_text(diagnosis.next_step)}{_next_links(diagnosis)}</p>")
-    if diagnosis.figures:
+    parts = [_overflow(number, one, names, theme) for number, one in enumerate(overflows, start=1)]
+    if not overflows:
+        parts.append(f'<p><b><span style="color:{color}">{word}.</span></b> {page_text(diagnosis.headline)}.</p>')
+        parts.append(f"<p><b>Next:</b> {page_text(diagnosis.next_step)}{_next_links(diagnosis)}</p>")
+    more = len(diagnosis.overflows or ()) - len(overflows)
+    if overflows and more > 0:
+        parts.append(f"<p>and {more:,} more; N goes from one to the next.</p>")
+    if diagnosis.figures and not overflows:
         rows = [
             _row((page_text(figure.label), page_text(exact_text(figure.bytes)), kib_text(figure.bytes)), _NUMBERS)
             for figure in diagnosis.figures
@@ -77,6 +86,49 @@ def page(diagnosis: Diagnosis, names: Mapping[int, str], theme: Theme) -> str:
 
 
 _NUMBERS = frozenset({1, 2})
+_SECOND = frozenset({1})
+_TOKENS = {PartKind.READ: "baseline", PartKind.MADE: "accent", PartKind.OTHER: "muted", PartKind.RESERVE: "border"}
+
+
+def _overflow(number: int, why: WhyOverflow, names: Mapping[int, str], theme: Theme) -> str:
+    """One overflow: where and by how much, a bar of its parts, the parts, the cure."""
+    one = why.overflow
+    place = f"place:{one.step}:{one.tile}"
+    operation = "" if one.operation is None else f", {_operation(one.operation, names)}"
+    tiles = f"{one.tiles_over:,} tile{'' if one.tiles_over == 1 else 's'} over"
+    where = _link(place, f"Step {one.step}, tile {one.tile}")
+    over = f'<span style="color:{theme.color("over").name()}">{kib_text(one.over_bytes)} over</span>'
+    head = f'<p style="margin-bottom:2px"><b>{number}&nbsp; {where}{operation}<br>{over}</b>, {tiles}</p>'
+    rows = []
+    for part in why.parts:
+        mark = f'<span style="color:{theme.color(_TOKENS[part.kind]).name()}">■</span> '
+        label = page_text(part.label) if part.root is None else _link(f"root:{part.root}", part.label)
+        text = f"<b>{label}</b>" if part.kind is PartKind.MADE else label
+        rows.append(_row((mark + text, kib_text(part.bytes)), _SECOND))
+    rows.append(_row((f"needed, against {kib_text(why.limit)}", f"<b>{kib_text(why.needed)}</b>"), _SECOND))
+    cure = ""
+    if why.swap is not None:
+        link = _link(f"swap:{why.swap[0]}:{why.swap[1]}", f"alternative {why.swap[1]} of op {why.swap[0]}")
+        words = f", {page_text(why.cure)}" if why.cure else ""
+        cure = f"<p><b>Cure:</b> {link}{words}: its fullest step needs {kib_text(why.saved)} less.</p>"
+    return head + _bar(why, theme) + _table((), rows, _SECOND) + cure
+
+
+def _bar(why: WhyOverflow, theme: Theme) -> str:
+    """The parts as a bar, with what is over at its end."""
+    whole = max(why.needed, 1)
+    left, cells = max(why.needed - why.overflow.over_bytes, 0), []
+    for part in why.parts:
+        shown = min(part.bytes, left)
+        left -= shown
+        cells.append((theme.color(_TOKENS[part.kind]).name(), shown))
+    cells.append((theme.color("over").name(), why.overflow.over_bytes))
+    drawn = "".join(
+        f'<td width="{max(100 * size // whole, 1)}%" bgcolor="{color}"><font size="1">&nbsp;</font></td>'
+        for color, size in cells
+        if size > 0
+    )
+    return f'<table width="96%" cellspacing="0" cellpadding="0"><tr>{drawn}</tr></table>'
 
 
 def _next_links(diagnosis: Diagnosis) -> str:

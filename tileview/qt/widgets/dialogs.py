@@ -59,10 +59,10 @@ class ErrorDialog(QDialog):
         picture = self.style().standardIcon(QStyle.StandardPixmap.SP_MessageBoxCritical)
         sign.setPixmap(picture.pixmap(self.style().pixelMetric(QStyle.PixelMetric.PM_MessageBoxIconSize)))
         row.addWidget(sign, 0, Qt.AlignmentFlag.AlignTop)
-        self._label = plain_label(summary, self)
-        self._label.setAccessibleName("Error")
-        self._label.setMinimumWidth(self.fontMetrics().averageCharWidth() * 60)
-        row.addWidget(self._label, 1)
+        self.label = plain_label(summary, self)
+        self.label.setAccessibleName("Error")
+        self.label.setMinimumWidth(self.fontMetrics().averageCharWidth() * 60)
+        row.addWidget(self.label, 1)
         self._text = QPlainTextEdit(details, self)
         self._text.setReadOnly(True)
         self._text.setAccessibleName("Details")
@@ -95,7 +95,7 @@ class ErrorDialog(QDialog):
     def add(self, summary: str, details: str) -> None:
         """Another error while the dialog is open: counted in the summary, appended to the details."""
         self._more += 1
-        self._label.setText(cut_words(f"{self._summary}\n\n{self._more} more since; the latest: {summary}"))
+        self.label.setText(cut_words(f"{self._summary}\n\n{self._more} more since; the latest: {summary}"))
         if self._more <= 20:
             self._details = f"{self._details}\n\n{details}"
             self._text.setPlainText(self._details)

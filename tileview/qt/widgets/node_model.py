@@ -7,7 +7,7 @@ survive every update. A reset happens for a new document only (:meth:`NodeModel.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt
@@ -61,12 +61,14 @@ class NodeModel(QAbstractItemModel):
         self.spec = spec
         self._width = len(spec.columns)
         self._colours = _colours(theme)
+        self._light = QColor(theme.hover)
         self._bold = QFont()
         self._bold.setBold(True)
         self._items: dict[int, _Item] = {0: _Item(None, None, -1, 0, ())}
         self._places: dict[Hashable, int] | None = None
         self._next_id = 1
         self._nodes: tuple[Node[Any], ...] = ()
+        self._lit: frozenset[Hashable] = frozenset()
         self._column = -1
         self._descending = False
 
@@ -95,9 +97,24 @@ class NodeModel(QAbstractItemModel):
         self._unsorted = ()
         self.endResetModel()
 
+    def light(self, keys: Iterable[Hashable]) -> None:
+        """Light up the rows with these keys, and no others: what is under the pointer elsewhere."""
+        wanted = frozenset(keys)
+        changed = self._lit ^ wanted
+        self._lit = wanted
+        if not changed or len(self._items) == 1:
+            return
+        places = self._made_places()
+        for key in changed:
+            if key in places:
+                first = self._index_of(places[key])
+                last = first.siblingAtColumn(self._width - 1)
+                self.dataChanged.emit(first, last, [Qt.ItemDataRole.BackgroundRole])
+
     def set_theme(self, theme: Theme) -> None:
         """Take other colours."""
         self._colours = _colours(theme)
+        self._light = QColor(theme.hover)
         self._tell_data(0, [Qt.ItemDataRole.ForegroundRole])
 
     def forget_cells(self) -> None:
@@ -333,6 +350,9 @@ class NodeModel(QAbstractItemModel):
     def _font(self, item: _Item, column: int) -> QFont | None:
         return self._bold if self.cell(item, column).bold else None
 
+    def _ground(self, item: _Item, column: int) -> QColor | None:
+        return self._light if item.key in self._lit else None
+
     def _side(self, item: _Item, column: int) -> int:
         return _RIGHT if self.spec.is_right(item.row, column) else _LEFT
 
@@ -362,6 +382,7 @@ _ANSWERS: dict[int, Callable[[NodeModel, _Item, int], Any]] = {
     Qt.ItemDataRole.DisplayRole: NodeModel._text,
     Qt.ItemDataRole.ToolTipRole: NodeModel._tip,
     Qt.ItemDataRole.ForegroundRole: NodeModel._colour,
+    Qt.ItemDataRole.BackgroundRole: NodeModel._ground,
     Qt.ItemDataRole.FontRole: NodeModel._font,
     Qt.ItemDataRole.TextAlignmentRole: NodeModel._side,
     Qt.ItemDataRole.AccessibleTextRole: NodeModel._spoken,

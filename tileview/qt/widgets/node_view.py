@@ -6,15 +6,39 @@ from collections.abc import Callable, Hashable
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal
-from PySide6.QtGui import QAction, QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeView, QWidget
+from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QRect, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QAction,
+    QFont,
+    QFontMetrics,
+    QGuiApplication,
+    QHelpEvent,
+    QKeyEvent,
+    QKeySequence,
+    QPainter,
+    QPalette,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QToolTip,
+    QTreeView,
+    QWidget,
+)
 
-from tileview.qt.views.base import View, show_menu
+from tileview.present.tables import Room, TableSpec, fitted_line
+from tileview.qt.base.text import safe_tip
 from tileview.qt.widgets.node_model import Index, NodeModel
 
 _CELL_MARGIN = 8
 """Pixels left and right of a cell's text."""
+
+_INDENT = 12
+_LINE_MARGIN = 6
+"""Pixels that a row of two lines has beyond them."""
 
 _FEWEST_CHARACTERS = 6
 """Of a column that gives way to others; a tooltip has the rest."""
@@ -23,20 +47,24 @@ _KEYS = "Up and Down, Home and End move; Ctrl+C copies the selected rows as text
 
 
 class NodeView(QTreeView):
-    """A table or tree over a :class:`NodeModel`.
+    """A table or tree over a :class:`NodeModel`; its columns are as wide as their declarations say.
 
     ``picked`` carries the key of a row that the *user* made current (never one that the program did);
-    ``activated_key`` that of a row activated by double click or Enter. Ctrl+C copies the selected rows, or all where
-    none is, as tab-separated text. A click on a header sorts, first from the largest down for numbers; a third click
-    restores the given order.
+    ``activated_key`` that of a row activated by double click or Enter; ``pointed`` that of the row under the pointer,
+    None where it left. Ctrl+C copies the selected rows, or all where none is, as tab-separated text. A click on a
+    header sorts, first from the largest down for numbers; a third click restores the given order.
     """
 
     picked = Signal(object)
     activated_key = Signal(object)
+    pointed = Signal(object)
 
     def __init__(self, model: NodeModel, name: str, parent: QWidget | None = None, *, tree: bool = False) -> None:
         super().__init__(parent)
         self.nodes = model
+        self.shorten: Callable[[str, int], str] | None = None
+        """Makes a text of the first column that has no room into one of about so many characters."""
+        self._has_lines = type(model.spec).line is not TableSpec.line
         self._quiet = False
         self._flexible: dict[int, int] = {}
         self._optional: dict[int, int] = {}
@@ -45,7 +73,8 @@ class NodeView(QTreeView):
         self.setAccessibleName(name)
         self.setAccessibleDescription(_KEYS)
         self.setRootIsDecorated(tree)
-        self.setUniformRowHeights(True)
+        self.setIndentation(_INDENT)
+        self.setUniformRowHeights(not self._has_lines)
         self.setAlternatingRowColors(True)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
@@ -53,6 +82,8 @@ class NodeView(QTreeView):
         self.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.setTabKeyNavigation(False)
         self.setExpandsOnDoubleClick(False)
+        self.setMouseTracking(True)
+        self.setItemDelegate(_Cells(self))
         header = self.header()
         header.setSectionsClickable(True)
         header.setSortIndicatorClearable(True)
@@ -62,13 +93,29 @@ class NodeView(QTreeView):
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         header.sortIndicatorChanged.connect(self._sort)
         self.activated.connect(self._activate)
+        self.entered.connect(self._point)
         copy = QAction("Copy rows", self)
         copy.setShortcut(QKeySequence(QKeySequence.StandardKey.Copy))
         copy.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
         copy.triggered.connect(self.copy_rows)
         self.addAction(copy)
-        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.customContextMenuRequested.connect(self._menu)
+        self._declare()
+
+    # -- columns --------------------------------------------------------------------------------------------------
+
+    def _declare(self) -> None:
+        """Take the columns' samples and what they do where room is scarce."""
+        columns = self.nodes.spec.columns
+        samples = [column.sample for column in columns]
+        if not any(samples):
+            return
+        self.set_samples(*samples)
+        places = range(len(columns))
+        for place in places:
+            self.setColumnHidden(place, columns[place].room is Room.NEVER)
+        self.set_seen(*(place for place in places if columns[place].is_seen))
+        self.set_optional(*(place for place in places if columns[place].room is Room.SPARE))
+        self.set_flexible(*(place for place in places if columns[place].room is Room.SHARED))
 
     def describe(self, sentence: str) -> None:
         """Say for screen readers what the table shows; the keys follow by themselves."""
@@ -131,6 +178,68 @@ class NodeView(QTreeView):
     def sort_by(self, column: int, order: Qt.SortOrder = Qt.SortOrder.DescendingOrder) -> None:
         """Sort as a click on a header does; −1 is the order in which the rows are given."""
         self.header().setSortIndicator(column, order)
+
+    # -- rows of two lines, and headings --------------------------------------------------------------------------
+
+    def span_heads(self) -> None:
+        """Give the headings among the outermost rows the whole width."""
+        for place in range(self.nodes.rowCount()):
+            is_head = self.nodes.spec.is_head(self.nodes.row(self.nodes.index(place, 0)))
+            if is_head != self.isFirstColumnSpanned(place, QModelIndex()):
+                self.setFirstColumnSpanned(place, QModelIndex(), is_head)
+
+    def has_line(self, index: Index) -> bool:
+        """Whether a line of its own stands under the figures of a row."""
+        return self._has_lines and index.isValid() and bool(self.nodes.spec.line(self.nodes.row(index)))
+
+    def drawRow(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | Any) -> None:
+        super().drawRow(painter, option, index)
+        if self.has_line(index):
+            row = self.visualRect(index.siblingAtColumn(0))
+            area = QRect(row.left(), row.top(), self.viewport().width() - row.left(), row.height())
+            palette = option.palette
+            is_selected = self.selectionModel().isSelected(index.siblingAtColumn(0))
+            role = QPalette.ColorRole.HighlightedText if is_selected else QPalette.ColorRole.Text
+            painter.save()
+            painter.setPen(palette.color(role))
+            self.draw_line(painter, area, index)
+            painter.restore()
+
+    def draw_line(self, painter: QPainter, area: QRect, index: Index) -> None:
+        """Draw the line under a row in the lower half of its area, in the painter's colour; values are never cut."""
+        plain, strong = QFont(self.font()), QFont(self.font())
+        strong.setBold(True)
+        metrics = {False: QFontMetrics(plain), True: QFontMetrics(strong)}
+        indent = metrics[False].horizontalAdvance("00")
+        room = area.width() - indent - _CELL_MARGIN
+        texts = fitted_line(
+            self.nodes.spec.line(self.nodes.row(index)),
+            room,
+            lambda text, is_bold: metrics[is_bold].horizontalAdvance(text),
+        )
+        left, height = area.left() + indent, metrics[False].height()
+        for text, is_bold in texts:
+            painter.setFont(strong if is_bold else plain)
+            space = area.left() + indent + room - left
+            shown = metrics[is_bold].elidedText(text, Qt.TextElideMode.ElideRight, space)
+            painter.drawText(left, area.bottom() - height - 1, space, height, int(Qt.AlignmentFlag.AlignVCenter), shown)
+            left += metrics[is_bold].horizontalAdvance(text)
+
+    # -- the pointer ----------------------------------------------------------------------------------------------
+
+    def _point(self, index: QModelIndex) -> None:
+        self.pointed.emit(self.nodes.key(index))
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Leave:
+            self.pointed.emit(None)
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            index = self.indexAt(event.pos())
+            if self.has_line(index) and event.pos().y() > self.visualRect(index).center().y():
+                tip = self.nodes.spec.line_tip(self.nodes.row(index))
+                QToolTip.showText(event.globalPos(), safe_tip(tip), self.viewport())
+                return True
+        return super().viewportEvent(event)
 
     # -- selection ------------------------------------------------------------------------------------------------
 
@@ -211,10 +320,12 @@ class NodeView(QTreeView):
     # -- copy -----------------------------------------------------------------------------------------------------
 
     def selected_rows(self) -> list[Any]:
-        """The selected rows in the order shown; all rows where none is selected."""
+        """The selected rows in the order shown; where none is selected all that are exported."""
         chosen = {index.internalId() for index in self.selectionModel().selectedRows()}
-        rows = [self.nodes.row(index) for index in self.nodes.indexes() if not chosen or index.internalId() in chosen]
-        return [row for row in rows if self.nodes.spec.is_exported(row)]
+        every = [(index.internalId(), self.nodes.row(index)) for index in self.nodes.indexes()]
+        if chosen:
+            return [row for number, row in every if number in chosen]
+        return [row for _, row in every if self.nodes.spec.is_exported(row)]
 
     def copy_rows(self) -> None:
         """Put the selected rows on the clipboard as tab-separated text, header first."""
@@ -224,13 +335,28 @@ class NodeView(QTreeView):
         """What makes all rows, as they are now, into CSV; may run on any thread."""
         return partial(self.nodes.spec.csv, self.nodes.nodes)
 
-    def menu_actions(self) -> list[QAction]:
-        """What the context menu offers: what the table can do, then the export of the view around it."""
-        around = self.parentWidget()
-        while around is not None and not isinstance(around, View):
-            around = around.parentWidget()
-        own = [action for action in self.actions() if not action.isSeparator()]
-        return own if around is None else [*own, *around.export_actions()]
 
-    def _menu(self, position: Any) -> None:
-        show_menu(self, self.menu_actions(), self.viewport().mapToGlobal(position))
+class _Cells(QStyledItemDelegate):
+    """Cells whose texts give way as their table says; of rows of two lines the figures stand in the upper one."""
+
+    def __init__(self, view: NodeView) -> None:
+        super().__init__(view)
+        self._view = view
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
+        super().initStyleOption(option, index)
+        given: Any = option
+        if self._view.has_line(index):
+            given.displayAlignment = (given.displayAlignment & Qt.AlignmentFlag.AlignHorizontal_Mask) | (
+                Qt.AlignmentFlag.AlignTop
+            )
+        if self._view.shorten is not None and index.column() == 0:
+            room, metrics = given.rect.width() - _CELL_MARGIN, given.fontMetrics
+            if metrics.horizontalAdvance(given.text) > room:
+                given.text = self._view.shorten(given.text, room // max(metrics.averageCharWidth(), 1))
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        hint = super().sizeHint(option, index)
+        if self._view.has_line(index):
+            hint.setHeight(2 * self._view.fontMetrics().height() + _LINE_MARGIN)
+        return hint

@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import QByteArray, QChildEvent, QEvent, QSize, Qt, QTimer, Slot
-from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QResizeEvent
-from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QTabBar, QTabWidget, QWidget
+from PySide6.QtCore import QByteArray, QChildEvent, QEvent, QObject, QSize, Qt, QTimer, Slot
+from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QFont, QMouseEvent, QResizeEvent
+from PySide6.QtWidgets import (
+    QApplication,
+    QDockWidget,
+    QHBoxLayout,
+    QLabel,
+    QMainWindow,
+    QTabBar,
+    QTabWidget,
+    QToolButton,
+    QWidget,
+)
 
 from tileview.qt.base.command import Command
+from tileview.qt.base.icons import icon
 from tileview.qt.jobs.collector import GuiCollector
 from tileview.qt.jobs.session_signals import SessionSignals
+from tileview.qt.views.address_map.view import AddressMapView
 from tileview.qt.views.allocations import AllocationsView
 from tileview.qt.views.alternatives import AlternativesView
 from tileview.qt.views.base import View
@@ -42,11 +55,15 @@ VIEW_CLASSES: Final[tuple[type[View], ...]] = (
     CompareView,
     DetailsView,
     WhatIfView,
+    AddressMapView,
     ChooseView,
     FusionsView,
 )
 """The views, in the order of the View menu."""
 
+WIDE: Final = 1400
+"""From this width on the Graph has a place beside the Tiles."""
+TITLE_ICON: Final = 12
 FIRST_VIEW: Final = TimelineView.name
 """The view that has the keys when a file has been opened: there the plain arrows step."""
 _LAYOUT: Final = zlib.crc32(" ".join(kind.name for kind in VIEW_CLASSES).encode()) & 0x7FFF_FFFF
@@ -79,6 +96,50 @@ class Pane(FocusHolder):
         if event.type() == QEvent.Type.LayoutRequest:
             return True
         return super().event(event)
+
+
+class TitleBar(QWidget):
+    """The title of a dock that stands alone, with buttons to maximise, float and close it; dragged like Qt's own."""
+
+    def __init__(self, dock: QDockWidget, bridge: SessionSignals, maximise: Callable[[], None]) -> None:
+        super().__init__(dock)
+        self._bridge = bridge
+        self._maximise = maximise
+        self._label = QLabel(dock.windowTitle(), self)
+        font = QFont(self._label.font())
+        font.setBold(True)
+        self._label.setFont(font)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(6, 1, 2, 1)
+        row.setSpacing(2)
+        row.addWidget(self._label, 1)
+        self._buttons: list[tuple[QToolButton, str]] = []
+        for name, text, slot in (
+            ("maximise", "Maximise or restore (F11)", maximise),
+            ("float", "Float in a window of its own, or put back", lambda: dock.setFloating(not dock.isFloating())),
+            ("close", "Close; View brings it back", dock.close),
+        ):
+            button = QToolButton(self)
+            button.setAutoRaise(True)
+            button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+            button.setToolTip(text)
+            button.setAccessibleName(f"{text}: {dock.windowTitle()}")
+            button.setIconSize(QSize(TITLE_ICON, TITLE_ICON))
+            button.clicked.connect(lambda _=False, run=slot: run())
+            row.addWidget(button)
+            self._buttons.append((button, name))
+        bridge.theme_changed.connect(self.dress)
+        self.dress()
+
+    @Slot()
+    def dress(self) -> None:
+        """Draw the icons in the colours of the theme."""
+        for button, name in self._buttons:
+            button.setIcon(icon(name, self._bridge.theme))
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        self._maximise()
+        event.accept()
 
 
 class ViewDock(QDockWidget):
@@ -128,6 +189,9 @@ class DockArea(QMainWindow):
         self.views: dict[str, View] = {}
         self._docks: dict[str, QDockWidget] = {}
         self._no_titles: dict[str, QWidget] = {}
+        self._titles: dict[str, TitleBar] = {}
+        self._before_maximised: QByteArray | None = None
+        self._maximised = ""
         self._current = ""
         self._title_timer = QTimer(self)
         self._title_timer.setSingleShot(True)
@@ -155,6 +219,8 @@ class DockArea(QMainWindow):
         self._docks[name] = dock
         self._no_titles[name] = QWidget(dock)
         self._no_titles[name].hide()
+        self._titles[name] = TitleBar(dock, self._bridge, partial(self.maximise, name))
+        dock.setTitleBarWidget(self._titles[name])
 
     @Slot()
     def _titles_later(self) -> None:
@@ -172,7 +238,8 @@ class DockArea(QMainWindow):
                 dock.setTitleBarWidget(nothing)
                 nothing.show()
             elif hidden and not tabbed:
-                dock.setTitleBarWidget(None)  # type: ignore[arg-type]
+                dock.setTitleBarWidget(self._titles[name])
+                self._titles[name].show()
 
     def dock(self, name: str) -> QDockWidget | None:
         return self._docks.get(name)
@@ -201,6 +268,8 @@ class DockArea(QMainWindow):
                     "Work in the next view that is in sight", there, in_menu=False),
             Command("previous_view", "Go to the &previous view", "View", lambda _: self.step_view(-1), ("Shift+F6",),
                     "Work in the view before", there, in_menu=False),
+            Command("maximise_view", "&Maximise or restore the view", "View", lambda _: self.maximise(), ("F11",),
+                    "Give the view that has the keys the whole window, or put all views back", there),
             Command("show_view", "Show view", "View", lambda name: self.show_view(str(name)), in_menu=False),
         )  # fmt: skip
 
@@ -227,12 +296,48 @@ class DockArea(QMainWindow):
         self.views[name].setFocus(Qt.FocusReason.ShortcutFocusReason)
         return self.views[name]
 
+    @property
+    def maximised(self) -> str:
+        """The name of the view that has the whole window; empty where none has."""
+        return self._maximised
+
+    def maximise(self, name: str = "") -> None:
+        """Give a view (the one that has the keys where none is named) all the room; a second time, put all back."""
+        if self._before_maximised is not None:
+            before, self._before_maximised, self._maximised = self._before_maximised, None, ""
+            self.restoreState(before, _LAYOUT)
+            return
+        chosen = name or self._current
+        dock = self._docks.get(chosen)
+        if dock is None or dock.isFloating():
+            return
+        self._before_maximised, self._maximised = self.saveState(_LAYOUT), chosen
+        for other in self._docks.values():
+            if other is not dock and not other.isFloating():
+                other.hide()
+        self.show_view(chosen)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """A double click on a tab maximises its view, as one on a title does."""
+        if (
+            isinstance(watched, QTabBar)
+            and event.type() == QEvent.Type.MouseButtonDblClick
+            and isinstance(event, QMouseEvent)
+        ):
+            title = watched.tabText(watched.tabAt(event.position().toPoint()))
+            for name, dock in self._docks.items():
+                if dock.windowTitle() == title:
+                    self.maximise(name)
+                    return True
+        return super().eventFilter(watched, event)
+
     def childEvent(self, event: QChildEvent) -> None:
         """Name the tabs that Qt makes when docks are put behind one another."""
         super().childEvent(event)
         child = event.child()
         if event.type() == QEvent.Type.ChildPolished and isinstance(child, QTabBar):
             child.setAccessibleName("Views behind one another")
+            child.installEventFilter(self)
 
     def take_keys(self) -> None:
         """Give the keys to the view in which the plain arrows step, else to the first in sight."""
@@ -256,7 +361,8 @@ class DockArea(QMainWindow):
     # -- arrangement ----------------------------------------------------------------------------------------------
 
     def reset(self) -> None:
-        """The arrangement of a first start."""
+        """The arrangement of a first start: what a failing file needs in sight; Graph behind Tiles if narrow."""
+        self._before_maximised, self._maximised = None, ""
         for dock in self._docks.values():
             dock.setFloating(False)
             self.removeDockWidget(dock)
@@ -264,15 +370,19 @@ class DockArea(QMainWindow):
         self._place("alternatives", columns[0], Qt.Orientation.Vertical)
         lower = self._place("timeline", columns[1], Qt.Orientation.Vertical)
         tables = self._place("allocations", lower, Qt.Orientation.Vertical)
-        self._place("tiles", columns[1], Qt.Orientation.Horizontal)
+        if self.width() < WIDE:
+            self._tab("tiles", columns[1])
+        else:
+            self._place("tiles", columns[1], Qt.Orientation.Horizontal)
         side = self._place("details", tables, Qt.Orientation.Horizontal)
         self._tab("why", columns[0])
+        self._tab("address_map", "tiles")
         self._tab("fusions", columns[0])
         self._tab("choose", lower)
         self._tab("problems", columns[0])
         self._tab("compare", tables)
         self._tab("whatif", side)
-        for name in ("operations", "graph", "tiles", "alternatives", "timeline", "allocations", "details"):
+        for name in ("why", "graph", "tiles", "alternatives", "timeline", "allocations", "details"):
             if name in self._docks:
                 self._docks[name].raise_()
         self.share_space()
@@ -333,7 +443,7 @@ class DockArea(QMainWindow):
 
     def keep(self) -> QByteArray:
         """The arrangement, to be stored."""
-        return self.saveState(_LAYOUT)
+        return self.saveState(_LAYOUT) if self._before_maximised is None else self._before_maximised
 
     def restore(self, kept: QByteArray) -> bool:
         """Take a stored arrangement; False where it does not fit this version (then nothing changes)."""

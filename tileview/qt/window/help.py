@@ -23,11 +23,15 @@ from PySide6.QtWidgets import (
 )
 
 from tileview.qt.base.command import Actions
+from tileview.qt.window.palette import with_synonyms
 from tileview.resources import resource
 
 PICTURE_WIDTH = 720
 LEAST_PICTURE_WIDTH = 200
-PAGE_ORDER = ("tour", "window", "glossary", "formats", "estimate", "placement", "command-line")
+PAGE_ORDER = (
+    "tour", "window", "glossary", "formats", "estimate", "placement", "command-line", "changes", "speed",
+    "architecture",
+)  # fmt: skip
 """Pages from the one to begin with to the one to look things up in; others follow by name."""
 
 Section = tuple[str, list[tuple[str, str]]]
@@ -107,15 +111,17 @@ class KeySheet(QDialog):
 
     @Slot(str)
     def _filter(self, text: str) -> None:
-        wanted = text.lower()
+        wanted = [words.strip().lower() for words in with_synonyms(text)]
         for index in range(self.tree.topLevelItemCount()):
             top = self.tree.topLevelItem(index)
             assert top is not None
+            whole = any(words in top.text(0).lower() for words in wanted)
             shown = 0
             for row in range(top.childCount()):
                 child = top.child(row)
                 assert child is not None
-                hit = wanted in child.text(0).lower() or wanted in child.text(1).lower()
+                texts = (child.text(0).lower(), child.text(1).lower())
+                hit = whole or any(words in one for words in wanted for one in texts)
                 child.setHidden(not hit)
                 shown += hit
             top.setHidden(shown == 0)

@@ -37,7 +37,9 @@ from tileview.qt.window.tools import Tools
 from tileview.qt.window.welcome import Welcome
 from tileview.session.session import Session
 
-FIRST_SIZE = QSize(1280, 800)
+LEAST_SIZE = QSize(1280, 720)
+LARGEST_SIZE = QSize(1920, 1200)
+"""Between these is the first window's size, by the screen."""
 ICON_DELAY_MS = 200
 """The menus' icons are drawn after the window has been painted: nobody sees them before."""
 
@@ -137,7 +139,7 @@ class MainWindow(QMainWindow):
             Command("reset_layout", "&Reset layout", "View", lambda _: self.reset_layout(), (),
                     "Put all views back where they stood at first", separator_before=True),
             Command("open_paths", "Open files", "File", self._open_named, in_menu=False),
-            Command("full_screen", "&Full screen", "View", lambda _: self._toggle_full_screen(), ("F11",),
+            Command("full_screen", "&Full screen", "View", lambda _: self._toggle_full_screen(), ("Shift+F11",),
                     "Use the whole screen"),
         )  # fmt: skip
 
@@ -173,7 +175,11 @@ class MainWindow(QMainWindow):
 
     def _restore(self) -> None:
         if not self.restoreGeometry(self.settings.geometry):
-            self.resize(FIRST_SIZE)
+            screen = self.screen().availableSize()
+            self.resize(
+                min(max(LEAST_SIZE.width(), screen.width() * 9 // 10), LARGEST_SIZE.width(), screen.width()),
+                min(max(LEAST_SIZE.height(), screen.height() * 9 // 10), LARGEST_SIZE.height(), screen.height()),
+            )
 
     # -- state of the window --------------------------------------------------------------------------------------
 
@@ -202,7 +208,7 @@ class MainWindow(QMainWindow):
         if not self._arranged:
             self._arranged = True
             if not self.docks.restore(self.settings.layout):
-                self.docks.share_space()
+                self.docks.reset()
         self.docks.take_keys()
 
     @Slot(str, object)

@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Slot
 
 from tileview.analysis.loads import peak_place
 from tileview.analysis.overflows import next_place_over, steps_over
 from tileview.model.graph import kind_name
 from tileview.qt.base.command import Command
 from tileview.qt.jobs.session_signals import SessionSignals
+from tileview.session.selection import Selection
 from tileview.session.session import Session
 
+MOST_PLACES = 100
+"""Selections that are kept to walk back to."""
 LEAP = 10
 """Steps that a step key moves with Shift held."""
 
@@ -88,12 +91,53 @@ def go_to(session: Session, place: Place) -> None:
         session.select(replace(selection, operation=place.number, step=step, allocation=None))
 
 
+class Trail:
+    """The selections of one document in the order in which they were made, to walk back and forth.
+
+    A walk from step to step is one place: only where it ended is kept.
+    """
+
+    def __init__(self) -> None:
+        self._places: list[Selection] = []
+        self._at = -1
+        self._walks = False
+
+    def clear(self) -> None:
+        self._places, self._at, self._walks = [], -1, False
+
+    def note(self, selection: Selection) -> None:
+        """A selection was made; what lay ahead is forgotten."""
+        if self._at >= 0:
+            last = self._places[self._at]
+            if selection == last:
+                return
+            is_walk = replace(last, step=selection.step) == selection
+            if is_walk and self._walks:
+                self._places[self._at :] = [selection]
+                return
+            self._walks = is_walk
+        self._places[self._at + 1 :] = [selection]
+        del self._places[:-MOST_PLACES]
+        self._at = len(self._places) - 1
+
+    def step(self, by: int) -> Selection | None:
+        """The selection before (−1) or after (+1) the current one; None at an end."""
+        place = self._at + by
+        if not 0 <= place < len(self._places):
+            return None
+        self._at, self._walks = place, False
+        return self._places[place]
+
+
 class Navigator(QObject):
     """The commands of the Go menu."""
 
     def __init__(self, bridge: SessionSignals, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._bridge = bridge
+        self._trail = Trail()
+        bridge.document_changed.connect(self._trail.clear)
+        bridge.selection_changed.connect(self._note)
 
     @property
     def _session(self) -> Session:
@@ -103,6 +147,10 @@ class Navigator(QObject):
         """Step keys, peaks and over-budget steps."""
         there = self._has_steps
         return (
+            Command("selection_back", "Selection bac&k", "Go", lambda _: self._walk(-1), ("Alt+Left",),
+                    "The selection before this one", there, icon="previous"),
+            Command("selection_on", "Selection for&ward", "Go", lambda _: self._walk(1), ("Alt+Right",),
+                    "The selection after this one", there, icon="next"),
             Command("step_next", "&Next step", "Go", lambda _: self._move(1), ("Right",), "One step on", there,
                     repeats=True, icon="next"),
             Command("step_previous", "&Previous step", "Go", lambda _: self._move(-1), ("Left",), "One step back",
@@ -125,6 +173,17 @@ class Navigator(QObject):
             Command("over_previous", "Previous step over the &budget", "Go", lambda _: self._over_budget(-1), ("B",),
                     "The previous step that does not fit", there, repeats=True),
         )  # fmt: skip
+
+    @Slot()
+    def _note(self) -> None:
+        self._trail.note(self._session.selection)
+
+    def _walk(self, by: int) -> None:
+        selection = self._trail.step(by)
+        if selection is None:
+            self._bridge.message.emit(f"There is no selection {'before' if by < 0 else 'after'} this one.")
+        else:
+            self._session.select(selection)
 
     def _has_steps(self) -> bool:
         timeline = self._session.timeline

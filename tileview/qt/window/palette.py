@@ -23,6 +23,21 @@ class Entry:
     tip: str = ""
 
 
+SYNONYMS = {
+    "address": "address map", "chart": "timeline", "curve": "timeline", "diff": "compare", "explain": "why",
+    "heat": "tiles", "heatmap": "tiles", "help": "reference", "history": "selection", "hotkeys": "keys",
+    "map": "tiles", "memory": "allocations", "peak": "peak", "plans": "alternatives", "save": "export",
+    "search": "find", "settings": "theme", "shortcuts": "keys", "solve": "fix", "zoom": "show all",
+}  # fmt: skip
+"""Words that people look for, and what it is called here."""
+
+
+def with_synonyms(query: str) -> list[str]:
+    """A query, and the same in the words of this program."""
+    own = SYNONYMS.get(query.strip().lower())
+    return [query] if own is None or own == query.strip().lower() else [query, own]
+
+
 def rank(query: str, text: str) -> int | None:
     """How well a text answers a query: smaller is better, None where it does not at all.
 
@@ -100,7 +115,7 @@ class Chooser(QDialog):
         first = next((row for row, entry in enumerate(self._entries) if entry.enabled), -1)
         self.list.setCurrentRow(first)
         if not self._entries:
-            self._hint.setText("Nothing matches.")
+            self._hint.setText("Nothing matches." if self.line.text().strip() else self.line.placeholderText())
 
     @Slot(int)
     def _on_row(self, row: int) -> None:
@@ -148,11 +163,13 @@ class CommandPalette(Chooser):
     def matches(self, query: str) -> Sequence[Entry]:
         """Best first; the bare name of a view goes to it, whatever commands begin with the same word."""
         going = f"go to {query.strip().lower()}"
-        ranked = (
-            (-1 if entry.text.lower() == going else rank(query, f"{entry.text} {entry.extra}"), index)
-            for index, entry in enumerate(self._all)
-        )
-        found = sorted((order, not self._all[index].enabled, index) for order, index in ranked if order is not None)
+        found = []
+        for index, entry in enumerate(self._all):
+            orders = [rank(words, f"{entry.text} {entry.extra}") for words in with_synonyms(query)]
+            order = -1 if entry.text.lower() == going else min((one for one in orders if one is not None), default=None)
+            if order is not None:
+                found.append((order, not entry.enabled, index))
+        found.sort()
         return [self._all[index] for _, _, index in found]
 
 

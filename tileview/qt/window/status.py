@@ -87,6 +87,7 @@ class StatusBar(QStatusBar):
         self._work = WorkBar(bridge.work, self)
         self.addPermanentWidget(self._work)
         bridge.notice.connect(self._show_notice)
+        bridge.selection_changed.connect(self.clearMessage)
         told = (bridge.document_changed, bridge.estimate_changed, bridge.selection_changed, bridge.pins_changed)
         for signal in told:
             signal.connect(self.refresh)

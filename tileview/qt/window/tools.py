@@ -16,6 +16,7 @@ from tileview.qt.base.settings import Settings
 from tileview.qt.files.opening import Files
 from tileview.qt.jobs.estimates import Estimates
 from tileview.qt.jobs.evaluation import Evaluation
+from tileview.qt.jobs.placing import Placing
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.views.base import View
 from tileview.qt.views.choose import ChooseView
@@ -63,6 +64,8 @@ class Tools(QObject):
         self._fix: QDialog | None = None
         self.evaluation = Evaluation(bridge, settings, self)
         self.evaluation.fault.connect(bridge.fault)
+        self.placing = Placing(bridge, settings, self)
+        self.placing.fault.connect(bridge.fault)
 
     def commands(self) -> tuple[Command, ...]:
         there = self._is_open
@@ -74,6 +77,11 @@ class Tools(QObject):
             Command("evaluate_by_itself", "Evaluate &automatically", "Plan", lambda _: evaluation.toggle(), (),
                     "Begin in the background as soon as an estimate is there",
                     checked=lambda: self._settings.evaluate_by_itself),
+            Command("place", "P&lace now", "Plan", lambda _: self.placing.place(), (),
+                    "Work out whether every tile can be placed", self.placing.can_run),
+            Command("place_by_itself", "Place auto&matically", "Plan", lambda _: self.placing.toggle(), (),
+                    "Place the program in the background as soon as an estimate is there",
+                    checked=lambda: self._settings.place_by_itself),
             Command("go_to", "&Go to operation, step or tile…", "Go", lambda _: self.ask_where(), ("Ctrl+G",),
                     "Go to an operation, a step or a tile by number or name", there, separator_before=True,
                     icon="search"),
@@ -264,6 +272,7 @@ class Tools(QObject):
     def stop(self) -> None:
         """End what the status bar shows as running."""
         self.evaluation.stop()
+        self.placing.stop()
         self._files.loader.cancel()
         self.stopping.emit()
 
@@ -274,3 +283,4 @@ class Tools(QObject):
         if self._fix is not None:
             self._fix.reject()
         self.evaluation.close()
+        self.placing.close()

@@ -18,14 +18,17 @@ from tileview.graphlayout import NodeKind, Picture, Structure
 from tileview.present.graph_figures import STATE_SHORT, StepState
 from tileview.present.graph_style import ColourMode, GraphStyle
 from tileview.present.graph_words import NodeWords
-from tileview.qt.views.graph.lettering import Side
-from tileview.qt.views.graph.polyline import polylines
-from tileview.qt.views.graph.shapes import Detail, Pens, bar_area, bar_areas, draw_toggle, draw_warning, stripes
+from tileview.qt.views.graph.pens import Detail, Pens, Side, draw_toggle, draw_warning
 
+Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
-
+BAR = 7.0
+"""Height of the bar of a box at full detail, in units of the picture."""
+_BAR_PARTS = {Detail.NUMBERS: 0.4, Detail.TITLES: 0.26}
+"""The same as a part of the box's height, where there are fewer words."""
+_READ_PART = 0.55
+"""How high the part of a bar is that stands for what is read, so that it differs without colour."""
 _BANDS = {Detail.BLOCKS: 0.35, Detail.NUMBERS: 0.14, Detail.TITLES: 0.1, Detail.ALL: 0.09}
 """How high the band of a box that holds memory is, as a part of the box."""
 
@@ -38,18 +41,16 @@ class Look:
     style: GraphStyle
     pens: Pens
 
-    def shade(self, node: int) -> QColor | None:
-        """The colour of a node's share or state; None where it has none."""
-        shade = int(self.style.shade[node])
-        return None if shade < 0 else QColor(*self.style.shades[shade].tolist())
-
     def aside(self, node: int) -> str:
-        """The lower right text of a box: the parameters it reads, or its state where the colours say that."""
+        """The lower right text of a box: what it is at fault for, the parameters it reads, or its state where the
+        colours say that.
+        """
         if self.style.mode is ColourMode.STEP and len(self.style.states):
             return STATE_SHORT[StepState(int(self.style.states[node]))]
-        read = self.style.read_text(node)
-        if read:
-            return read
+        text = self.style.over_text(node) if self.style.mode is ColourMode.SHARE else ""
+        text = text or self.style.read_text(node)
+        if text:
+            return text
         count = len(set(self.style.structure.nodes[node].parameters))
         return "" if not count else "1 param" if count == 1 else f"{count} params"
 
@@ -71,7 +72,6 @@ class BoxLayer:
         self._structure = structure
         self._picture = picture
         self._rects = [QRectF(*rect) for rect in picture.rects.tolist()]
-        self._filled: tuple[GraphStyle | None, list[QRectF]] = (None, [])
 
     def rect(self, place: int) -> QRectF:
         """Where the box in a row of the picture stands."""
@@ -118,20 +118,21 @@ class BoxLayer:
 
     def _paint_frames(self, painter: QPainter, boxes: Iterable[_Box], detail: Detail, look: Look) -> None:
         groups: dict[tuple[str, int, bool], list[_Box]] = {}
+        is_by_step = look.style.mode is ColourMode.STEP
         for box in boxes:
-            is_filled = look.style.mode is ColourMode.STEP and not box.is_dim
+            is_filled = is_by_step and not box.is_dim
             shade = int(look.style.shade[box.node]) if is_filled else -1
             pen = "grid" if box.is_dim else "idle" if shade == StepState.IDLE else "muted"
+            pen = "fault" if box.node in look.style.marks.faults and not box.is_dim else pen
             pen = "unknown" if look.words[box.node].is_unknown else pen
             is_port = self._structure.nodes[box.node].is_port
             groups.setdefault((pen, shade, box.is_dim or is_port), []).append(box)
         theme = look.pens.theme
         for (pen, shade, is_flat), members in groups.items():
-            is_unknown = pen == "unknown"
             painter.setPen(_frame_pen(pen, look.pens))
             ground = theme.color("background" if is_flat else "raised")
             painter.setBrush(ground if shade < 0 else QColor(*look.style.shades[shade].tolist()))
-            if detail is Detail.NUMBERS and not is_unknown:
+            if detail is Detail.NUMBERS and pen not in ("unknown", "fault"):
                 painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
                 painter.drawRects([box.rect for box in members if not self._is_special(box.node)])
                 painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -153,43 +154,45 @@ class BoxLayer:
     # -- bars and blocks ------------------------------------------------------------------------------------------
 
     def bar(self, place: int, detail: Detail, style: GraphStyle) -> tuple[QRectF, QRectF]:
-        """The plain and the striped part of a box's bar; empty where it has none."""
-        if not len(style.bars):
-            return QRectF(), QRectF()
-        area = bar_area(self._rects[place], detail)
-        plain, whole = (float(part) * area.width() for part in style.bars[int(self._picture.nodes[place])])
-        return (
-            QRectF(area.left(), area.top(), plain, area.height()),
-            QRectF(area.left() + plain, area.top(), whole - plain, area.height()),
-        )
+        """The parts of a box's bar for what is made and for what is read; empty where it has none."""
+        made, read = self._bar_parts(np.array([place]), detail, style)
+        return QRectF(*made[0].tolist()), QRectF(*read[0].tolist())
+
+    def _bar_parts(self, places: Ints, detail: Detail, style: GraphStyle) -> tuple[Floats, Floats]:
+        """(k, 4) left, top, width, height of what is made and of what is read: along the lower edges of boxes, all over
+        them where there are no words. Widths are 0 in styles without bars.
+        """
+        rects = self._picture.rects[places]
+        parts = style.bars[self._picture.nodes[places]] if len(style.bars) else np.zeros((len(places), 2))
+        part = _BAR_PARTS.get(detail)
+        made = rects.copy()
+        if detail > Detail.BLOCKS:
+            height = np.full(len(rects), BAR) if part is None else rects[:, 3] * part
+            made += np.stack(
+                [np.full(len(rects), 3.0), rects[:, 3] - height - 2, np.full(len(rects), -6.0), 0 * height], 1
+            )
+            made[:, 3] = height
+        read, width = made.copy(), made[:, 2].copy()
+        made[:, 2] = width * parts[:, 0]
+        read[:, 0] += made[:, 2]
+        read[:, 2] = width * (parts[:, 1] - parts[:, 0])
+        if detail > Detail.BLOCKS:
+            read[:, 1] += read[:, 3] * (1 - _READ_PART)
+            read[:, 3] *= _READ_PART
+        return made, read
 
     def _paint_bars(self, painter: QPainter, places: Ints, detail: Detail, look: Look) -> None:
-        """Shares as bars: plain what the operation holds, striped the parameters and inputs it reads."""
-        style = look.style
-        if not len(style.bars):
+        """Shares as bars: what the plan of the operation makes in its colour, grey and lower what it reads."""
+        if not len(look.style.bars):
             return
-        nodes = self._picture.nodes[places]
-        shades = style.shade[nodes]
-        places, nodes, shades = places[shades >= 0], nodes[shades >= 0], shades[shades >= 0]
-        areas = bar_areas(self._picture.rects[places], detail)
-        width = areas[:, 2].copy()
-        areas[:, 2] = width * style.bars[nodes, 1]
+        made, read = self._bar_parts(places, detail, look.style)
+        shades = look.style.shade[self._picture.nodes[places]]
         painter.setPen(QPen(look.pens.theme.color("muted"), 0))
-        for shade in np.unique(shades).tolist():
-            painter.setBrush(QColor(*style.shades[shade].tolist()))
-            painter.drawRects([QRectF(*area) for area in areas[shades == shade].tolist()])
-        if detail < Detail.TITLES:
-            return
-        start = width * style.bars[nodes, 0]
-        areas[:, 0] += start
-        areas[:, 2] -= start
-        inks = style.inks[shades]
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        for ink in np.unique(inks, axis=0).tolist():
-            color = QColor(*ink)
-            color.setAlpha(190)
-            painter.setPen(QPen(color, 1.2))
-            painter.drawPath(polylines(stripes(areas[(inks == ink).all(axis=1)]).reshape(-1, 2, 2)))
+        painter.setBrush(look.pens.theme.color("border"))
+        painter.drawRects([QRectF(*area) for area in read[read[:, 2] > 0].tolist()])
+        for shade in np.unique(shades[made[:, 2] > 0]).tolist():
+            painter.setBrush(QColor(*look.style.shades[shade].tolist()))
+            painter.drawRects([QRectF(*area) for area in made[(shades == shade) & (made[:, 2] > 0)].tolist()])
 
     def _paint_bands(self, painter: QPainter, places: Ints, detail: Detail, look: Look) -> None:
         """A band below the boxes that hold memory at the step: their colour alone is close to others."""
@@ -209,30 +212,19 @@ class BoxLayer:
         if not len(places):
             return
         theme, style = look.pens.theme, look.style
-        is_filled = style.mode is ColourMode.STEP
-        border = theme.color("border")
-        shades = style.shade[self._picture.nodes[places]]
-        if not is_filled:
-            painter.setPen(QPen(border, 0))
-            painter.setBrush(theme.color("raised"))
-            painter.drawRects([self._rects[place] for place in places.tolist()])
-        rects = self._rects if is_filled else self._blocks(style)
+        nodes = self._picture.nodes[places]
+        shades = style.shade[nodes] if style.mode is ColourMode.STEP else np.full(len(places), -1)
         for shade in np.unique(shades).tolist():
-            if shade < 0 and not is_filled:
-                continue
             color = theme.color("raised") if shade < 0 else QColor(*style.shades[shade].tolist())
-            painter.setPen(QPen(border if shade < 0 else color.darker(130), 0) if is_filled else Qt.PenStyle.NoPen)
+            painter.setPen(QPen(theme.color("border") if shade < 0 else color.darker(130), 0))
             painter.setBrush(color)
-            painter.drawRects([rects[place] for place in places[shades == shade].tolist()])
+            painter.drawRects([self._rects[place] for place in places[shades == shade].tolist()])
+        self._paint_bars(painter, places, Detail.BLOCKS, look)
         self._paint_bands(painter, places, Detail.BLOCKS, look)
-
-    def _blocks(self, style: GraphStyle) -> list[QRectF]:
-        """By place: the part of a box that its share fills, where boxes have no words; made once for each style."""
-        if self._filled[0] is not style:
-            rects = self._picture.rects.copy()
-            rects[:, 2] *= style.bars[self._picture.nodes, 1]
-            self._filled = style, [QRectF(*rect) for rect in rects.tolist()]
-        return self._filled[1]
+        painter.setPen(QPen(theme.color("over"), 0))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        faults = places[np.isin(nodes, list(style.marks.faults))]
+        painter.drawRects([self._rects[place] for place in faults.tolist()])
 
     # -- signs ----------------------------------------------------------------------------------------------------
 
@@ -256,6 +248,11 @@ class BoxLayer:
         if look.style.mode is ColourMode.STEP and shade >= 0 and not box.is_dim:
             return QColor(*look.style.inks[shade].tolist())
         return look.pens.theme.color("muted" if box.is_dim else "text")
+
+    def _aside_ink(self, node: int, look: Look) -> QColor | None:
+        """The colour of the lower right text where it is not that of the others."""
+        is_over = look.style.mode is ColourMode.SHARE and node in look.style.marks.faults
+        return look.pens.theme.color("over") if is_over else None
 
     # -- words ----------------------------------------------------------------------------------------------------
 
@@ -283,8 +280,9 @@ class BoxLayer:
         """The room for a box's words: above its bar, beside its signs."""
         rect = box.rect
         inside = rect.adjusted(8, 2, -8, -2)
-        if look.style.mode is ColourMode.SHARE:
-            inside.setBottom(bar_area(rect, detail).top())
+        if look.style.mode.has_bars:
+            part = _BAR_PARTS.get(detail)
+            inside.setBottom(rect.bottom() - 2 - (BAR if part is None else part * rect.height()))
         if self._structure.nodes[box.node].kind is NodeKind.REPEAT:
             inside.setLeft(rect.left() + header - 2)
         return inside
@@ -315,13 +313,15 @@ class BoxLayer:
             painter.setFont(plain.font)
             for node, inside in insides:
                 lower = QRectF(inside.left(), inside.top() + height / 2, inside.width(), height / 2)
-                plain.write_two(painter, lower, look.words[node].detail, look.aside(node))
+                plain.write_two(painter, lower, look.words[node].detail, look.aside(node), self._aside_ink(node, look))
 
 
 def _frame_pen(name: str, pens: Pens) -> QPen:
-    """The pen of a frame: ``unknown``, ``idle`` (makes no step), or a token."""
+    """The pen of a frame: ``unknown``, ``fault`` (of an overflow), ``idle`` (makes no step), or a token."""
     if name == "unknown":
         return QPen(pens.theme.color("warning"), 2.2, Qt.PenStyle.DashLine)
+    if name == "fault":
+        return QPen(pens.theme.color("over"), 1.8)
     if name == "idle":
         return QPen(pens.theme.color("muted"), 1.0, Qt.PenStyle.DotLine)
     return QPen(pens.theme.color(name), 1.0)

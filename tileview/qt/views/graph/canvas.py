@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from html import escape
 
 import numpy as np
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import (
+    QContextMenuEvent,
     QHelpEvent,
     QHideEvent,
     QKeyEvent,
@@ -17,29 +19,35 @@ from PySide6.QtGui import (
     QTransform,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QToolTip, QWidget
 
 from tileview.qt.base.painting import draw_focus, painting
 from tileview.qt.base.theme import Theme
-from tileview.qt.views.graph.backing import Backing
-from tileview.qt.views.graph.keys import DIRECTIONS, PAGES, command_of
-from tileview.qt.views.graph.nearest import nearest
+from tileview.qt.views.graph.moves import DIRECTIONS, command_of, nearest
 from tileview.qt.views.graph.scene import GraphScene, Highlight
-from tileview.qt.views.graph.viewport import MARGIN, READABLE, Viewport
-from tileview.qt.views.graph.waiting import WaitingLine
+from tileview.qt.views.graph.viewport import MARGIN, READABLE, Backing, Viewport
+
+_PANS = {"page_up": (0, 0.8), "page_down": (0, -0.8), "pan_left": (0.2, 0), "pan_right": (-0.2, 0)}
+"""Commands that move the picture, by parts of the widget's width and height."""
 
 
 class GraphCanvas(QWidget):
     """Draws a :class:`GraphScene` under a zoom and an offset.
 
     ``picked`` carries a node the user selects (None: the empty ground), ``toggled`` a Repeat to collapse or expand,
-    ``hovered`` the node under the pointer or None, ``asked`` a command by key.
+    ``hovered`` the node under the pointer or None, ``asked`` a command by key, ``menu_asked`` a node and where on the
+    screen. ``moved`` comes whenever another part of the picture is seen, or the picture is another.
     """
+
+    spills = True
+    """As a part of a picture: boxes at the edge reach beyond it, it needs clipping, or cover."""
 
     picked = Signal(object)
     toggled = Signal(object)
     hovered = Signal(object)
     asked = Signal(str)
+    menu_asked = Signal(object, QPoint)
+    moved = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -50,7 +58,13 @@ class GraphCanvas(QWidget):
         self._backing = Backing()
         self._press: QPointF | None = None
         self._drag: QPointF | None = None
-        self._waiting = WaitingLine()
+        self._can_stop = False
+        self.waiting = QPushButton(self)
+        self.waiting.move(8, 8)
+        self.waiting.hide()
+        self.waiting.setAccessibleName("Layout of the graph")
+        self.waiting.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.waiting.clicked.connect(lambda: self.asked.emit("stop" if self._can_stop else "fit"))
         self._opening = False
         self._opening_node: int | None = None
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -88,7 +102,7 @@ class GraphCanvas(QWidget):
         """Draw another picture; zoom and offset stay (see :meth:`keep_in_place`, :meth:`fit`)."""
         self._scene = scene
         self._backing.clear()
-        self.update()
+        self._look_elsewhere()
 
     def set_theme(self, theme: Theme) -> None:
         self._theme = theme
@@ -103,11 +117,14 @@ class GraphCanvas(QWidget):
             self.update()
 
     def set_waiting(self, text: str, can_stop: bool = False) -> None:
-        """A line over the drawing, while the next one is made; empty for none. ``can_stop``: Escape gives it up."""
-        line = self._waiting
-        if (text, can_stop) != (line.text, line.can_stop):
-            line.text, line.can_stop = text, can_stop
-            self.update()
+        """A button over the drawing while the next one is made, or where none is; without a text there is none.
+
+        Pressed (or by Escape) it gives up the layout where ``can_stop``; else it asks for one.
+        """
+        self._can_stop = can_stop
+        self.waiting.setText(f"{text}  Esc stops" if can_stop else text)
+        self.waiting.adjustSize()
+        self.waiting.setVisible(bool(text))
 
     def _describe(self) -> None:
         node = self._marks.selected
@@ -124,6 +141,10 @@ class GraphCanvas(QWidget):
         return (*self._scene.words[node].tip, *self._scene.style.figure_tip(node))
 
     # -- zoom and pan ---------------------------------------------------------------------------------------------
+
+    def _look_elsewhere(self) -> None:
+        self.update()
+        self.moved.emit()
 
     def transform(self) -> QTransform:
         """Picture to widget."""
@@ -143,19 +164,19 @@ class GraphCanvas(QWidget):
         """Zoom about a point of the widget, its centre by default."""
         self._opening = False
         self._port.zoom(factor, at)
-        self.update()
+        self._look_elsewhere()
 
     def pan(self, dx: float, dy: float) -> None:
         self._opening = False
         self._viewport.offset += QPointF(dx, dy)
-        self.update()
+        self._look_elsewhere()
 
     def fit(self) -> None:
         """Show the whole graph."""
         self._opening = False
         if self._scene is not None:
             self._port.fit(self._scene.bounds)
-            self.update()
+            self._look_elsewhere()
 
     def show_readable(self, node: int | None) -> None:
         """The view a graph opens with: all of it where that can be read, else readable, around a node or at the top.
@@ -176,7 +197,7 @@ class GraphCanvas(QWidget):
             top = self._scene.bounds.top() + self.height() / 2 / READABLE - MARGIN
             spot = QPointF(self._top_x(), top)
         self._port.centre_on(spot)
-        self.update()
+        self._look_elsewhere()
 
     @property
     def is_opening(self) -> bool:
@@ -201,7 +222,7 @@ class GraphCanvas(QWidget):
         if scale is not None:
             self._viewport.scale = scale
         self._port.centre_box(rect)
-        self.update()
+        self._look_elsewhere()
         return True
 
     def ensure_visible(self, node: int | None) -> None:
@@ -209,14 +230,14 @@ class GraphCanvas(QWidget):
         rect = None if self._scene is None or node is None else self._scene.rect(node)
         if rect is not None and self._port.reveal(rect):
             self._opening = False
-            self.update()
+            self._look_elsewhere()
 
     def keep_in_place(self, node: int, at: QPointF) -> None:
         """Shift so that the left upper corner of a node stands at a point of the widget."""
         rect = None if self._scene is None else self._scene.rect(node)
         if rect is not None:
             self._viewport.offset += at - self.to_widget(rect.topLeft())
-            self.update()
+            self._look_elsewhere()
 
     def corner(self, node: int) -> QPointF | None:
         """Where the left upper corner of a node is seen in the widget: that of its title, where that stays in view."""
@@ -233,6 +254,7 @@ class GraphCanvas(QWidget):
             self.show_readable(self._opening_node)
         elif event.oldSize().isValid() and event.oldSize().width() > 0:
             self._port.keep_middle(QSizeF(event.oldSize()))
+        self.moved.emit()
         super().resizeEvent(event)
 
     # -- drawing --------------------------------------------------------------------------------------------------
@@ -249,13 +271,20 @@ class GraphCanvas(QWidget):
             painter.setTransform(self.transform(), True)
             self._scene.paint_over(painter, self.visible_area(), self.scale, self._marks)
             painter.restore()
-        self._waiting.paint(painter, self._theme)
         draw_focus(painter, self, self._theme.color("accent"))
 
     def hideEvent(self, event: QHideEvent) -> None:
         """Nothing is kept for a view that is not seen."""
         self._backing.clear()
         super().hideEvent(event)
+
+    def draw(self, painter: QPainter) -> None:
+        """Draw what is seen as a part of an exported picture: without what the pointer is on."""
+        painter.fillRect(self.rect(), self._theme.color("background"))
+        if self._scene is not None:
+            painter.setTransform(self.transform(), True)
+            marks = replace(self._marks, hovered=None)
+            self._scene.paint(painter, self.visible_area(), self.scale, marks)
 
     # -- pointer --------------------------------------------------------------------------------------------------
 
@@ -289,9 +318,6 @@ class GraphCanvas(QWidget):
         self._click(event.position())
 
     def _click(self, position: QPointF) -> None:
-        if self._waiting.area(self.fontMetrics()).contains(position):
-            self.asked.emit("stop" if self._waiting.can_stop else "fit")
-            return
         node, on_header = self._hit(position)
         self.picked.emit(node)
         if node is not None and on_header:
@@ -322,6 +348,17 @@ class GraphCanvas(QWidget):
             self.fit()
         elif not on_header and self._scene is not None and self._scene.header(node) is not None:
             self.toggled.emit(node)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """On a box: the menu of its operation (by key: of the selected one), else that of the view."""
+        by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
+        node = self._marks.selected if by_key else self._hit(QPointF(event.pos()))[0]
+        if node is None:
+            event.ignore()
+            return
+        rect = None if self._scene is None or not by_key else self._scene.rect(node)
+        at = event.globalPos() if rect is None else self.mapToGlobal(self.to_widget(rect.center()).toPoint())
+        self.menu_asked.emit(node, at)
 
     def leaveEvent(self, event: QEvent) -> None:
         if self._marks.hovered is not None:
@@ -360,7 +397,7 @@ class GraphCanvas(QWidget):
     def _command(self, event: QKeyEvent) -> str | None:
         """The command of a key; Escape is the window's unless there is something to stop."""
         command = command_of(event)
-        return None if command == "stop" and not self._waiting.can_stop else command
+        return None if command == "stop" and not self._can_stop else command
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         command = self._command(event)
@@ -368,14 +405,14 @@ class GraphCanvas(QWidget):
             super().keyPressEvent(event)
         elif command == "move":
             self.step(*DIRECTIONS[Qt.Key(event.key())])
-        elif command == "page":
-            self.pan(0, PAGES[Qt.Key(event.key())] * 0.8 * self.height())
         elif command == "toggle":
             node = self._marks.selected if self._marks.holder is None else self._marks.holder
             if node is not None and self._scene is not None and self._scene.header(node) is not None:
                 self.toggled.emit(node)
-        elif command in ("zoom_in", "zoom_out"):
+        elif command.startswith("zoom"):
             self.zoom(1.25 if command == "zoom_in" else 0.8)
+        elif command in _PANS:
+            self.pan(_PANS[command][0] * self.width(), _PANS[command][1] * self.height())
         else:
             self.asked.emit(command)
 

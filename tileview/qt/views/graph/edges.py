@@ -10,8 +10,8 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from tileview.graphlayout import Picture, Stroke, Strokes, Way, bent, clip, make_strokes, on_grid, stubs, touching
+from tileview.qt.views.graph.pens import Detail, Pens
 from tileview.qt.views.graph.polyline import joined_polylines, polylines
-from tileview.qt.views.graph.shapes import Detail, Pens
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

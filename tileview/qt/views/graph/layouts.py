@@ -1,9 +1,7 @@
-"""Layouts off the window's thread: the newest request wins, the one before is cancelled."""
+"""Layouts beside the window's thread: the newest request wins, the one before is asked to stop."""
 
 from __future__ import annotations
 
-import threading
-import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -15,18 +13,15 @@ from tileview.graphlayout import (
     Picture,
     Sizes,
     Structure,
+    Token,
     find_neighbours,
     first_collapsed,
     layout_graph,
     read_structure,
 )
-from tileview.model.graph import Graph, Operation, RepeatKind
-from tileview.qt.jobs.collector import HOLDS
-
-AT_ONCE = 400
-"""Graphs of so many operations and operands are laid out at once, in the window's thread: it takes less than a frame or
-two, and the picture does not flicker. Larger ones go to a thread."""
-JOIN_SECONDS = 5.0
+from tileview.model.graph import Graph
+from tileview.qt.jobs.process import CancelledError, Reporter
+from tileview.qt.jobs.runner import Job, Runner, failure_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +32,6 @@ class LayoutRequest:
     shows the neighbourhood of an operation only.
     """
 
-    number: int
     graph: Graph
     sizes: Sizes
     structure: Structure | None = None
@@ -58,7 +52,7 @@ class LayoutResult:
     picture: Picture
 
 
-def run_layout(request: LayoutRequest, token: _Token | None = None) -> LayoutResult:
+def run_layout(request: LayoutRequest, token: Token | None = None) -> LayoutResult:
     """Read the graph where that is not done yet, and lay it out.
 
     Raises
@@ -77,143 +71,84 @@ def run_layout(request: LayoutRequest, token: _Token | None = None) -> LayoutRes
     return LayoutResult(request, structure, neighbours, collapsed, picture)
 
 
-def count_parts(graph: Graph, most: int) -> int:
-    """Operations and operands with those of all bodies; counting ends above ``most``."""
-    total = 0
-    waiting: list[tuple[Operation, ...]] = [graph.operations]
-    while waiting and total <= most:
-        operations = waiting.pop()
-        total += len(operations) + sum(len(entry.inputs) for entry in operations)
-        waiting.extend(entry.kind.body.operations for entry in operations if isinstance(entry.kind, RepeatKind))
-    return total
-
-
 class _Token:
-    """A layout's token: cancelled by the window's thread, progress told in steps of a twentieth."""
+    """What a layout asks and tells, by way of the runner; progress in steps of a twentieth."""
 
-    def __init__(self, owner: GraphLayouts, number: int) -> None:
-        self._owner = owner
-        self._number = number
-        self._cancelled = False
+    def __init__(self, reporter: Reporter) -> None:
+        self._reporter = reporter
         self._told = -1
 
-    def cancel(self) -> None:
-        self._cancelled = True
-
     def cancelled(self) -> bool:
-        return self._cancelled
+        return self._reporter.stopped()
 
     def progress(self, fraction: float) -> None:
-        twentieth = int(fraction * 20)
-        if twentieth > self._told and not self._cancelled:
-            self._told = twentieth
-            self._owner.progressed.emit(self._number, fraction)
+        if int(fraction * 20) > self._told:
+            self._told = int(fraction * 20)
+            self._reporter.progress(self._told, 20)
 
 
 class GraphLayouts(QObject):
-    """Runs layouts. ``ready`` carries a :class:`LayoutResult`, ``failed`` the request's number and a text,
-    ``progressed`` number and fraction. All arrive in the window's thread; those of cancelled requests do not arrive
-    at all.
+    """Runs layouts. ``ready`` carries a :class:`LayoutResult`, ``failed`` a sentence and details, ``progressed`` per
+    cent. Nothing is told of a request that was cancelled, or that another one took the place of.
+
+    Parameters
+    ----------
+    when_quiet : callable
+        Told what to call as soon as the views have shown what is known.
     """
 
     ready = Signal(object)
-    failed = Signal(object, str)
-    progressed = Signal(object, float)
-    _done = Signal(object, object)
-    _broke = Signal(object, str)
-    _ended = Signal()
+    failed = Signal(str, str)
+    progressed = Signal(int)
 
-    def __init__(
-        self, parent: QObject | None = None, when_quiet: Callable[[Callable[[], None]], None] | None = None
-    ) -> None:
+    def __init__(self, when_quiet: Callable[[Callable[[], None]], None], parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._when_quiet = when_quiet
-        self._next: LayoutRequest | None = None
-        self._token: _Token | None = None
-        self._wanted = -1
-        self._threads: list[threading.Thread] = []
-        self._done.connect(self._on_done)
-        self._broke.connect(self._on_broke)
-        self._ended.connect(self._on_ended)
-        self._held = 0
+        self._runner = Runner(self)
+        self._runner.progress.connect(self._on_progress)
+        self._runner.ended.connect(self._on_ended)
+        self._job: Job | None = None
 
     @property
     def is_busy(self) -> bool:
-        return self._wanted >= 0
+        return self._job is not None
 
     def request(self, request: LayoutRequest) -> None:
-        """Lay out; whatever is under way is cancelled. Small graphs are ready when this returns."""
+        """Lay out; whatever is under way is cancelled."""
         self.cancel()
-        self._wanted = request.number
-        if count_parts(request.graph, AT_ONCE) <= AT_ONCE:
-            try:
-                result = run_layout(request)
-            except Exception as error:
-                self._on_broke(request.number, "".join(traceback.format_exception(error)))
-            else:
-                self._on_done(request.number, result)
-            return
-        self._token = _Token(self, request.number)
-        self._next = request
-        if self._when_quiet is None:
-            self._begin()
-        else:
-            self._when_quiet(self._begin)
 
-    def _begin(self) -> None:
-        request, self._next = self._next, None
-        if request is None or self._token is None:
-            return
-        self._threads = [thread for thread in self._threads if thread.is_alive()]
-        thread = threading.Thread(
-            target=self._serve, args=(request, self._token), name="tileview graph layout", daemon=True
-        )
-        self._threads.append(thread)
-        HOLDS.hold()
-        self._held += 1
-        thread.start()
+        def work(reporter: Reporter) -> LayoutResult:
+            try:
+                return run_layout(request, _Token(reporter))
+            except LayoutCancelled:
+                raise CancelledError from None
+
+        job = self._job = Job(work)
+        self._when_quiet(lambda: self._begin(job))
+
+    def _begin(self, job: Job) -> None:
+        if job is self._job:
+            self._runner.submit(job)
 
     def cancel(self) -> None:
         """Drop what is under way; nothing is told about it any more."""
-        self._wanted = -1
-        self._next = None
-        if self._token is not None:
-            self._token.cancel()
-            self._token = None
+        if self._job is not None:
+            self._runner.cancel(self._job)
+            self._job = None
 
     def close(self) -> None:
-        """End all threads."""
         self.cancel()
-        for thread in self._threads:
-            thread.join(JOIN_SECONDS)
-        self._threads.clear()
-        while self._held:
-            self._on_ended()
+        self._runner.close()
 
-    def _serve(self, request: LayoutRequest, token: _Token) -> None:
-        try:
-            result = run_layout(request, token)
-        except LayoutCancelled:
-            pass
-        except Exception as error:
-            if not token.cancelled():
-                self._broke.emit(request.number, "".join(traceback.format_exception(error)))
-        else:
-            if not token.cancelled():
-                self._done.emit(request.number, result)
-        self._ended.emit()
+    def _on_progress(self, job: Job, progress: tuple[int, int, str]) -> None:
+        if job is self._job:
+            self.progressed.emit(100 * progress[0] // progress[1])
 
-    def _on_ended(self) -> None:
-        if self._held:
-            self._held -= 1
-            HOLDS.release()
-
-    def _on_done(self, number: int, result: LayoutResult) -> None:
-        if number == self._wanted:
-            self._wanted = -1
-            self.ready.emit(result)
-
-    def _on_broke(self, number: int, text: str) -> None:
-        if number == self._wanted:
-            self._wanted = -1
-            self.failed.emit(number, text)
+    def _on_ended(self, job: Job, outcome: str, payload: object) -> None:
+        if job is not self._job:
+            return
+        self._job = None
+        if outcome == "done":
+            self.ready.emit(payload)
+        elif outcome != "cancelled":
+            self.failed.emit(*failure_of(outcome, payload))

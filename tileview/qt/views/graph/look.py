@@ -1,36 +1,50 @@
-"""Words and colours of the graph's boxes, from the session's state."""
+"""What the boxes of the graph say and look like in the state that a session is in."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from PySide6.QtGui import QFont, QFontMetricsF
 
+from tileview.analysis.fusions import fusion_facts
 from tileview.analysis.holdings import holdings, host_inputs, input_readers, owners_of_values
+from tileview.analysis.overflows import Overflow, overflows
 from tileview.graphlayout import Sizes, Spacing, Structure
 from tileview.model.graph import Graph
 from tileview.model.recipe import Recipe
 from tileview.model.timeline import Timeline, fullest_tile
-from tileview.present.graph_figures import NodeFigures, no_figures, node_figures
+from tileview.present.colours import parse_rgb
+from tileview.present.graph_figures import (
+    NodeFigures,
+    NodeMarks,
+    cycle_figures,
+    no_figures,
+    no_marks,
+    node_figures,
+    node_marks,
+)
 from tileview.present.graph_style import ColourMode, GraphStyle, graph_style
 from tileview.present.graph_words import NodeWords, node_words
+from tileview.present.operation_colours import COLOURED, operation_colours
 from tileview.present.operation_rows import step_spans
 from tileview.qt.base.theme import Theme
-from tileview.qt.views.graph.layouts import LayoutResult
-from tileview.qt.views.graph.shapes import BAR
+from tileview.qt.views.graph.boxes import BAR
 from tileview.session.session import Session, recipe_of_graph
 
 _STATE_TOKENS = ("background", "background", "border", "selection", "accent")
 """Theme tokens of the states of a step: idle (with a dotted frame), coming, done, holds (with a band), runs."""
+_REST_TOKEN = "field"
+"""The theme token of operations without a colour of their own."""
 
 
 def box_sizes(font: QFont) -> Sizes:
     """Boxes as large as the font needs for a title and a usual plan."""
     metrics = QFontMetricsF(font)
     height = metrics.height()
-    wide = metrics.horizontalAdvance("16 × 46 × 12, F16, swapped")
+    wide = metrics.horizontalAdvance("grid 16 × 46 × 12, F16")
     return Sizes(
-        node=(round(wide + metrics.horizontalAdvance("params 9.9 %") + 28), round(2 * height + 14 + BAR)),
+        node=(round(wide + metrics.horizontalAdvance("params 9.9 %") + 28), round(2 * height + 12 + BAR)),
         port=(round(wide), round(height + 6)),
         header=round(height + 10),
         padding=16.0,
@@ -43,14 +57,14 @@ def legend_notes(words: Sequence[NodeWords], around: int | None, hops: int) -> t
     """What the legend has to say besides the colours: unknown boxes, and that only a neighbourhood is shown."""
     notes = []
     if any(entry.is_unknown for entry in words):
-        notes.append("Dashed with “?”: not known to TileView, in no sum.")
+        notes.append("dashed with “?”: not known to TileView, in no sum")
     if around is not None:
-        notes.append(f"Only operations at most {hops} away from operation {around}.")
+        notes.append(f"only operations at most {hops} away from operation {around}")
     return tuple(notes)
 
 
 class GraphLook:
-    """What the boxes say in the state that the session is in; keeps what does not change from step to step."""
+    """Words, figures and colours for a layout; keeps what does not change from step to step."""
 
     def __init__(self, session: Session) -> None:
         self.mode = ColourMode.SHARE
@@ -61,6 +75,9 @@ class GraphLook:
         self._readers: dict[int, tuple[int, ...]] = {}
         self._hosts: frozenset[int] = frozenset()
         self._spans: dict[int, tuple[int, int]] = {}
+        self._overflows: tuple[Overflow, ...] = ()
+        self._colours: dict[int, int] = {}
+        self._marks: tuple[Structure, NodeMarks] | None = None
 
     def recipe(self) -> Recipe | None:
         """The recipe in force; that of the linked file where a timeline is open."""
@@ -74,18 +91,31 @@ class GraphLook:
 
     def take_timeline(self, timeline: Timeline | None) -> None:
         """Another estimate."""
-        self._sizes, self._sizes_of = {}, None
+        self._sizes, self._sizes_of, self._marks = {}, None, None
         self._spans = {} if timeline is None else step_spans(timeline)
+        has_graph = timeline is not None and self.recipe() is not None
+        self._overflows = (overflows(timeline) or ()) if timeline is not None and has_graph else ()
+        self._colours = operation_colours(timeline) if has_graph else {}
 
     def words(self, structure: Structure, recipe: Recipe) -> tuple[NodeWords, ...]:
         """What the boxes say whatever the step."""
         estimate = self._session.estimate
         program = None if estimate is None else estimate.program
         unknown = {} if program is None else dict(program.unknown)
-        return node_words(structure, recipe.graph, recipe.plans, tuple(self._session.state.swaps), unknown)
+        fusions = None if estimate is None else fusion_facts(estimate)
+        fused = {} if fusions is None else fusions.went_into
+        return node_words(structure, recipe.graph, recipe.plans, tuple(self._session.state.swaps), unknown, fused)
+
+    def marks(self, structure: Structure) -> NodeMarks:
+        """Faults and colours, which hold whatever the step."""
+        if self._session.timeline is None:
+            return no_marks(structure)
+        if self._marks is None or self._marks[0] is not structure:
+            self._marks = structure, node_marks(structure, self._overflows, self._colours)
+        return self._marks[1]
 
     def figures(self, structure: Structure) -> NodeFigures:
-        """Bytes and states at the selected step, on the selected tile or the worst one."""
+        """Bytes (or cycles) and states at the selected step, on the selected tile or the worst one."""
         timeline, selection = self._session.timeline, self._session.selection
         step = selection.step
         if timeline is None or step is None or step >= len(timeline.steps):
@@ -96,13 +126,23 @@ class GraphLook:
         if tile != self._sizes_of:
             self._sizes, self._sizes_of = {}, tile
         held = holdings(timeline, step, tile, self._owners, self._readers, self._hosts, self._sizes)
-        return node_figures(structure, held, timeline, step, tile, self._owners, self._spans)
+        figures = node_figures(structure, held, timeline, step, tile, self._owners, self._spans)
+        if self.mode is not ColourMode.CYCLES:
+            return figures
+        estimate = self._session.estimate
+        cycles = None if estimate is None else estimate.cycles
+        return (
+            replace(no_figures(structure), step=step, tile=tile)
+            if cycles is None
+            else cycle_figures(structure, cycles, figures)
+        )
 
-    def style(self, result: LayoutResult, theme: Theme) -> GraphStyle:
-        """Colours and figures for the boxes of a layout."""
-        colors = [theme.color(token) for token in _STATE_TOKENS]
-        states = [(color.red(), color.green(), color.blue()) for color in colors]
-        picture = result.picture
+    def style(self, structure: Structure, theme: Theme) -> GraphStyle:
+        """Colours and figures for the boxes."""
+        if self.mode.has_bars:
+            colours = [*theme.categories[:COLOURED], getattr(theme, _REST_TOKEN)]
+        else:
+            colours = [getattr(theme, token) for token in _STATE_TOKENS]
         return graph_style(
-            result.structure, self.figures(result.structure), self.mode, picture.nodes, picture.expanded, states
+            structure, self.figures(structure), self.marks(structure), self.mode, [parse_rgb(text) for text in colours]
         )

@@ -8,6 +8,7 @@ and into an SVG.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import ceil
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
@@ -19,8 +20,10 @@ from tileview.present.graph_words import NodeWords
 from tileview.qt.base.theme import Theme
 from tileview.qt.views.graph.boxes import BoxLayer, Look
 from tileview.qt.views.graph.edges import EdgeLayer
-from tileview.qt.views.graph.shapes import Detail, Pens, detail_at, draw_toggle
+from tileview.qt.views.graph.pens import Detail, Pens, detail_at, draw_toggle
 
+_MARGIN = 16.0
+"""Around a whole graph in an exported picture."""
 _MANY = 200
 """Matches of a search in view above which their outlines are thin."""
 
@@ -119,7 +122,8 @@ class GraphScene:
     def title_at(self, point: QPointF, area: QRectF) -> int | None:
         """The expanded Repeat whose title is under a point; the innermost where titles lie over one another."""
         found = None
-        for place in self.in_view(area)[self.picture.expanded[self.in_view(area)]].tolist():
+        places = self.in_view(area)
+        for place in places[self.picture.expanded[places]].tolist():
             node = int(self.picture.nodes[place])
             head = self.header(node, area)
             if head is not None and head.contains(point):
@@ -194,12 +198,16 @@ class GraphScene:
             letters = self.look.pens.lettering.letters(True, scale, head.height() - 4)
             inner = head.adjusted(self.header_height() - 2, 0, -8, 0)
             share = " + ".join(filter(None, (self.style.share_text(node), self.style.read_text(node))))
+            over = self.style.over_text(node)
+            figures = [f"{over} · {share}", over, ""] if over else [share, self.style.share_text(node), ""]
+            room = inner.width() - letters.metrics.horizontalAdvance(self.words[node].title) - 8
+            share = next(text for text in figures if not text or letters.metrics.horizontalAdvance(text) <= room)
             painter.setFont(letters.font)
             painter.setPen(ink)
             letters.write_two(painter, inner, self.words[node].title, share)
 
     def bar(self, node: int, detail: Detail) -> tuple[QRectF, QRectF]:
-        """The plain and the striped part of a box's bar; empty where it has none."""
+        """The parts of a box's bar for what is made and what is read; empty where it has none."""
         place = self.place.get(node)
         return (QRectF(), QRectF()) if place is None else self._boxes.bar(place, detail, self.style)
 
@@ -243,3 +251,26 @@ class GraphScene:
         if rect is not None:
             painter.setPen(pen)
             painter.drawRoundedRect(rect.adjusted(-out, -out, out, out), 6 + out / 2, 6 + out / 2)
+
+
+class WholeGraph:
+    """All of a graph at full detail, whatever part of it is in view, as a part of an exported picture.
+
+    It draws with a scene of its own, so that it can be drawn on another thread than the one in view.
+    """
+
+    def __init__(self, scene: GraphScene, marks: Highlight, font: QFont) -> None:
+        self._scene = GraphScene(scene.structure, scene.picture, scene.words, scene.style, scene.theme, font)
+        self._marks = Highlight(marks.selected, marks.holder)
+        self._bounds = scene.bounds.adjusted(-_MARGIN, -_MARGIN, _MARGIN, _MARGIN)
+
+    def width(self) -> int:
+        return ceil(self._bounds.width())
+
+    def height(self) -> int:
+        return ceil(self._bounds.height())
+
+    def draw(self, painter: QPainter) -> None:
+        painter.fillRect(0, 0, self.width(), self.height(), self._scene.theme.color("background"))
+        painter.translate(-self._bounds.topLeft())
+        self._scene.paint(painter, self._bounds, 1.0, self._marks)

@@ -217,7 +217,8 @@ class TilesControls(QWidget):
         self.scale_box.setToolTip(f"Scale: {_scale_words(metric, mode)}")
         for box in (self.low_box, self.high_box):
             box.setVisible(mode is ScaleMode.CUSTOM)
-        self.known_check.setVisible(lost or self.known)
+        self.known_check.setVisible((lost or self.known) and metric is not Metric.PLACEMENT)
+        self.scale_box.setVisible(metric is not Metric.PLACEMENT)
 
     def show_picture(self, picture: Picture, has_chip: bool) -> None:
         """The order in force; only 1472 tiles have places on a chip."""

@@ -8,9 +8,10 @@ import numpy as np
 import pyqtgraph as pg
 from pyqtgraph.Qt import internals
 from PySide6.QtCore import QLineF, QRectF, Qt
-from PySide6.QtGui import QBrush, QFont, QFontMetrics, QImage, QPainter, QPen
+from PySide6.QtGui import QBrush, QColor, QFont, QFontMetrics, QImage, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
+from tileview.analysis.placement import OUTCOMES
 from tileview.core.geometry.chip import Grid, grid
 from tileview.present.colours import LEVELS, OVER_LINE, Ramp, RgbArray, Slot, colour_table, parse_rgb, ramp_table
 from tileview.present.curves import BoolArray, IndexArray
@@ -25,6 +26,7 @@ from tileview.present.rasters import (
     outline,
 )
 from tileview.present.ticks import UNIT_BYTES, byte_ticks
+from tileview.qt.base.painting import painting
 from tileview.qt.base.theme import Theme
 from tileview.qt.plot.axes import PlotAxis
 from tileview.qt.plot.legend import Entry
@@ -52,7 +54,7 @@ def slot_table(theme: Theme, ramp: Ramp) -> RgbArray:
 
 def cosmetic(color: str, width: float = 1.0, style: Qt.PenStyle = Qt.PenStyle.SolidLine) -> QPen:
     """A pen of so many pixels, however the plot is scaled."""
-    pen = pg.mkPen(color, width=width, style=style)
+    pen: QPen = pg.mkPen(color, width=width, style=style)
     pen.setCapStyle(Qt.PenCapStyle.SquareCap)
     return pen
 
@@ -66,11 +68,32 @@ def legend_of(entries: Sequence[LegendEntry], theme: Theme) -> tuple[Entry, ...]
         "unavailable": (muted, QBrush(theme.color("unavailable"), Qt.BrushStyle.DiagCrossPattern)),
         "absent": (muted, QBrush(theme.color("raised"))),
     }
+    signs |= {outcome: (muted, placed_brush(code)) for code, outcome in enumerate(OUTCOMES)}
     found = []
     for entry in entries:
         pen, brush = signs[entry.sign] if entry.sign in signs else (muted, QBrush(theme.color(entry.sign)))
         found.append(Entry(entry.text, pen, brush))
     return tuple(found)
+
+
+def placed_patterns(codes: IndexArray) -> list[tuple[BoolArray, str, bool]]:
+    """The hatches that tell outcomes apart without colour: (tiles, colour of the lines, whether they fall)."""
+    lines = ((2, _INK, False), (3, _HALO, False), (4, _HALO, False), (4, _HALO, True))
+    return [(codes == code, ink, falling) for code, ink, falling in lines]
+
+
+def placed_brush(code: int) -> QBrush:
+    """The fill of an outcome with its hatch."""
+    red, green, blue = ramp_table(Ramp.PLACEMENT)[(code * 2 + 1) * LEVELS // (2 * len(OUTCOMES))].tolist()
+    picture = QPixmap(8, 8)
+    picture.fill(QColor(red, green, blue))
+    with painting(picture) as painter:
+        codes = np.array([code])
+        for mask, ink, falling in placed_patterns(codes):
+            if mask[0]:
+                painter.setPen(cosmetic(ink))
+                painter.drawLine(*((0, 0, 7, 7) if falling else (0, 7, 7, 0)))
+    return QBrush(picture)
 
 
 class SlotImage(pg.ImageItem):
@@ -181,6 +204,15 @@ class CellLines(pg.GraphicsObject):
             hatched += [(self._places(lost), pen, False), (self._places(lost), pen, True)]
         self._hatched = tuple(entry for entry in hatched if len(entry[0]))
         self.is_plain = not self._hatched
+        self.update()
+
+    def set_patterns(self, tiles: Sequence[tuple[BoolArray, str, bool]]) -> None:
+        """Hatches instead, and no line around tiles over a budget: (tiles, colour, whether the lines fall)."""
+        for name in ("over", "islands"):
+            self._set(name, np.zeros((0, 4)))
+        hatched = ((self._places(mask), cosmetic(ink), falling) for mask, ink, falling in tiles)
+        self._hatched = tuple(entry for entry in hatched if len(entry[0]))
+        self.is_plain = False
         self.update()
 
     def frame(self, name: str, tiles: BoolArray | None, *pens: QPen) -> None:

@@ -11,11 +11,19 @@ from PySide6.QtGui import QKeyEvent, QPainter
 
 from tileview.core.geometry.chip import Grid, grid
 from tileview.present.colours import Ramp, Slot, needs_light_ink
-from tileview.present.curves import BoolArray
+from tileview.present.curves import BoolArray, IndexArray
 from tileview.present.rasters import ByteImage, Scale, fitted, on_grid
 from tileview.qt.base.theme import Theme
 from tileview.qt.plot.zoom import Zoom
-from tileview.qt.views.tiles.items import CellAxis, CellLines, ColourScale, SlotImage, cosmetic, slot_table
+from tileview.qt.views.tiles.items import (
+    CellAxis,
+    CellLines,
+    ColourScale,
+    SlotImage,
+    cosmetic,
+    placed_patterns,
+    slot_table,
+)
 from tileview.qt.views.tiles.picture import CTRL, SHIFT, TilePicture
 
 _ARROWS = {Qt.Key.Key_Left: (-1, 0), Qt.Key.Key_Right: (1, 0), Qt.Key.Key_Up: (0, -1), Qt.Key.Key_Down: (0, 1)}
@@ -109,6 +117,12 @@ class TileMap(TilePicture):
             self._image.show_cells(on_grid(self._grid, slots))
             if is_new or not self._lines.is_plain:
                 self._lines.set_over(slots, over, self._light, self.theme)
+
+    def set_outcomes(self, slots: ByteImage, codes: IndexArray) -> None:
+        """The same for what came of placing the tiles: hatches tell them apart too, nothing is said of budgets."""
+        self.set_cells(slots, np.zeros(len(slots), dtype=np.bool_))
+        self._lines.set_patterns(placed_patterns(codes))
+        self.scale_bar.setVisible(False)
 
     def set_scale(self, scale: Scale, marks: Sequence[tuple[int, str]]) -> None:
         """What the colours mean; ``marks`` are limits in bytes with their names."""

@@ -56,7 +56,6 @@ class TilePicture(Plot):
         raise NotImplementedError
 
     def tile_at(self, place: QPointF) -> int | None:
-        """The tile at a place of the widget."""
         return self.tile_of(self.value(place)) if self.area().contains(place) else None
 
     def tip_at(self, place: QPointF) -> str:

@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import QPointF, Qt, Slot
 from PySide6.QtGui import QAction, QContextMenuEvent, QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from tileview.analysis.tile_groups import identical_tiles
+from tileview.analysis.words import at_start
 from tileview.core.geometry.chip import Grid, grid
 from tileview.model.config import CHIP_TILES
 from tileview.model.sizes import kib_text
@@ -71,6 +72,7 @@ class TilesView(View):
         self._matches: tuple[Timeline, Timeline, IndexArray] | None = None
         self._build()
         bridge.hovered.connect(self._hovered_elsewhere)
+        bridge.placement_changed.connect(self._on_placement)
         self.refresh()
 
     # -- widgets --------------------------------------------------------------------------------------------------
@@ -145,7 +147,6 @@ class TilesView(View):
         return grid(0 if timeline is None else timeline.tile_count, logical_order=self._logical)
 
     def tip(self, tile: int) -> str:
-        """The tooltip of a tile."""
         timeline, field = self.timeline, self._field
         if timeline is None or field is None or tile >= timeline.tile_count or field.step >= len(timeline.steps):
             return ""
@@ -166,7 +167,7 @@ class TilesView(View):
             self._field = None
             self._show_nothing()
             return
-        selection = self.session.selection
+        selection, placed = self.session.selection, self.session.placed
         self._field = field = tile_field(
             timeline,
             self._metric,
@@ -175,19 +176,29 @@ class TilesView(View):
             baseline=self._baseline(),
             known=self.controls.known,
             matches=self._matching(),
+            outcomes=None if placed is None else placed.by_tile,
+            unplaced=self._why_unplaced(),
         )
         scale = self._scales.of(timeline, field, self._baseline(), self._matching())
-        ramp = Ramp.DIFFERENCE if scale.diverging else self._ramp
+        is_placement = self._metric is Metric.PLACEMENT
+        ramp = Ramp.PLACEMENT if is_placement else Ramp.DIFFERENCE if scale.diverging else self._ramp
         self.map.set_ramp(ramp)
         self.map.set_grid(self.grid)
         marks = scale_marks(timeline, self._metric)
-        if self.on_map:
+        if self.on_map and is_placement:
+            self.map.set_outcomes(slot_levels(field, scale), field.values)
+        elif self.on_map:
             self.map.set_cells(slot_levels(field, scale), field.over)
             self.map.set_scale(scale, marks)
         else:
             self._show_bars(timeline, field, scale)
         self._show_selection()
         self.groups.follow(timeline, step)
+
+    def _why_unplaced(self) -> str:
+        session = self.session
+        why = session.placement_unknown
+        return f"Placement is not known: {why}" if why else f"Placing in {session.ranges.title}…"
 
     def _show_nothing(self) -> None:
         estimate = self.session.estimate
@@ -202,6 +213,9 @@ class TilesView(View):
         self.groups.follow(None, None)
 
     def _show_bars(self, timeline: Timeline, field: TileField, scale: Scale) -> None:
+        if field.metric is Metric.PLACEMENT:
+            self.bars.set_message("The map shows which tiles are placed.")
+            return
         if field.missing:
             self.bars.set_message(f"Unavailable: {field.reason}")
             return
@@ -222,6 +236,8 @@ class TilesView(View):
         self.map.set_held(held)
         self._show_legend(timeline, field)
         text = headline(timeline, field, root)
+        if field.metric is Metric.PLACEMENT and not field.missing:
+            text = f"{at_start(self.session.ranges.title)}: {text}"
         self.line.show_text(text)
         for picture in (self.map, self.bars):
             picture.set_description("; ".join([text, *self.legend.texts[1:]]))
@@ -230,9 +246,9 @@ class TilesView(View):
         scale = self.scale()
         entries = legend_entries(field, self.grid, self.session.selection.tiles)
         words: list[str] = []
-        if not self.on_map and not field.missing:
+        if not self.on_map and not field.missing and field.metric is not Metric.PLACEMENT:
             entries = [*bar_entries(timeline, field), *entries]
-        elif scale is not None:
+        elif scale is not None and field.metric is not Metric.PLACEMENT:
             write = signed_kib if scale.diverging else kib_text
             words = [f"{write(scale.low)} to {write(scale.high)}"]
             words += [f"{name} {kib_text(size)}" for size, name in scale_marks(timeline, self._metric)]
@@ -431,6 +447,11 @@ class TilesView(View):
 
     def on_estimate(self) -> None:
         self.refresh()
+
+    @Slot()
+    def _on_placement(self) -> None:
+        if self._metric is Metric.PLACEMENT:
+            self.refresh()
 
     def on_selection(self) -> None:
         root = self.session.selection.allocation

@@ -8,6 +8,7 @@ import numpy as np
 
 from tileview.analysis.allocation_names import allocation_name
 from tileview.analysis.loads import tile_load
+from tileview.analysis.placement import OUTCOMES
 from tileview.analysis.words import at_start, step_place
 from tileview.core.geometry.chip import Grid, grid, physical_id
 from tileview.model.sizes import Unavailable, exact_text, kib_text, percent_text, size_text
@@ -21,6 +22,7 @@ METRIC_NAMES = {
     Metric.INTERLEAVED: "Interleaved",
     Metric.ALLOCATION: "Allocation",
     Metric.DIFFERENCE: "Difference",
+    Metric.PLACEMENT: "Placement",
 }
 _LARGEST = 5
 """Allocations that a tooltip lists."""
@@ -67,6 +69,8 @@ def tile_tip(timeline: Timeline, chip: Grid, field: TileField, tile: int, root: 
         name = allocation_name(timeline, root)
         size = "unavailable" if field.missing else size_text(int(field.values[tile]))
         lines.append(f"{name}  {size if field.missing or not field.absent[tile] else 'nothing on this tile'}")
+    if field.metric is Metric.PLACEMENT and not field.missing:
+        lines.append(outcome_words(int(field.values[tile])))
     if field.metric is Metric.DIFFERENCE and not field.missing:
         difference = int(field.values[tile])
         lines.append(
@@ -107,6 +111,8 @@ def headline(timeline: Timeline, field: TileField, root: int | None = None) -> s
     step = timeline.steps[field.step]
     operation = "" if step.source is None else f"op {step.source} "
     parts = [at_start(step_place(field.step, len(timeline.steps))), f"{operation}{step.kind}"]
+    if field.metric is Metric.PLACEMENT:
+        return field.reason if field.missing else outcome_counts(field)
     if field.missing:
         parts.append(f"unavailable: {field.reason}")
     elif field.metric is Metric.ALLOCATION and root is not None:
@@ -129,9 +135,25 @@ def headline(timeline: Timeline, field: TileField, root: int | None = None) -> s
     return " · ".join(parts)
 
 
+def outcome_words(code: int) -> str:
+    """``placed by order 1``, ``not placed``, ``over, whatever the order``."""
+    outcome = OUTCOMES[code]
+    return {"not placed": outcome, "over": "over, whatever the order"}.get(outcome, f"placed by {outcome}")
+
+
+def outcome_counts(field: TileField, tiles: tuple[int, ...] | None = None) -> str:
+    """How many tiles, or of some of them, are placed by what, and how many are not."""
+    values = field.values if tiles is None else field.values[list(tiles)]
+    counts = np.bincount(values, minlength=len(OUTCOMES)).tolist()
+    of_all = f"of {len(values):,} tile{'' if len(values) == 1 else 's'} "
+    return of_all + ", ".join(f"{count:,} {outcome_words(code)}" for code, count in enumerate(counts) if count)
+
+
 def value_text(field: TileField, tile: int) -> str:
-    """The number that a tile's colour shows."""
+    """The number that a tile's colour shows, or what came of placing it."""
     value = int(field.values[tile])
+    if field.metric is Metric.PLACEMENT:
+        return outcome_words(value)
     return signed_kib(value) if field.metric is Metric.DIFFERENCE else kib_text(value)
 
 
@@ -144,6 +166,8 @@ def selection_text(field: TileField, shown: Grid, tiles: tuple[int, ...]) -> str
     if field.missing:
         return f"{len(tiles):,} tiles selected"
     values = field.values[list(tiles)]
+    if field.metric is Metric.PLACEMENT:
+        return f"{len(tiles):,} tiles selected: {outcome_counts(field, tiles)}"
     low, high = tiles[int(values.argmin())], tiles[last_largest(values)]
     write = signed_kib if field.metric is Metric.DIFFERENCE else kib_text
     return (
@@ -156,6 +180,15 @@ def legend_entries(field: TileField, shown: Grid, selected: tuple[int, ...]) -> 
     """What the lines and the colours outside the ramp mean, with how many tiles have them; what is not there is left
     out.
     """
+    if field.metric is Metric.PLACEMENT and not field.missing:
+        counts = np.bincount(field.values, minlength=len(OUTCOMES)).tolist()
+        entries = [
+            LegendEntry(outcome, f"{outcome_words(code)}: {counts[code]:,}")
+            for code, outcome in enumerate(OUTCOMES)
+            if counts[code]
+        ]
+        known = tuple(tile for tile in selected if tile < len(field.values))
+        return [*entries, *([LegendEntry("selected", selection_text(field, shown, known))] if known else [])]
     over, count = int(field.over.sum()), len(field.over)
     words = f"over budget: {over:,} of {count:,} tile{'' if count == 1 else 's'}"
     entries = [LegendEntry("over", words if over else "over budget: no tile")]
@@ -178,14 +211,24 @@ def tiles_csv(timeline: Timeline, field: TileField) -> str:
     total_name = "known_total_bytes" if unavailable_at(timeline, field.step) else "total_bytes"
     header = ["tile", "physical", "row", "column", "standard_bytes", "interleaved_bytes", "scratch_bytes"]
     header += [total_name, "share_of_budget", "over"]
+    is_placed = field.metric is Metric.PLACEMENT and not field.missing
+    header += ["placement"] if is_placed else []
     rows = []
     for tile, (standard, interleaved) in enumerate(usage.tolist()):
         total = standard + interleaved
         place = (physical_id(tile), int(chip.row[tile]), int(chip.column[tile])) if chip.is_chip else (None,) * 3
         share = percent_text(total, timeline.budget_bytes)
-        rows.append(
-            (tile, *place, standard, interleaved, int(scratch[tile]), total, share, "yes" if field.over[tile] else "no")
+        row = (
+            tile,
+            *place,
+            standard,
+            interleaved,
+            int(scratch[tile]),
+            total,
+            share,
+            "yes" if field.over[tile] else "no",
         )
+        rows.append((*row, OUTCOMES[field.values[tile]]) if is_placed else row)
     return csv_text(header, rows)
 
 

@@ -80,11 +80,11 @@ class LifetimeBars(StepPlot):
             self.redraw()
 
     def row_height(self) -> int:
-        return self.fontMetrics().height() + 3
+        return int(self.fontMetrics().height()) + 3
 
     def page(self) -> int:
         """Whole rows that are visible."""
-        return max(self.height() // self.row_height(), 1)
+        return max(int(self.height()) // self.row_height(), 1)
 
     def most_offset(self) -> int:
         return max(len(self._rows) - self.page(), 0)

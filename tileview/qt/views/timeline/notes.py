@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QInputDialog, QWidget
 
-from tileview.present.step_keys import noted_steps, step_keys
+from tileview.analysis.identity import noted_steps, step_keys
 from tileview.qt.base.settings import Settings
 from tileview.session.session import Session
 

@@ -28,7 +28,8 @@ RIGHT = 10
 
 def cosmetic(colour: object, width: float = 1.0, style: Qt.PenStyle = Qt.PenStyle.SolidLine) -> QPen:
     """A line whose width is in pixels whatever the units of the plot."""
-    return pg.mkPen(color=colour, width=width, style=style, cosmetic=True)
+    pen: QPen = pg.mkPen(color=colour, width=width, style=style, cosmetic=True)
+    return pen
 
 
 class StepPlot(Plot):

@@ -163,7 +163,6 @@ class TimelineView(View):
         self.controls.stack_check.setChecked(stacked)
 
     def tip(self, step: int) -> str:
-        """The tooltip of a step."""
         timeline, data = self.timeline, self._data
         if timeline is None or data is None or step >= len(timeline.steps):
             return ""

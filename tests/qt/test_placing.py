@@ -1,0 +1,176 @@
+"""Placement in the background: after an estimate, cancelled by an edit, in the memory chosen, of other plans."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.helpers.golden_recipes import golden_recipe
+from tileview.analysis.placement import OUTCOMES, place_program, program_requests
+from tileview.analysis.placement_words import State
+from tileview.core.placement.ranges import Preset, from_parts
+from tileview.present.rasters import Metric
+
+
+@pytest.fixture
+def placer(driver):
+    """A window that places by itself."""
+    driver.window.settings.place_by_itself = True
+
+    def settled() -> bool:
+        return not driver.session.wants_placing and not driver.window.tools.placing.is_busy
+
+    driver.wait_placed = lambda: driver.qtbot.waitUntil(settled, timeout=60_000)
+    return driver
+
+
+def test_placement_follows_the_estimate(placer, vit3):
+    told = []
+    placer.window.bridge.placement_changed.connect(lambda: told.append(placer.session.is_placing))
+    placer.open(vit3)
+    assert placer.session.is_placing
+    pending = placer.session.placement_words()
+    assert [step.state for step in pending.steps] == [State.GOOD, State.PENDING, State.PENDING]
+    assert [step.text for step in pending.steps[1:]] == ["placing…", "placing…"]
+    placer.wait_placed()
+    # every class of vit3 is placed by order 1 on every preset
+    words = placer.session.placement_words()
+    assert (words.title, words.state) == ("Fits, placed", State.GOOD)
+    assert {OUTCOMES[code] for code in placer.session.placed.by_tile} == {"order 1"}
+    assert told[-1] is False
+
+
+def test_an_edit_takes_the_placement_away_and_undo_brings_it_back(placer, vit3):
+    placer.open(vit3)
+    placer.wait_placed()
+    before = placer.session.placement
+    placer.session.swap(4, 1)
+    assert placer.session.placement is None
+    assert placer.session.is_placing
+    placer.settle()
+    placer.wait_placed()
+    assert placer.session.placement is not None
+    placer.session.undo()
+    assert placer.session.placement is before
+
+
+def test_other_memory_is_placed_too(placer, vit3):
+    placer.open(vit3)
+    placer.wait_placed()
+    steps = placer.session.placement
+    narrow = Preset("", "typed", from_parts(0, 34, window=False), "")
+    placer.session.set_ranges(narrow)
+    assert placer.session.placed is None
+    assert placer.session.placement is steps  # the verdict speaks of the same memory as before
+    placer.wait_placed()
+    requests = program_requests(golden_recipe("vit3-64tiles"))
+    assert placer.session.placed.totals == place_program(requests, narrow, enlarge=False).totals
+
+
+def test_where_it_is_not_automatic_nothing_is_placed_until_asked_for(driver, vit3):
+    driver.open(vit3)
+    driver.qtbot.waitUntil(lambda: not driver.session.is_placing)
+    assert driver.session.placement is None
+    assert "Place now" in driver.session.placement_words().sentences[0]
+    driver.trigger("place")
+    driver.qtbot.waitUntil(lambda: driver.session.placement is not None, timeout=60_000)
+    assert driver.session.placement_words().title == "Fits, placed"
+
+
+def test_a_timeline_is_not_placed(placer, rejected):
+    placer.open(rejected)
+    assert not placer.session.is_placing
+    assert "its recipe can be placed" in placer.session.placement_unknown
+
+
+def test_alternatives_of_the_selected_operation_are_placed(placer, vit3):
+    placer.open(vit3)
+    placer.session.select_operation(4)
+    placer.window.tools.evaluation.evaluate(4)
+    session = placer.session
+    fits = lambda: [key for key, found in session.results.items() if found.fits]  # noqa: E731
+    placer.qtbot.waitUntil(
+        lambda: bool(fits()) and any(session.is_placed_known(*key) for key in fits()
+                                     if session.alternative_in_force(key[0]) != key[1]),
+        timeout=60_000,
+    )  # fmt: skip
+    known = next(key for key in fits() if session.is_placed_known(*key) and not session.results[key].in_force)
+    assert session.placed_of(*known).placed
+
+
+# -- the tiles ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def unfused(placer, samples):
+    """The larger sample without the compiler's fusions, with alternative 3 of operation 21, placed: its sum is the same
+    and 808 of 1,472 tiles are not placed."""
+    placer.open(samples / "so400m.recipe.json")
+    placer.session.set_fusion(False)
+    placer.session.swap(21, 3)
+    placer.settle()
+    placer.wait_placed()
+    return placer
+
+
+def test_the_tile_map_shows_which_tiles_are_placed(unfused):
+    tiles = unfused.window.docks.show_view("tiles")
+    tiles.controls.metric_box.setCurrentIndex(tiles.controls.metric_box.findData(Metric.PLACEMENT))
+    assert tiles.shown_metric is Metric.PLACEMENT
+    assert np.bincount(tiles.field.values, minlength=5).tolist() == [664, 0, 0, 808, 0]
+    assert tiles.line.full_text == "Captured 498,872 B: of 1,472 tiles 664 placed by order 1, 808 not placed"
+    assert tiles.legend.texts[:2] == ("placed by order 1: 664", "not placed: 808")
+    assert not tiles.controls.scale_box.isVisible()
+    failing = unfused.session.placed.failing.tile
+    assert "not placed" in tiles.tip(failing)
+    assert ",not placed" in tiles.table_maker()().splitlines()[1 + failing]
+    words = unfused.session.placement_words()
+    assert words.more == "53,248 B more would do, four elements of code or table less."
+    tiles.set_metric(Metric.TOTAL)
+    assert tiles.controls.scale_box.isVisible()
+
+
+# -- the memory that is looked at ------------------------------------------------------------------------------------
+
+
+def test_what_if_says_what_more_memory_would_do(unfused):
+    memory = unfused.window.docks.show_view("whatif").memory
+    assert memory.box.currentText() == "Captured 498,872 B"
+    assert "a real compile of a 27-layer model" in memory.origin.text()
+    assert "808 of 1,472 tiles cannot be placed" in memory.result.text()
+    assert memory.result.text().endswith("Placed with 53,248 B more, four elements of code or table less.")
+    memory.box.setCurrentIndex(0)
+    memory.box.activated.emit(0)
+    unfused.wait_placed()
+    assert unfused.session.placed.preset.name == "planner"
+    assert memory.result.text() == "All 1,472 tiles placed."
+
+
+def test_parts_typed_ranges_and_a_dump_name_other_memory_kept_with_the_file(placer, vit3, samples):
+    placer.open(vit3)
+    memory = placer.window.docks.show_view("whatif").memory
+    texts = [memory.box.itemText(index) for index in range(memory.box.count())]
+    memory.box.activated.emit(texts.index("Descriptors and elements"))
+    memory.descriptors.setValue(6_160)
+    memory.elements.setValue(8)
+    # as the capture of 482,496 B: window, [368,368, 376,832), [507,904, 949,168)
+    assert placer.session.ranges.ranges == ((327_680, 360_448), (368_368, 376_832), (507_904, 949_168))
+    memory.box.activated.emit(texts.index("Typed ranges"))
+    memory.typed.setText("0x78000-949169")
+    memory.typed.editingFinished.emit()
+    assert "ends above 949,168" in memory.complaint.text()
+    memory.typed.setText("0x78000-949168")
+    memory.typed.editingFinished.emit()
+    assert memory.complaint.text() == ""
+    assert placer.session.ranges.ranges == ((491_520, 949_168),)
+    memory.take_dump(samples / "tile-0-5ff8df1f4e7afe02.json")
+    placer.qtbot.waitUntil(lambda: "tile-0" in placer.session.ranges.title, timeout=20_000)
+    chosen = placer.session.ranges
+    memory.take_dump(vit3)
+    placer.qtbot.waitUntil(lambda: "states no ranges" in memory.complaint.text(), timeout=20_000)
+    assert placer.session.ranges == chosen
+    placer.wait_placed()
+    placer.open(samples / "pair-8tiles.recipe.json")
+    assert placer.session.ranges.name == "captured-498872"
+    placer.open(vit3)
+    assert placer.session.ranges == chosen
