@@ -99,3 +99,19 @@ def test_words_of_a_choice(shown: Choices) -> None:
 def test_nothing_without_a_program() -> None:
     assert choices_of(None, ()).points == ()
     assert "no program" in sentence(Scope.SINGLE, choices_of(None, ()))
+
+
+def test_tiles_without_a_place_are_told_of_each_choice(over) -> None:
+    left = {((4, 0),): 0, ((4, 1),): 176, (): 1_296}
+    found = choices_of(*over, left=left.get, where="captured 498,872 B")
+    by_swaps = {point.swaps: point for point in found.points}
+    assert by_swaps[(4, 0),].standing is Standing.PLACED
+    assert by_swaps[(4, 1),].standing is Standing.UNPLACED
+    assert by_swaps[(4, 2),].standing is Standing.FITS
+    assert found.now is not None
+    assert found.now.standing is Standing.OVER
+    assert choice_sentence(by_swaps[(4, 0),], found).endswith("every tile placed in captured 498,872 B")
+    assert "176 tiles not placed in captured 498,872 B" in choice_tip([by_swaps[(4, 1),]], found)
+    header, *lines = choices_csv(found).splitlines()
+    assert '"Tiles not placed in captured 498,872 B"' in header
+    assert sorted(line.split(",")[-2] for line in lines if line.split(",")[-2]) == ["0", "1296", "176"]
