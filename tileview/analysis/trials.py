@@ -115,7 +115,7 @@ class Evaluator:
         return Trial(swaps, True, None, timeline.peak, verdict.fits, verdict, result.price, conflict)
 
     def confirm(self, swaps: Swaps) -> Trial:
-        """The same from nothing, with a re-planner that has seen no other trial; its verdict tells if it hangs on fusions."""
+        """The same from nothing: nothing lowered before is used. The verdict tells if it hangs on fusions."""
         fresh = Evaluator(self.recipe, self.overrides)
         trial = fresh.trial(swaps)
         return replace(trial, verdict=fresh.estimate(swaps).verdict) if trial.fits else trial
