@@ -19,6 +19,7 @@ from tileview.analysis.trials import Cancelled, Evaluator, Swap, Swaps, Trial, W
 from tileview.analysis.words import counted
 from tileview.core.cycles.words import cycles_between, describe_cycles, percent_between
 from tileview.core.estimate import estimate
+from tileview.core.fusion.words import fits_only_fused
 from tileview.model.graph import RepeatKind
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.sizes import U64_MAX, Size, exact_text
@@ -332,7 +333,8 @@ def _found_text(
     text = " and ".join(parts)
     if after.fits is None:
         return f"As far as is known it fits after {text}: {change} at least; {proof}."
-    return f"It fits after {text}: {change}; {proof}."
+    fused = " with the compiler's fusions" if fits_only_fused(after.verdict) else ""
+    return f"It fits{fused} after {text}: {change}; {proof}."
 
 
 def _nothing_text(base: Trial, max_swaps: int, tried: int, exhaustive: bool, closest: Trial | None) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import IntEnum, StrEnum
 from typing import Final
 
@@ -61,6 +61,8 @@ class Choice:
     is_placed_in: bool = False
     change: int | None = None
     memory_change: int | None = None
+    left: int | None = None
+    """Tiles that are left without a place in the memory looked at; None where not known."""
 
     @property
     def name(self) -> str:
@@ -82,6 +84,8 @@ class Choices:
     left_out: tuple[str, ...] = ()
     limit: int | None = None
     by_placement: bool = False
+    where: str = ""
+    """The memory that ``left`` of each choice speaks of."""
 
     @property
     def memory_name(self) -> str:
@@ -98,10 +102,22 @@ PLACED_MEMORY: Final = "memory in which every tile is placed"
 
 Needs = Mapping[Swaps, Size]
 """Swaps → bytes a tile in which every tile is placed, as far as known."""
+Left = Callable[[Swaps], int | None]
+"""Swaps → tiles that are left without a place in the memory looked at, None where not known."""
+
+
+def none_known(_swaps: Swaps) -> int | None:
+    """Nothing has been placed."""
+    return None
 
 
 def choices_of(
-    now: Estimate | None, trials: Iterable[Trial | AlternativeResult], needs: Needs | None = None, missing: int = 0
+    now: Estimate | None,
+    trials: Iterable[Trial | AlternativeResult],
+    needs: Needs | None = None,
+    missing: int = 0,
+    left: Left = none_known,
+    where: str = "",
 ) -> Choices:
     """The choices that trials come to, with the state in force.
 
@@ -115,6 +131,8 @@ def choices_of(
         Memory in which every tile is placed. It is what is shown where it is known of every choice, else the sum is.
     missing : int
         Alternatives that are not evaluated yet.
+    left, where
+        Tiles without a place, and the memory that this is of.
     """
     if now is None or now.timeline is None or now.price is None:
         return Choices(left_out=("there is no program whose memory and cycles could be compared",))
@@ -123,13 +141,15 @@ def choices_of(
         (_swaps(trial), trial) for trial in trials if not (isinstance(trial, AlternativeResult) and trial.in_force)
     ]
     outcomes = [(swaps, trial) for swaps, trial in outcomes if swaps]
-    base = _choice((), timeline.peak.total, now.price.cycles, now.verdict, timeline.reserve_bytes, needs)
+    base = _choice((), timeline.peak.total, now.price.cycles, now.verdict, timeline.reserve_bytes, needs, left)
     found, refused = [base], 0
     for swaps, trial in outcomes:
         if not trial.ok or trial.peak is None or trial.price is None or trial.verdict is None:
             refused += 1
             continue
-        found.append(_choice(swaps, trial.peak.total, trial.price.cycles, trial.verdict, timeline.reserve_bytes, needs))
+        found.append(
+            _choice(swaps, trial.peak.total, trial.price.cycles, trial.verdict, timeline.reserve_bytes, needs, left)
+        )
     unknown = sum(choice is None for choice in found)
     points = [choice for choice in found if choice is not None]
     by_placement = bool(points) and all(isinstance(needs.get(point.swaps), int) for point in points)
@@ -147,7 +167,7 @@ def choices_of(
     ):
         if count:
             left_out.append(f"{count:,} {words}")
-    return Choices(tuple(points), front_of(points), tuple(left_out), timeline.budget_bytes, by_placement)
+    return Choices(tuple(points), front_of(points), tuple(left_out), timeline.budget_bytes, by_placement, where)
 
 
 def fix_trials(result: FixResult) -> list[Trial]:
@@ -172,14 +192,18 @@ def _swaps(trial: Trial | AlternativeResult) -> Swaps:
     return trial.swaps if isinstance(trial, Trial) else ((trial.operation, trial.alternative),)
 
 
-def _choice(swaps: Swaps, total: Size, cycles: Size, verdict: Verdict, reserve: int, needs: Needs) -> Choice | None:
+def _choice(
+    swaps: Swaps, total: Size, cycles: Size, verdict: Verdict, reserve: int, needs: Needs, left: Left
+) -> Choice | None:
     if not isinstance(total, int) or not isinstance(cycles, int):
         return None
     standing = Standing.UNKNOWN if verdict.fits is None else Standing.FITS if verdict.fits else Standing.OVER
-    need = needs.get(swaps)
-    if standing is Standing.FITS and isinstance(need, int):
+    need, tiles = needs.get(swaps), left(swaps)
+    if standing is Standing.FITS and tiles is not None:
+        standing = Standing.UNPLACED if tiles else Standing.PLACED
+    elif standing is Standing.FITS and isinstance(need, int):
         standing = Standing.PLACED if need <= verdict_room(verdict) else Standing.UNPLACED
-    return Choice(swaps, total + reserve, cycles, standing, total, verdict_words(verdict))
+    return Choice(swaps, total + reserve, cycles, standing, total, verdict_words(verdict), left=tiles)
 
 
 def verdict_room(verdict: Verdict) -> int:
@@ -190,14 +214,12 @@ def verdict_room(verdict: Verdict) -> int:
 def _placed(point: Choice, needs: Needs) -> Choice:
     need = needs[point.swaps]
     assert isinstance(need, int)
-    return Choice(point.swaps, need, point.cycles, point.standing, point.total, point.words, True)
+    return replace(point, memory=need, is_placed_in=True)
 
 
 def _against(origin: Choice, point: Choice) -> Choice:
-    return Choice(
-        point.swaps, point.memory, point.cycles, point.standing, point.total, point.words, point.is_placed_in,
-        cycles_between(origin.cycles, point.cycles), point.memory - origin.memory,
-    )  # fmt: skip
+    change = cycles_between(origin.cycles, point.cycles)
+    return replace(point, change=change, memory_change=point.memory - origin.memory)
 
 
 def choice_sentence(point: Choice, choices: Choices) -> str:
@@ -211,9 +233,15 @@ def choice_sentence(point: Choice, choices: Choices) -> str:
     if point.swaps and now is not None and point.change is not None:
         parts[-1] += f", {short_change(point.change)}{percent_between(now.cycles, point.cycles)}"
     parts.append(point.words)
-    if point.standing in (Standing.PLACED, Standing.UNPLACED):
-        parts.append(str(point.standing))
+    parts += _placed_words(point, choices)
     return " · ".join(parts)
+
+
+def _placed_words(point: Choice, choices: Choices) -> list[str]:
+    if point.left is None:
+        return [str(point.standing)] if point.standing in (Standing.PLACED, Standing.UNPLACED) else []
+    tiles = "every tile placed" if not point.left else f"{counted(point.left, 'tile')} not placed"
+    return [f"{tiles} in {choices.where}" if choices.where else tiles]
 
 
 def _room(point: Choice, choices: Choices) -> str:
@@ -234,7 +262,9 @@ def choice_tip(points: Sequence[Choice], choices: Choices, most: int = 6) -> str
     ]
     if now is not None and first.change:
         lines[-1] += f", {describe_cycles(first.change)}{percent_between(now.cycles, first.cycles)}"
-    lines += [f"{point.name}: {point.words}" for point in points[:most]]
+    lines += [
+        ": ".join((point.name, ", ".join((point.words, *_placed_words(point, choices))))) for point in points[:most]
+    ]
     if len(points) > most:
         lines.append(f"and {len(points) - most:,} more here")
     return "\n".join(lines)
@@ -262,11 +292,12 @@ class ChoiceColumn(IntEnum):
     CYCLES = 3
     CYCLES_CHANGE = 4
     OUTCOME = 5
-    FRONT = 6
+    LEFT = 6
+    FRONT = 7
 
 
 class ChoiceSpec(TableSpec[Choice]):
-    """The choices as a table, for files: swaps · memory · change · planner's cycles · change · outcome · front."""
+    """The choices as a table, for files: swaps, memory, planner's cycles, changes, outcome, tiles not placed, front."""
 
     def __init__(self, choices: Choices) -> None:
         self._front = frozenset(choices.points[place].swaps for place in choices.front)
@@ -277,6 +308,7 @@ class ChoiceSpec(TableSpec[Choice]):
             Column("Planner's cycles", True),
             Column("Planner's cycles against now", True),
             Column("Outcome"),
+            Column(f"Tiles not placed in {choices.where}" if choices.where else "Tiles not placed", True),
             Column("Best trade-off"),
         )
 
@@ -290,6 +322,7 @@ class ChoiceSpec(TableSpec[Choice]):
             Cell(short_cycles(row.cycles), row.cycles, exact_cycles(row.cycles)),
             Cell("" if change is None else describe_cycles(change), change),
             Cell(f"{sign} {row.words}", row.words, tone=tone),
+            Cell("" if row.left is None else f"{row.left:,}", row.left),
             Cell("yes" if row.swaps in self._front else "no"),
         )[column]
 

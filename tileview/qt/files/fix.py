@@ -32,6 +32,7 @@ from tileview.core.fusion.words import verdict_words
 from tileview.model.recipe import Recipe
 from tileview.model.sizes import Size, Unavailable, exact_text
 from tileview.model.timeline import Timeline
+from tileview.present.choices import fix_trials
 from tileview.present.compare_rows import PLANNERS
 from tileview.present.plan_words import plan_differences, plan_words
 from tileview.qt.base.text import plain_tip
@@ -290,7 +291,7 @@ class FixDialog(QDialog):
         self._result = result
         self._say(result.text)
         now = None if result.before.peak is None else result.before.peak.total
-        for trial in result.proposals:
+        for trial in fix_trials(result) if result.found else ():
             if not trial.swaps and not result.homes:
                 continue
             total: Size | None = None if trial.peak is None else trial.peak.total
@@ -323,7 +324,7 @@ class FixDialog(QDialog):
         item, result = self.proposals.currentItem(), self._result
         if item is None or result is None:
             return None
-        shown = [trial for trial in result.proposals if trial.swaps or result.homes]
+        shown = [trial for trial in fix_trials(result) if trial.swaps or result.homes]
         return shown[int(item.data(0, Qt.ItemDataRole.UserRole))]
 
     @Slot()

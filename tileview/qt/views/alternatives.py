@@ -87,8 +87,11 @@ class AlternativesView(TableView):
         self.compare_button = self._button("&Compare", self.compare_current)
         self.evaluate_button = self._button("Eval&uate", self.evaluate)
         self.back_button = self._button("File's p&lan", self.back_to_file)
+        self.choose_button = self._button("&Memory against cycles…", self.choose_by_eye)
+        self.choose_button.setToolTip("All alternatives of the selected operation in one picture, to choose by eye")
         buttons = FlowLayout(spacing=4)
-        for button in (self.swap_button, self.compare_button, self.evaluate_button, self.back_button):
+        left = (self.swap_button, self.compare_button, self.evaluate_button, self.back_button)
+        for button in (*left, self.choose_button):
             buttons.addWidget(button)
         self.lay_out((self.scope_box, self.outcome_box, self.filter_box), (self.headline, self.progress, buttons))
         self._swap_action = QAction("Swap the chosen alternative in", self)
@@ -223,6 +226,7 @@ class AlternativesView(TableView):
         allow(self._evaluate_action, self.evaluate_button.toolTip(), reason)
         self.evaluate_button.setVisible(has_missing)
         reason = "" if self._swapped() is not None else "The plan is the file's already"
+        self.choose_button.setEnabled(bool(self._groups))
         allow(self.back_button, "Back to the plan that the file has", reason)
         self.back_button.setVisible(not reason)
 
@@ -241,6 +245,11 @@ class AlternativesView(TableView):
         return operation if operation in self.session.state.swaps else None
 
     # -- user -----------------------------------------------------------------------------------------------------
+
+    def choose_by_eye(self) -> None:
+        """Ask for the alternatives of the row's operation, else of the selected one, as a picture."""
+        row = self.tree.current_row()
+        self.bridge.requested.emit("choose", self.session.selection.operation if row is None else row.operation)
 
     def subject(self, row: Entry) -> Subject:
         head = next((head for head, _ in self._groups if head.operation == row.operation), None)

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QVBoxLayout, QWidg
 
 from tileview.analysis.alternatives import AlternativeResult
 from tileview.analysis.fix import FixResult
-from tileview.analysis.trials import Trial
+from tileview.analysis.trials import Swaps, Trial
 from tileview.present.choices import (
     Choice,
     Choices,
@@ -74,6 +74,7 @@ class ChooseView(View):
         self._timer.setSingleShot(True)
         self._timer.setInterval(_SETTLE_MS)
         self._timer.timeout.connect(self._refill)
+        bridge.placement_changed.connect(self.on_alternatives)
         self._lay_out()
         self.lead_focus(self.plot)
         self._refill()
@@ -149,6 +150,15 @@ class ChooseView(View):
                     missing += recipe.in_force(number) != index
         return found, missing
 
+    def _left(self, swaps: Swaps) -> int | None:
+        """Tiles without a place in the memory looked at; None where not known."""
+        session = self.session
+        if not swaps:
+            totals = None if session.placed is None else session.placed.totals
+            return None if totals is None else totals.not_placed + totals.over
+        found = session.placed_of(*swaps[0]) if len(swaps) == 1 else None
+        return None if found is None else found.not_placed + found.over
+
     def _refill(self) -> None:
         self._timer.stop()
         session = self.session
@@ -158,7 +168,9 @@ class ChooseView(View):
         trials, missing = self._trials()
         needs = self._needs[1] if self._needs[0] == session.revision else {}
         has_recipe = session.recipe is not None
-        self.choices = choices_of(session.estimate if has_recipe else None, trials, needs, missing)
+        estimate = session.estimate if has_recipe else None
+        where = session.ranges.title if has_recipe else ""
+        self.choices = choices_of(estimate, trials, needs, missing, self._left, where)
         swaps = kept.swaps if kept is not None and shown == self._shown else None
         places = [place for place, point in enumerate(self.choices.points) if point.swaps == swaps]
         is_alone = len(self.choices.points) < 2 and (self.scope is Scope.FIXES or missing > 0 or operation is None)
