@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtTest import QTest
 
 from tests.helpers.golden_recipes import golden_recipe
 from tileview.analysis.placement import OUTCOMES, place_program, program_requests
 from tileview.analysis.placement_words import State
 from tileview.core.placement.ranges import Preset, from_parts
 from tileview.present.rasters import Metric
+from tileview.qt.files.explain_message import ExplainDialog, linked
 
 
 @pytest.fixture
@@ -174,3 +177,39 @@ def test_parts_typed_ranges_and_a_dump_name_other_memory_kept_with_the_file(plac
     assert placer.session.ranges.name == "captured-498872"
     placer.open(vit3)
     assert placer.session.ranges == chosen
+
+
+# -- a compiler's sentence --------------------------------------------------------------------------------------------
+
+
+def test_a_message_is_explained_and_its_places_are_links(driver, over):
+    driver.open(over)
+    driver.trigger("explain")
+    dialog = driver.window.findChild(ExplainDialog)
+    assert not dialog.button.isEnabled()
+    dialog.text.setPlainText("error: tile 612 has insufficient Ipu21Standard SRAM for 82944 bytes")
+    QTest.mouseClick(dialog.button, Qt.MouseButton.LeftButton)
+    assert "found no place for this one" in dialog.page.toPlainText()
+    driver.qtbot.waitUntil(lambda: not dialog.is_busy, timeout=120_000)
+    text = dialog.page.toPlainText()
+    assert over.name in text
+    assert "82,944 B" in text
+    html = dialog.page.toHtml()
+    assert 'href="tile:612"' in linked("on tile 612, by step 3 of operation 21")
+    assert 'href="operation:' in html
+    dialog.page.anchorClicked.emit(QUrl("tile:612"))
+    dialog.page.anchorClicked.emit(QUrl("operation:21"))
+    dialog.page.anchorClicked.emit(QUrl("step:5"))
+    chosen = driver.session.selection
+    assert (chosen.tile, chosen.operation, chosen.step) == (612, 21, 5)
+    dialog.reject()
+
+
+def test_with_nothing_open_a_message_is_still_explained(driver):
+    driver.trigger("explain")
+    dialog = driver.window.findChild(ExplainDialog)
+    dialog.text.setPlainText("exchange transfer count exceeds per-tile limit: 20000")
+    dialog.button.click()
+    assert "16,384 pieces" in dialog.page.toPlainText()
+    assert "Open the recipe" in dialog.page.toPlainText()
+    dialog.reject()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Slot
 from PySide6.QtGui import QAction, QContextMenuEvent
-from PySide6.QtWidgets import (QAbstractItemView, QMenu, QTextBrowser, QWidget, QLabel)
+from PySide6.QtWidgets import QAbstractItemView, QLabel, QMenu, QTextBrowser, QWidget
 
 from tileview.qt.jobs.pacing import is_large
 from tileview.qt.jobs.session_signals import SessionSignals
