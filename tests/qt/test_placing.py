@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtTest import QTest
 
 from tests.helpers.golden_recipes import golden_recipe
-from tileview.analysis.placement import OUTCOMES, place_program, program_requests
+from tileview.analysis.placement import OUTCOMES, Placeability, place_program, program_requests
 from tileview.analysis.placement_words import State
 from tileview.core.placement.ranges import Preset, from_parts
 from tileview.present.rasters import Metric
@@ -213,3 +213,21 @@ def test_with_nothing_open_a_message_is_still_explained(driver):
     assert "16,384 pieces" in dialog.page.toPlainText()
     assert "Open the recipe" in dialog.page.toPlainText()
     dialog.reject()
+
+
+def test_alternatives_say_whether_they_are_placed(unfused):
+    view = unfused.window.docks.show_view("alternatives")
+    session = unfused.session
+    session.select_operation(21)
+    columns = [column.title for column in view.spec.columns]
+    place = columns.index("Placed")
+
+    def cells() -> dict[int, str]:
+        rows = [(view.model.key(index), index) for index in view.model.indexes()]
+        return {key[1]: view.model.data(index.siblingAtColumn(place)) for key, index in rows if key[0] == 21}
+
+    unfused.window.tools.evaluation.evaluate(21)
+    unfused.qtbot.waitUntil(lambda: cells().get(3) == "! 808 not placed", timeout=60_000)
+    # with alternative 0, which the file has, order 1 places all
+    unfused.qtbot.waitUntil(lambda: cells().get(0) == "✓ placed", timeout=120_000)
+    assert session.placed_of(21, 3) == Placeability(808, 0)

@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Final
 
 from tileview.analysis.alternatives import AlternativeResult
+from tileview.analysis.placement import Placeability
 from tileview.analysis.words import at_start, counted
 from tileview.core.memory.assemble import OwnPeak
 from tileview.model.plan import Plan
@@ -59,7 +60,8 @@ class OperationHead:
 class AlternativeRow:
     """One alternative. ``index`` is None for a current plan that is not among the alternatives of the file.
 
-    ``result`` is None until it was evaluated. ``changes``: what swapping it in changes, empty for the current plan.
+    ``result`` is None until it was evaluated; ``placed`` until its program was placed, in the memory ``ranges``, or
+    where that cannot be told (then ``is_placed_known``). ``changes``: what swapping it in changes, empty for the current plan.
     """
 
     operation: int
@@ -71,6 +73,9 @@ class AlternativeRow:
     is_current: bool
     is_file_plan: bool
     result: AlternativeResult | None
+    placed: Placeability | None = None
+    is_placed_known: bool = False
+    ranges: str = ""
 
     @property
     def outcome(self) -> Outcome:
@@ -132,24 +137,36 @@ def alternative_rows(
 
 
 def with_results(
-    rows: Sequence[AlternativeRow], results: Mapping[tuple[int, int], AlternativeResult]
+    rows: Sequence[AlternativeRow],
+    results: Mapping[tuple[int, int], AlternativeResult],
+    placed: Mapping[tuple[int, int], Placeability | None] | None = None,
+    ranges: str = "",
 ) -> tuple[AlternativeRow, ...]:
-    """The same rows with the results that are known now, ranked by them."""
-    found = [row if row.index is None else replace(row, result=results.get((row.operation, row.index))) for row in rows]
+    """The same rows with the results that are known now, ranked by them; ``placed`` in the memory ``ranges``."""
+    known = placed or {}
+    found = []
+    for row in rows:
+        key = None if row.index is None else (row.operation, row.index)
+        if key is not None:
+            row = replace(
+                row, result=results.get(key), placed=known.get(key), is_placed_known=key in known, ranges=ranges
+            )
+        found.append(row)
     return tuple(sorted(found, key=rank_key))
 
 
 _RANKS = (Outcome.FITS, Outcome.NOT_KNOWN, Outcome.OVER, Outcome.WAITING, Outcome.REFUSED)
 
 
-def rank_key(row: AlternativeRow) -> tuple[int, bool, int, int, int]:
+def rank_key(row: AlternativeRow) -> tuple[int, bool, int, int, int, int]:
     """Order of rank: what fits, what may, what does not, not computed, cannot be lowered; in each by total peak, those
-    of equal ones first whose own steps leave most."""
+    of equal ones first that leave the fewest tiles without a place, then those whose own steps leave most."""
     total, own = row.peak_total, row.own_peak
     spare = own.spare if own is not None and isinstance(own.spare, int) else 0
     known = total if isinstance(total, int) else 0
     index = -1 if row.index is None else row.index
-    return (_RANKS.index(row.outcome), isinstance(total, Unavailable), known, -spare, index)
+    left = 0 if row.placed is None else row.placed.not_placed + row.placed.over
+    return (_RANKS.index(row.outcome), isinstance(total, Unavailable), known, left, -spare, index)
 
 
 def alternative_nodes(
@@ -265,6 +282,25 @@ def _fits(entry: Entry) -> Cell:
     return Cell(text, str(outcome), reason, Tone.OVER)
 
 
+def _placed(entry: Entry) -> Cell:
+    """Whether the compiler's orders place every tile, where it fits by the sum."""
+    if isinstance(entry, OperationHead) or entry.outcome is not Outcome.FITS:
+        return EMPTY_CELL
+    if not entry.is_placed_known:
+        return Cell("…", None, "Not placed yet", Tone.MUTED)
+    left = entry.placed
+    if left is None:
+        return Cell("? not known", None, "Whether it can be placed is not known", Tone.UNKNOWN)
+    where = f"in {entry.ranges}"
+    if left.placed:
+        return Cell("✓ placed", 0, f"Every tile is placed {where}", Tone.OK)
+    if left.over:
+        tip = f"{counted(left.over, 'tile')} over whatever the order {where}, {left.not_placed:,} more not placed"
+        return Cell(f"✗ {left.over:,} over", left.over + left.not_placed, tip, Tone.OVER)
+    tip = f"{counted(left.not_placed, 'tile')} not placed by the compiler's two orders {where}; this is no proof"
+    return Cell(f"! {left.not_placed:,} not placed", left.not_placed, tip, Tone.WARNING)
+
+
 def _peak(entry: Entry) -> Cell:
     if isinstance(entry, OperationHead) or entry.result is None or entry.result.peak is None:
         return EMPTY_CELL
@@ -352,6 +388,15 @@ ALTERNATIVES: Final = AlternativeSpec(
             "bytes",
             cell=_peak,
             sample="1,555.0",
+            room=Room.SPARE,
+        ),
+        Column(
+            "Placed",
+            True,
+            "Tiles that the compiler's two orders leave without a place if it is swapped in alone",
+            "tiles",
+            cell=_placed,
+            sample="! 1,246 not placed",
             room=Room.SPARE,
         ),
         Column("Fits", True, "If swapped in alone", cell=_fits, sample="✗ 129.8 over", room=Room.SPARE),

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from tileview.analysis.placement_words import StepWords
 from tileview.model.timeline import fits_words
 from tileview.present.tables import outcome as shown_as
 from tileview.qt.base.icons import icon
@@ -30,7 +31,7 @@ from tileview.qt.jobs.runner import Job, Runner, failure_of
 from tileview.qt.widgets.dialogs import LOGGER
 
 FILE_LIMIT = 5000
-COLUMNS = ("File", "Scope", "Kind", "Verdict", "Peak", "Why")
+COLUMNS = ("File", "Scope", "Kind", "Verdict", "Peak", "Placement", "Why")
 _NAME = re.compile(r"(?P<scope>.+)-(?P<pid>[0-9]+)-(?P<serial>[0-9]+)\.json", re.DOTALL)
 
 
@@ -63,7 +64,7 @@ class _Row(QTreeWidgetItem):
     """A file of the list; sorts by the place it was given (no column), by bytes, or by text."""
 
     def __init__(self, place: int, path: Path) -> None:
-        super().__init__([path.name, scope_of(path), "", "waiting", "", ""])
+        super().__init__([path.name, scope_of(path), "", "waiting", "", "", ""])
         self.place, self.path = place, path
         self.peak = -1
 
@@ -130,9 +131,10 @@ class FolderDialog(QDialog):
         column.addWidget(buttons)
         metrics = self.fontMetrics()
         self.resize(metrics.averageCharWidth() * 150, metrics.height() * 30)
-        for index, width in enumerate((34, 18, 12, 20, 28, 60)):
+        for index, width in enumerate((34, 18, 12, 20, 28, 28, 60)):
             self.tree.setColumnWidth(index, metrics.averageCharWidth() * width)
         self._runner = Runner(self)
+        self._runner.part.connect(self._on_part)
         self._runner.ended.connect(self._on_ended)
         for row in rows:
             job = Job("verdict", str(row.path), may_kill=True)
@@ -180,24 +182,33 @@ class FolderDialog(QDialog):
         left = f" {self._left_out:,} further files are not listed." if self._left_out else ""
         self.count_label.setText(f"{self._done:,} of {count:,} files looked at, {self._fitting:,} fit.{left}")
 
+    @Slot(object, object)
+    def _on_part(self, job: Job, payload: tuple[str, bool | None, str, str, int]) -> None:
+        """The verdict by the sum, before the file is placed."""
+        item = self._jobs[job]
+        kind, fits, text, peak, item.peak = payload
+        self._fitting += bool(fits)
+        self._show(item, (kind, fits_words(fits), peak, "placing…", text), shown_as(fits)[1], str(shown_as(fits)[2]))
+
     @Slot(object, str, object)
     def _on_ended(self, job: Job, outcome: str, payload: object) -> None:
         item = self._jobs.pop(job)
         self._done += 1
-        if outcome == "done" and isinstance(payload, tuple):
-            kind, fits, text, peak, item.peak = payload
-            self._fitting += bool(fits)
-            cells, sign, token = (kind, fits_words(fits), peak, text), shown_as(fits)[1], str(shown_as(fits)[2])
-        else:
+        if outcome == "done" and isinstance(payload, StepWords):
+            item.setText(5, payload.steps[2].text)
+            item.setToolTip(5, plain_tip("\n".join(payload.lines)))
+        elif outcome != "done":
             reason, details = failure_of(outcome, payload)
             if details:
                 LOGGER.error("%s: %s\n%s", item.path, reason, details)
-            cells, sign, token = ("", "cannot be read", "", reason), "unavailable", "unavailable"
+            self._show(item, ("", "cannot be read", "", "", reason), "unavailable", "unavailable")
+        self._say()
+
+    def _show(self, item: _Row, cells: tuple[str, ...], sign: str, token: str) -> None:
         for index, cell in enumerate(cells, start=2):
             item.setText(index, " ".join(str(cell).split()))
-        item.setToolTip(5, plain_tip(str(cells[3])))
+        item.setToolTip(6, plain_tip(cells[-1]))
         item.setIcon(3, icon(sign, self._theme, token))
-        self._say()
 
     @Slot(int, Qt.SortOrder)
     def _sort(self, column: int, order: Qt.SortOrder) -> None:

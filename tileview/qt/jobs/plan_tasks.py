@@ -13,12 +13,13 @@ from tileview.analysis.alternatives import evaluate as evaluate_one
 from tileview.analysis.diagnose import diagnose_fully
 from tileview.analysis.diagnosis import Diagnosis
 from tileview.analysis.fix import FixResult, Mode, Progress, search, swaps_text
+from tileview.analysis.placement_words import NO_REQUESTS, StepWords, recipe_steps, step_words
 from tileview.analysis.trials import Evaluator, Trial
 from tileview.core.estimate import estimate
 from tileview.core.lowering.replanner import Replanner
 from tileview.formats import open_dump
 from tileview.formats.search_state import search_state_from_bytes
-from tileview.model.recipe import Overrides, Recipe
+from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.sizes import size_text
 from tileview.model.timeline import Problem, Timeline
 from tileview.model.timeline_file import TimelineFile
@@ -80,10 +81,11 @@ def evaluate(payload: tuple[object, Recipe, Overrides], reporter: Reporter) -> N
 # -- verdicts and fixes -----------------------------------------------------------------------------------------------
 
 
-def verdict(path: str, reporter: Reporter) -> tuple[str, bool | None, str, str, int]:
-    """Kind, whether it fits, verdict and peak of a file, in words; for the list of a folder.
+def verdict(path: str, reporter: Reporter) -> StepWords | None:
+    """What the list of a folder says of a file: first, as a part, kind, whether it fits, verdict and peak in words, and
+    the peak in bytes for sorting, −1 where it is unavailable; then the three steps of the verdict.
 
-    The peak comes in bytes too, for sorting; −1 where it is unavailable.
+    None for a file that speaks of addresses.
     """
     document = Document(Path(path), open_dump(Path(path)))
     reporter.check()
@@ -91,11 +93,15 @@ def verdict(path: str, reporter: Reporter) -> tuple[str, bool | None, str, str, 
     result = EstimateJob(0, document, EditState()).run(Replanner()).estimate
     if document.addresses is not None:
         document.close()
-        return document.kind, result.verdict.fits, result.verdict.text, "", -1
+        reporter.part((document.kind, result.verdict.fits, result.verdict.text, "", -1))
+        return None
     total = None if result.timeline is None else result.timeline.peak.total
     peak = "unavailable" if total is None else size_text(total)
     size = total if isinstance(total, int) else -1
-    return document.kind, result.verdict.fits, result.verdict.text, peak, size
+    reporter.part((document.kind, result.verdict.fits, result.verdict.text, peak, size))
+    if document.recipe is None:
+        return step_words(result.verdict, None, NO_REQUESTS)
+    return recipe_steps(result.verdict, document.recipe, NO_OVERRIDES, reporter.stopped)[0]
 
 
 def fix(payload: tuple[Recipe, int, str, Overrides, int], reporter: Reporter) -> FixResult:

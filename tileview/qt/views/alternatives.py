@@ -149,7 +149,7 @@ class AlternativesView(TableView):
         kept = self._kept.get(operation)
         if kept is None or kept[0][0] is not key[0] or kept[0][1:] != key[1:]:
             kept = self._kept[operation] = (key, alternative_rows(recipe, operation, key[1], file_plan, {}))
-        rows = with_results(kept[1], session.results)
+        rows = with_results(kept[1], session.results, session.placed_alternatives(), session.ranges.title)
         found = find_operation(recipe.graph, operation)
         place = f"step{'s' if len(steps) > 1 else ''} {', '.join(map(str, steps))}" if steps else ""
         count = len(recipe.alternatives.get(operation, ()))
