@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
 
 from tests.helpers.golden_recipes import golden_recipe
 from tileview.analysis.placement import OUTCOMES, Placeability, place_program, program_requests
@@ -13,6 +14,7 @@ from tileview.analysis.placement_words import State
 from tileview.core.placement.ranges import Preset, from_parts
 from tileview.present.rasters import Metric
 from tileview.qt.files.explain_message import ExplainDialog, linked
+from tileview.qt.files.fix import FixDialog
 
 
 @pytest.fixture
@@ -231,3 +233,37 @@ def test_alternatives_say_whether_they_are_placed(unfused):
     # with alternative 0, which the file has, order 1 places all
     unfused.qtbot.waitUntil(lambda: cells().get(0) == "✓ placed", timeout=120_000)
     assert session.placed_of(21, 3) == Placeability(808, 0)
+
+
+# -- fixes ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_fix_can_ask_that_every_tile_is_placed(unfused):
+    """Operation 21 back to alternative 0, its plan in the file, places every tile of the capture of 498,872 B."""
+    unfused.trigger("find_fix")
+    dialog = unfused.window.findChild(FixDialog)
+    texts = [dialog.memory_box.itemText(index) for index in range(dialog.memory_box.count())]
+    unfused.qtbot.waitUntil(lambda: not dialog.is_running, timeout=120_000)
+    dialog.memory_box.setCurrentIndex(texts.index("Placed in captured 498,872 B"))
+    dialog.search_button.click()
+    unfused.qtbot.waitUntil(lambda: not dialog.is_running, timeout=240_000)
+    assert dialog.proposals.topLevelItem(0).text(0) == "op 21 → alt 0"
+    assert dialog.proposals.topLevelItem(0).text(5) == "all"
+    dialog.apply_button.click()
+    assert unfused.session.alternative_in_force(21) == 0
+
+
+def test_the_first_of_equal_proposals_is_first_for_a_reason(driver, over):
+    driver.open(over)
+    driver.session.set_fusion(False)
+    driver.settle()
+    driver.trigger("find_fix")
+    dialog = driver.window.findChild(FixDialog)
+    driver.qtbot.waitUntil(lambda: dialog.proposals.topLevelItemCount() > 1, timeout=240_000)
+    driver.qtbot.waitUntil(lambda: not dialog.is_running, timeout=240_000)
+    totals = [dialog.proposals.topLevelItem(row).text(2) for row in range(dialog.proposals.topLevelItemCount())]
+    equal = totals.count(totals[0])
+    assert equal > 1
+    words = dialog.findChild(QLabel, "outcome").text()
+    assert f"{equal} proposals" in words
+    dialog.reject()

@@ -777,7 +777,7 @@ def test_a_strip_of_numbers_appears_with_its_numbers(make) -> None:
     known[2] = False
     view.show_cycles(np.arange(8) * 1000, known, most="step 7: 7,000")
     assert view.strip.isVisible()
-    assert view.strip.tip_at(view.strip.pixel(3.5)) == "Step 3: 3,000 cycles"
+    assert view.strip.tip_at(view.strip.pixel(3.5)) == "Step 3: 3,000 planner's cycles"
     assert view.strip.tip_at(view.strip.pixel(2.5)) == "Step 2: not known"
     view.controls.cycles_action.setChecked(False)
     assert not view.strip.isVisible()

@@ -32,7 +32,7 @@ from tileview.model.plan import (
     ViewDispatch,
     ViewOperator,
 )
-from tileview.model.sizes import UNAVAILABLE
+from tileview.model.sizes import UNAVAILABLE as NO_SIZE
 from tileview.model.tensor import F16, ROW_MAJOR, Axis, AxisBase, Format, Layout, Tiling
 from tileview.model.timeline import Timeline
 from tileview.present.allocation_rows import AllocationFigures
@@ -312,7 +312,7 @@ class TestStyle:
             ("", "of 90 planner's cycles in all runs"),
             ("", "11.1 % (10) belong to no box"),
         )
-        unpriced = ProgramCycles((*prices[:2], UNPRICED), (1, 10, 1), (0, 1, 2), UNAVAILABLE, UNAVAILABLE, 80)
+        unpriced = ProgramCycles((*prices[:2], UNPRICED), (1, 10, 1), (0, 1, 2), NO_SIZE, NO_SIZE, 80)
         style = styled(structure, cycle_figures(structure, unpriced, figures), ColourMode.CYCLES)  # type: ignore[arg-type]
         assert [style.share_text(node[number]) for number in range(3)] == ["75.0 %", "25.0 %", "n/a"]
         assert style.legend[2] == ("", "of at least 80 planner's cycles in all runs")

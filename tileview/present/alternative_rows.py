@@ -61,7 +61,8 @@ class AlternativeRow:
     """One alternative. ``index`` is None for a current plan that is not among the alternatives of the file.
 
     ``result`` is None until it was evaluated; ``placed`` until its program was placed, in the memory ``ranges``, or
-    where that cannot be told (then ``is_placed_known``). ``changes``: what swapping it in changes, empty for the current plan.
+    where that cannot be told (then ``is_placed_known``). ``changes``: what swapping it in changes, empty for the
+    current plan.
     """
 
     operation: int

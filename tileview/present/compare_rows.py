@@ -25,6 +25,16 @@ from tileview.analysis.loads import (
 )
 from tileview.analysis.placement_words import State, StepWords
 from tileview.analysis.words import counted, layout_differences, layout_words, precision_words, step_place
+from tileview.core.cycles.prices import Price
+from tileview.core.cycles.words import (
+    cycles_between,
+    describe_cycles,
+    exact_cycles,
+    percent_between,
+    short_change,
+    short_cycles,
+)
+from tileview.core.fusion.words import verdict_words
 from tileview.model.recipe import Recipe
 from tileview.model.sizes import U64_MAX, Size, Unavailable, exact_text, kib_text, percent_text
 from tileview.model.tensor import Format
@@ -95,7 +105,7 @@ def _summary(states: Sequence[CompareState]) -> list[CompareRow]:
             "Verdict",
             tuple(
                 CompareEntry(
-                    f"{outcome(state.verdict.fits)[0]} {state.verdict.words}",
+                    f"{outcome(state.verdict.fits)[0]} {verdict_words(state.verdict)}",
                     tip=state.verdict.text,
                     tone=outcome(state.verdict.fits)[2],
                 )
@@ -125,6 +135,7 @@ def _summary(states: Sequence[CompareState]) -> list[CompareRow]:
         ),
     )
     rows.extend(CompareRow(Section.SUMMARY, label, _sized(sizes), tip) for label, sizes, tip in figures)
+    rows.extend(_cycle_rows(states))
     places = [None if timeline is None else total_peak_place(timeline) for timeline in timelines]
     rows.append(
         CompareRow(
@@ -134,6 +145,36 @@ def _summary(states: Sequence[CompareState]) -> list[CompareRow]:
         )
     )
     rows.append(CompareRow(Section.SUMMARY, "Program", tuple(_program(timeline) for timeline in timelines)))
+    return rows
+
+
+def _cycle_rows(states: Sequence[CompareState]) -> list[CompareRow]:
+    """The planner's price of each program that stands; none where no state has one."""
+    prices = [state.price for state in states]
+    if not any(prices):
+        return []
+    rows = []
+    for label, figures, tip in (
+        ("Planner's cycles", [None if price is None else price.cycles for price in prices], PLANNERS),
+        ("Of them exchange", [None if price is None else price.exchange for price in prices], PLANNERS),
+    ):
+        entries: list[CompareEntry | None] = []
+        for position, cycles in enumerate(figures):
+            if cycles is None:
+                entries.append(None)
+                continue
+            change = cycles_between(figures[0], cycles) if position else None
+            percent = percent_between(figures[0], cycles)
+            text, exact = short_cycles(cycles), exact_cycles(cycles)
+            tone = Tone.UNAVAILABLE if isinstance(cycles, Unavailable) else Tone.TEXT
+            if change == 0:
+                text, tone = f"{text}  (same)", Tone.MUTED
+            elif change is not None:
+                text = f"{text}  ({short_change(change)}{percent.replace(' (', ', ').replace(')', '')})"
+                exact = f"{exact}  ({describe_cycles(change)})"
+                tone = (Tone.OVER if change > 0 else Tone.OK) if percent else Tone.TEXT
+            entries.append(CompareEntry(text, cycles, tip=exact, tone=tone))
+        rows.append(CompareRow(Section.SUMMARY, label, tuple(entries), tip))
     return rows
 
 
@@ -306,6 +347,7 @@ def _unmatched_values(states: Sequence[CompareState]) -> list[CompareRow]:
     return rows
 
 
+PLANNERS = "The planner's own estimate of the program that stands, no measurement: compare differences"
 MOST_STATES = 4
 MISSING = "–"
 """What a state shows where it has not what another has."""
@@ -321,6 +363,7 @@ class CompareState:
     recipe: Recipe | None
     source: str = ""
     """The file, for the tip."""
+    price: Price | None = None
     placement: StepWords | None = None
     """None where it is not worked out."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from tileview.analysis.fusions import fusion_facts
 from tileview.analysis.lifetimes import Lives, largest_bytes
 from tileview.analysis.words import (
     counted,
@@ -15,6 +16,8 @@ from tileview.analysis.words import (
     precision_words,
     shape_text,
 )
+from tileview.core.cycles.words import exact_cycles
+from tileview.core.estimate import Estimate
 from tileview.model.graph import Graph, Operation, RepeatKind
 from tileview.model.plan import Plan
 from tileview.model.program import Owners, Program
@@ -31,6 +34,7 @@ from tileview.present.explain import (
     tile_sentence,
     value_sentence,
 )
+from tileview.present.fusion_rows import fusion_lines, step_name
 from tileview.present.plan_words import dispatch_facts, operator_facts, plan_words, requirement_words
 
 
@@ -154,8 +158,9 @@ def operation_details(
     operation: Operation,
     timeline: Timeline | None,
     file_plan: Plan | None = None,
+    estimate: Estimate | None = None,
 ) -> tuple[Paragraphs, ...]:
-    """An operation's plan with all its figures, what it asks of operands and gives, and its steps."""
+    """An operation's plan with all its figures, what it asks of operands and gives, its cycles, fusions and steps."""
     graph = recipe.graph
     plan = recipe.plans.get(operation.id)
     names = {entry.value: entry.name for entry in graph.inputs}
@@ -182,6 +187,7 @@ def operation_details(
         if plan.may_alias:
             asks.append("The result may take the memory of " + " or ".join(f"operand {i}" for i in plan.may_alias))
         sections.append(Paragraphs("What the plan asks and gives", tuple(asks)))
+    sections += _costs(operation.id, estimate)
     if timeline is not None:
         steps = steps_of_operation(timeline, operation.id)
         if steps:
@@ -194,13 +200,28 @@ def step_lines(steps: Sequence[TimelineStep]) -> tuple[str | Line, ...]:
     lines: list[str | Line] = [
         (
             (f"Step {step.index}", f"step:{step.index}"),
-            (f": {step.kind}{_runs(step.execution_count)}{_scratch(step.scratch.total)}", ""),
+            (f": {step_name(step)}{_runs(step.execution_count)}{_scratch(step.scratch.total)}", ""),
         )
         for step in steps[:_MOST_STEPS]
     ]
     if len(steps) > _MOST_STEPS:
         lines.append(f"and {len(steps) - _MOST_STEPS} more")
     return tuple(lines)
+
+
+def _costs(operation: int, estimate: Estimate | None) -> list[Paragraphs]:
+    """Planner's cycles of an operation's steps, and the fusions that it has a part in."""
+    sections: list[Paragraphs] = []
+    if estimate is None:
+        return sections
+    price = None if estimate.cycles is None else estimate.cycles.operations().get(operation)
+    if price is not None:
+        text = f"{exact_cycles(price.cycles)}, {exact_cycles(price.exchange)} of them exchange; all runs of its steps"
+        sections.append(Paragraphs("Planner's cycles", (text,)))
+    lines = fusion_lines(operation, fusion_facts(estimate))
+    if lines:
+        sections.append(Paragraphs("Fusions", lines))
+    return sections
 
 
 def _runs(count: int) -> str:

@@ -53,6 +53,24 @@ def byte_ticks(low: int, high: int, most: int = 8) -> tuple[Tick, ...]:
     )
 
 
+def cycle_ticks(low: int, high: int, most: int = 8) -> tuple[Tick, ...]:
+    """Ticks at round numbers of planner's cycles in ``low`` … ``high``: in millions where all of them are round."""
+    if high <= low:
+        return (Tick(low, f"{low:,}"),)
+    spacing = step_spacing(high - low, most)
+    first = max(-(-low // spacing), 0)
+    return tuple(
+        Tick(index * spacing, _millions(index * spacing, spacing)) for index in range(first, high // spacing + 1)
+    )
+
+
+def _millions(cycles: int, spacing: int) -> str:
+    if spacing < 10_000:
+        return f"{cycles:,}"
+    digits = 0 if spacing >= 10**6 else 1 if spacing >= 10**5 else 2
+    return f"{cycles / 10**6:,.{digits}f} M"
+
+
 def _signed(number: int) -> str:
     return f"−{-number:,}" if number < 0 else f"{number:,}"
 

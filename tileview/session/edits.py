@@ -6,8 +6,8 @@ state. The factory functions (:func:`swap_plan` …) read the old value from the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from tileview.model.recipe import Overrides
@@ -121,6 +121,8 @@ class SetOverrides:
 
     @property
     def label(self) -> str:
+        if replace(self.new, fusion=self.old.fusion) == self.old:
+            return "Look for the compiler's fusions" if self.new.fusion else "Leave the compiler's fusions out"
         if self.new == Overrides():
             return "Budget and reserve as configured"
         parts = []
@@ -162,6 +164,15 @@ class Together:
 def swap_plan(state: EditState, operation: int, alternative: int | None) -> SwapPlan:
     """The edit that puts an alternative in force, given the state it will be applied to."""
     return SwapPlan(operation, alternative, state.swaps.get(operation))
+
+
+def swap_plans(state: EditState, swaps: Iterable[tuple[int, int]], homes: Mapping[int, Format]) -> Together:
+    """A fix as one step of undo: its swaps, and the homes that were repaired (graph value → format)."""
+    swaps = tuple(swaps)
+    parts: list[Edit] = [swap_plan(state, operation, index) for operation, index in swaps]
+    parts += [set_home(state, value, home) for value, home in homes.items()]
+    words = " and ".join(f"operation {operation} to alternative {index}" for operation, index in swaps)
+    return Together(f"Fix: {words or f'new homes for {len(homes)} inputs'}", tuple(parts))
 
 
 def set_home(state: EditState, value: int, home: Format | None) -> SetHome:

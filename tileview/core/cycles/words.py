@@ -24,6 +24,12 @@ def describe_cycles(difference: int) -> str:
     return f"{sign}{abs(difference):,}"
 
 
+def short_change(difference: int) -> str:
+    """``−4.11 M``, ``+1,024``, ``±0``: as :func:`short_cycles`, with its sign."""
+    sign = "±" if difference == 0 else "+" if difference > 0 else "−"
+    return f"{sign}{short_cycles(abs(difference))}"
+
+
 def cycles_between(before: Size | None, after: Size | None) -> int | None:
     """after − before; None where one is not known."""
     return after - before if isinstance(before, int) and isinstance(after, int) else None

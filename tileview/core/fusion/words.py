@@ -53,6 +53,18 @@ def with_fusions(verdict: Verdict, total: Size, without: Verdict) -> Verdict:
     return replace(verdict, text=f"{_ONLY_FUSED} ({figures}): {verdict.text}")
 
 
+def verdict_words(verdict: Verdict) -> str:
+    """``fits``, ``does not fit``, ``not known``, or that it fits with the compiler's fusions alone."""
+    return _ONLY_FUSED if fits_only_fused(verdict) else verdict.words
+
+
+def verdict_sentence(verdict: Verdict) -> str:
+    """The words of a verdict, then its sentence: ``Does not fit: step 69 needs …``."""
+    if fits_only_fused(verdict):
+        return verdict.text[:1].upper() + verdict.text[1:]
+    return f"{verdict.words.capitalize()}: {verdict.text}"
+
+
 def fits_only_fused(verdict: Verdict) -> bool:
     """Whether a verdict, made by :func:`with_fusions`, is of a program that fits with the compiler's fusions alone."""
     return verdict.text.startswith(_ONLY_FUSED)

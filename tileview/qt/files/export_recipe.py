@@ -7,12 +7,14 @@ from pathlib import Path
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
 
+from tileview.core.fusion.words import verdict_words
 from tileview.errors import TileViewError
 from tileview.formats.save import Changes, render, write_atomic
 from tileview.formats.search_state import SearchState
 from tileview.formats.timeline_writer import dump_timeline
 from tileview.model.sizes import Size, Unavailable, exact_text
 from tileview.model.timeline_file import TimelineFile
+from tileview.present.cycle_words import cycles_sentence
 from tileview.qt.base.command import Command
 from tileview.qt.files.saving import FileWriter, may_replace, may_replace_opened
 from tileview.qt.jobs.process import Reporter
@@ -35,7 +37,7 @@ def summary_markdown(session: Session) -> str:
     document, timeline, verdict = session.document, session.timeline, session.verdict
     if document is None or verdict is None:
         return ""
-    lines = [f"## {_markdown(document.name)}: {verdict.words}", "", _markdown(verdict.text), ""]
+    lines = [f"## {_markdown(document.name)}: {verdict_words(verdict)}", "", _markdown(verdict.text), ""]
     words = session.placement_words()
     if words is not None and document.is_recipe:
         lines += [part for line in words.lines for part in (_markdown(line), "")]
@@ -52,6 +54,9 @@ def summary_markdown(session: Session) -> str:
             ("interleaved budget", timeline.interleaved_budget_bytes),
         ]
         lines += ["| | bytes |", "| --- | ---: |", *(f"| {name} | {exact_text(size)} |" for name, size in rows), ""]
+    cycles = cycles_sentence(session.estimate, session.baseline)
+    if cycles:
+        lines += [f"{_markdown(cycles)}.", ""]
     if isinstance(verdict.short_bytes, Unavailable):
         lines += ["How many bytes are short is unavailable.", ""]
     edits = session.history.done

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import (
     QButtonGroup,
+    QComboBox,
     QDialog,
     QDialogButtonBox,
     QHBoxLayout,
@@ -22,13 +23,20 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from tileview.analysis.fix import DEFAULT_LIMIT, FixResult, Mode, swaps_text
+from tileview.analysis.fix import DEFAULT_LIMIT, FixResult, Mode, Prefer
+from tileview.analysis.fix_placed import PlacedFix, RankedFix
 from tileview.analysis.layout_fix import LayoutFix, fix_layouts
-from tileview.analysis.trials import Swap, Trial
+from tileview.analysis.placement import Placeability
+from tileview.analysis.trials import Swap, Swaps, Trial
 from tileview.analysis.words import layout_words
+from tileview.core.cycles.words import cycles_between, exact_cycles, percent_between, short_change
+from tileview.core.estimate import configured
+from tileview.core.fusion.words import verdict_words
+from tileview.core.placement.ranges import presets
 from tileview.model.recipe import Recipe
 from tileview.model.sizes import Size, Unavailable, exact_text
 from tileview.model.timeline import Timeline
+from tileview.present.compare_rows import PLANNERS
 from tileview.present.plan_words import plan_differences, plan_words
 from tileview.qt.base.text import plain_tip
 from tileview.qt.jobs.process import Reporter
@@ -36,8 +44,7 @@ from tileview.qt.jobs.runner import Job, Runner, failure_of
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.widgets.dialogs import plain_label, show_error
 from tileview.session import edits
-from tileview.session.edits import Edit, Together
-from tileview.session.state import EditState
+from tileview.session.edits import Edit
 
 MOST_SWAPS = 6
 DEFAULT_SWAPS = 3
@@ -71,16 +78,37 @@ def comparison(before: Trial, after: Trial) -> list[tuple[str, str, str, str]]:
         ),
     ]
     lines = [(name, exact_text(now), exact_text(then), difference_text(now, then)) for name, now, then in rows]
+    if before.price is not None and after.price is not None:
+        for name, now, then in (
+            ("Planner's cycles", before.price.cycles, after.price.cycles),
+            ("Of them exchange", before.price.exchange, after.price.exchange),
+        ):
+            lines.append((name, exact_cycles(now), exact_cycles(then), cycles_change(now, then)))
     return [("Verdict", _fits(before), _fits(after), ""), *lines]
 
 
+def cycles_change(before: Size | None, after: Size | None) -> str:
+    """``−4.11 M (−17 %)``; empty where one is not known."""
+    change = cycles_between(before, after)
+    return "" if change is None else f"{short_change(change)}{percent_between(before, after)}"
+
+
 def _fits(trial: Trial) -> str:
-    return trial.verdict.words
+    return verdict_words(trial.verdict)
 
 
 def _short_text(swaps: Iterable[Swap]) -> str:
     """Swaps in few words, so that proposals can be told apart in a column: ``op 4 → alt 0, op 21 → alt 3``."""
     return ", ".join(f"op {operation} → alt {index}" for operation, index in swaps)
+
+
+def _placed_text(left: Placeability) -> str:
+    """``all``, or how many tiles are not placed."""
+    if left.placed:
+        return "all"
+    return ", ".join(
+        f"{count:,} {what}" for count, what in ((left.over, "over"), (left.not_placed, "not placed")) if count
+    )
 
 
 def _item(cells: Sequence[str]) -> QTreeWidgetItem:
@@ -89,14 +117,6 @@ def _item(cells: Sequence[str]) -> QTreeWidgetItem:
     for column, cell in enumerate(cells):
         item.setToolTip(column, plain_tip(cell))
     return item
-
-
-def fix_edit(state: EditState, trial: Trial, result: FixResult) -> Together:
-    """A proposal as one step of undo: its swaps, and the homes that were repaired."""
-    parts: list[Edit] = [edits.swap_plan(state, operation, index) for operation, index in trial.swaps]
-    parts += [edits.set_home(state, value, home) for value, home in result.homes.items()]
-    words = swaps_text(trial.swaps) if trial.swaps else f"new homes for {len(result.homes)} inputs"
-    return Together(f"Fix: {words}", tuple(parts))
 
 
 class FixDialog(QDialog):
@@ -118,6 +138,7 @@ class FixDialog(QDialog):
         self._layouts: LayoutFix | None = None
         self._runner = Runner(self, keep=False, say=signals.message.emit)
         self._runner.progress.connect(self._on_progress)
+        self._runner.part.connect(self._on_part)
         self._runner.ended.connect(self._on_ended)
         self._build()
         signals.state_changed.connect(self._on_state)
@@ -153,6 +174,19 @@ class FixDialog(QDialog):
         row.addSpacing(12)
         row.addWidget(label)
         row.addWidget(self._most)
+        self.prefer_box = QComboBox(self._options)
+        self.prefer_box.setAccessibleName("Which of several fixes comes first")
+        self.prefer_box.setToolTip("Which of the fixes with as few swaps comes first")
+        for text, prefer in (("Lowest peak first", Prefer.MEMORY), ("Fewest cycles first", Prefer.CYCLES)):
+            self.prefer_box.addItem(text, prefer.value)
+        row.addSpacing(12)
+        row.addWidget(self.prefer_box)
+        self.memory_box = QComboBox(self._options)
+        self.memory_box.setAccessibleName("Memory that every tile has to be placed in")
+        self.memory_box.setToolTip("Also ask that the compiler's two orders place every tile; for the fewest changes")
+        self._fill_memory()
+        row.addSpacing(12)
+        row.addWidget(self.memory_box)
         row.addStretch(1)
         run = QHBoxLayout()
         self.search_button = QPushButton("&Search", self)
@@ -163,9 +197,17 @@ class FixDialog(QDialog):
         run.addWidget(self._bar, 1)
         column.addLayout(run)
         self._text = plain_label("", self)
+        self._text.setObjectName("outcome")
         self._text.setAccessibleName("Outcome of the search")
         column.addWidget(self._text)
-        self.proposals = self._tree(("Proposal", "Swaps", "Total peak", "Against now"), "Proposals", (62, 10, 16, 16))
+        self.proposals = self._tree(
+            ("Proposal", "Swaps", "Total peak", "Against now", "Planner's cycles", "Tiles placed"),
+            "Proposals",
+            (48, 8, 14, 14, 22, 16),
+        )
+        header = self.proposals.headerItem()
+        if header is not None:
+            header.setToolTip(4, plain_tip(f"Against now. {PLANNERS}"))
         self.proposals.currentItemChanged.connect(self._show_current)
         self.rows = self._tree(("What", "Now", "Then", "Difference"), "Comparison", (28, 30, 30, 30))
         column.addWidget(self.proposals, 2)
@@ -176,9 +218,25 @@ class FixDialog(QDialog):
         self.apply_button.setEnabled(False)
         self.apply_button.clicked.connect(self.apply)
         buttons.addButton(self.apply_button, QDialogButtonBox.ButtonRole.ActionRole)
+        self.choose_button = QPushButton("&Memory against cycles…", self)
+        self.choose_button.setEnabled(False)
+        self.choose_button.clicked.connect(self._choose)
+        buttons.addButton(self.choose_button, QDialogButtonBox.ButtonRole.ActionRole)
         column.addWidget(buttons)
         metrics = self.fontMetrics()
         self.resize(metrics.averageCharWidth() * 120, metrics.height() * 36)
+
+    def _fill_memory(self) -> None:
+        """The memory looked at, and the presets."""
+        self.memory_box.addItem("Fits by the sum", None)
+        session = self._signals.session
+        recipe = session.file_recipe
+        if recipe is None:
+            return
+        reserve = configured(recipe.config, session.state.overrides).reserve_bytes
+        known = [one for one in presets(reserve) if one.ranges[0][0] < one.ranges[0][1]]
+        for one in known if session.ranges in known else [session.ranges, *known]:
+            self.memory_box.addItem(f"Placed in {one.title}", one)
 
     def _tree(self, titles: tuple[str, ...], name: str, widths: tuple[int, ...]) -> QTreeWidget:
         tree = QTreeWidget(self)
@@ -210,7 +268,12 @@ class FixDialog(QDialog):
         self._options.setVisible(recipe is not None)
         if recipe is not None:
             mode = Mode.FEWEST if self._modes.checkedId() == 0 else Mode.MARGIN
-            payload = (recipe, self._most.value(), mode.value, session.state.overrides, DEFAULT_LIMIT)
+            prefer = str(self.prefer_box.currentData())
+            asked = self.memory_box.currentData()
+            ranges, placing = (session.ranges, False) if asked is None else (asked, True)
+            payload = (
+                recipe, self._most.value(), mode.value, session.state.overrides, DEFAULT_LIMIT, prefer, ranges, placing,
+            )  # fmt: skip
             self._job = Job("fix", payload)
             self._say("Searching …", running=True)
         elif session.timeline is not None:
@@ -224,6 +287,7 @@ class FixDialog(QDialog):
         self.proposals.clear()
         self.rows.clear()
         self.apply_button.setEnabled(False)
+        self.choose_button.setEnabled(False)
         self.search_button.setDefault(True)
 
     def _say(self, text: str, running: bool = False) -> None:
@@ -242,13 +306,23 @@ class FixDialog(QDialog):
             self._bar.setValue(done)
             self._text.setText(text)
 
+    @Slot(object, object)
+    def _on_part(self, job: Job, payload: object) -> None:
+        """What was found, before proposals of equal peak are placed."""
+        if job is self._job and isinstance(payload, FixResult):
+            self._show_result(payload)
+            if len(payload.proposals) > 1:
+                self._say(f"{payload.text} Placing the best proposals …", running=True)
+
     @Slot(object, str, object)
     def _on_ended(self, job: Job, outcome: str, payload: object) -> None:
         if job is not self._job:
             return
         self._job = None
-        if isinstance(payload, FixResult):
-            self._show_result(payload)
+        if isinstance(payload, RankedFix):
+            self._show_result(payload.result, payload.why, dict(payload.left))
+        elif isinstance(payload, PlacedFix):
+            self._show_result(payload.result, "", dict(payload.left), payload.result.found)
         elif isinstance(payload, LayoutFix):
             self._show_layouts(payload)
         elif outcome == "cancelled":
@@ -261,9 +335,20 @@ class FixDialog(QDialog):
 
     # -- proposals ------------------------------------------------------------------------------------------------
 
-    def _show_result(self, result: FixResult) -> None:
+    def _show_result(
+        self,
+        result: FixResult,
+        why: str = "",
+        left: Mapping[Swaps, Placeability] | None = None,
+        all_placed: bool = False,
+    ) -> None:
+        """List the proposals; ``why`` the first is first, the tiles ``left`` without a placement where counted."""
+        before, counted = self.proposals.currentIndex().row(), left or {}
+        chosen = self._chosen() if before > 0 else None  # the first is offered, others were chosen
+        self._result = None
+        self.proposals.clear()
         self._result = result
-        self._say(result.text)
+        self._say(" ".join(filter(None, (result.text, why))))
         now = None if result.before.peak is None else result.before.peak.total
         for trial in result.proposals:
             if not trial.swaps and not result.homes:
@@ -272,13 +357,26 @@ class FixDialog(QDialog):
             change = "" if total is None or now is None else difference_text(now, total)
             words = _short_text(trial.swaps) or f"new homes for {len(result.homes)} inputs"
             cells = [words, str(len(trial.swaps)), "" if total is None else exact_text(total), change]
+            cells.append(cycles_change(result.before.cycles, trial.cycles))
+            missing = counted.get(trial.swaps)
+            cells.append("all" if all_placed else "" if missing is None else _placed_text(missing))
             item = _item(cells)
             item.setData(0, Qt.ItemDataRole.UserRole, self.proposals.topLevelItemCount())
             self.proposals.addTopLevelItem(item)
         first = self.proposals.topLevelItem(0)
         if first is not None:
-            self.proposals.setCurrentItem(first)
+            shown = [trial.swaps for trial in result.proposals if trial.swaps or result.homes]
+            place = 0 if chosen is None or chosen.swaps not in shown else shown.index(chosen.swaps)
+            self.proposals.setCurrentItem(self.proposals.topLevelItem(place))
             self._offer()
+        self.choose_button.setEnabled(first is not None and self._is_current())
+
+    @Slot()
+    def _choose(self) -> None:
+        """Show the proposals in the view of memory against cycles."""
+        result = self._result
+        self.accept()
+        self._signals.requested.emit("choose", result)
 
     def _offer(self) -> None:
         """Give the keys to the proposals: the arrows choose, Enter applies."""
@@ -323,6 +421,7 @@ class FixDialog(QDialog):
     def _on_state(self) -> None:
         if (self._result is not None or self._layouts is not None) and not self._is_current():
             self.apply_button.setEnabled(False)
+            self.choose_button.setEnabled(False)
             self._say("The edits changed since this search: search again.")
 
     @Slot()
@@ -333,7 +432,7 @@ class FixDialog(QDialog):
         if not self._is_current():
             return
         if trial is not None and result is not None:
-            edit: Edit = fix_edit(session.state, trial, result)
+            edit: Edit = edits.swap_plans(session.state, trial.swaps, result.homes)
         elif layouts is not None:
             chosen = {index: layout for repair in layouts.repairs for index, layout in repair.layouts.items()}
             edit = edits.set_layouts(session.state, f"Fix: layouts that resolve for {len(chosen)} values", chosen)

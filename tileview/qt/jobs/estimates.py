@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -76,6 +77,14 @@ class Estimates(QObject):
         if session.document is not None:
             state = session.state.with_swap(operation, alternative)
             self._compare(session.document, state, f"operation {operation}, alternative {alternative}")
+
+    def compare_fusion(self, fusion: bool) -> None:
+        """Estimate the state in force with or without the compiler's fusions, and pin it."""
+        session = self._signals.session
+        if session.document is not None:
+            overrides = replace(session.state.overrides, fusion=fusion)
+            name = "with fusions" if fusion else "without fusions"
+            self._compare(session.document, session.state.with_overrides(overrides), name)
 
     def _compare(self, document: Document, state: EditState, name: str) -> None:
         wanted = EstimateJob(0, document, state)

@@ -12,11 +12,13 @@ from tileview.analysis.alternatives import AlternativeResult
 from tileview.analysis.alternatives import evaluate as evaluate_one
 from tileview.analysis.diagnose import diagnose_fully
 from tileview.analysis.diagnosis import Diagnosis
-from tileview.analysis.fix import FixResult, Mode, Progress, search, swaps_text
+from tileview.analysis.fix import Mode, Prefer, Progress, search, swaps_text
+from tileview.analysis.fix_placed import MOST_PLACED, PlacedFix, RankedFix, rank_equal, search_placed
 from tileview.analysis.placement_words import NO_REQUESTS, StepWords, recipe_steps, step_words
 from tileview.analysis.trials import Evaluator, Trial
 from tileview.core.estimate import estimate
 from tileview.core.lowering.replanner import Replanner
+from tileview.core.placement.ranges import Preset
 from tileview.formats import open_dump
 from tileview.formats.search_state import search_state_from_bytes
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
@@ -104,9 +106,20 @@ def verdict(path: str, reporter: Reporter) -> StepWords | None:
     return recipe_steps(result.verdict, document.recipe, NO_OVERRIDES, reporter.stopped)[0]
 
 
-def fix(payload: tuple[Recipe, int, str, Overrides, int], reporter: Reporter) -> FixResult:
-    """Search swaps that make a recipe fit; a request to stop ends the search with the best that is known."""
-    recipe, most, mode, overrides, limit = payload
+FixOrder = tuple[Recipe, int, str, Overrides, int, str, Preset, bool]
+"""Recipe, most swaps, mode, what-if values, most re-plans, what is preferred, the memory to place in, whether every
+tile has to be placed there."""
+
+
+def fix(payload: FixOrder, reporter: Reporter) -> RankedFix | PlacedFix:
+    """Search swaps that make a recipe fit; a request to stop ends the search with the best that is known.
+
+    Where placement is not asked for, the result goes out as a part, and again with proposals of equal peak ranked by
+    it.
+    """
+    recipe, most, mode, overrides, limit, prefer, preset, placing = payload
+    if placing:
+        return _fix_placed(payload, reporter)
 
     def told(state: Progress) -> None:
         best = "" if state.best is None else f"; {swaps_text(state.best.swaps)} fits"
@@ -115,7 +128,22 @@ def fix(payload: tuple[Recipe, int, str, Overrides, int], reporter: Reporter) ->
         if not reporter.stopped():
             reporter.progress(state.tried, state.planned, text)
 
-    return search(recipe, most, Mode(mode), overrides, worker_count(), limit, told, reporter.stopped)
+    asked = (recipe, most, Mode(mode), overrides, worker_count(), limit)
+    result = search(*asked, told, reporter.stopped, Prefer(prefer))
+    if reporter.stopped():
+        return RankedFix(result, "", ())
+    reporter.part(result)
+    return rank_equal(recipe, result, preset, Mode(mode), overrides, Prefer(prefer), reporter.stopped)
+
+
+def _fix_placed(payload: FixOrder, reporter: Reporter) -> PlacedFix:
+    recipe, most, _, overrides, _, _, preset, _ = payload
+
+    def told(tried: int, text: str) -> None:
+        if not reporter.stopped():
+            reporter.progress(tried, MOST_PLACED, f"{tried:,} programs placed, {text}")
+
+    return search_placed(recipe, preset, most, overrides, worker_count(), on_placed=told, cancelled=reporter.stopped)
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ import pyqtgraph as pg
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QFont, QFontMetricsF
 
-from tileview.present.ticks import Tick, byte_ticks, step_ticks
+from tileview.present.ticks import Tick, byte_ticks, cycle_ticks, step_ticks
 from tileview.qt.base.theme import Theme
 
 _TICK = 3
@@ -79,6 +79,22 @@ class ByteAxis(PlotAxis):
         upright = self.orientation in ("left", "right")
         room = 2.0 * self._metrics.height() if upright else self._metrics.horizontalAdvance(self._widest) + 12
         return _places(byte_ticks(ceil(low), floor(high), max(int(pixels // room), 1)), 0.0)
+
+
+class CycleAxis(PlotAxis):
+    """Planner's cycles, upwards."""
+
+    _WIDEST = "00,000,000"
+
+    def __init__(self) -> None:
+        super().__init__("left")
+
+    def dress(self, theme: Theme, font: QFont, grid: bool = True) -> None:
+        super().dress(theme, font, grid)
+        self.setWidth(byte_gutter(font, self._WIDEST))
+
+    def ticks(self, low: float, high: float, pixels: float) -> Sequence[tuple[float, str]]:
+        return _places(cycle_ticks(ceil(low), floor(high), max(int(pixels // (2 * self._metrics.height())), 1)), 0.0)
 
 
 class StepAxis(PlotAxis):

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from tileview.analysis.fusions import agreement
 from tileview.analysis.linkage import brief, link_timelines, link_values, statement
+from tileview.core.fusion.stand import Fusion
 from tileview.present.compare_rows import MOST_STATES, CompareRow, CompareSpec, CompareState, compare_nodes
+from tileview.present.fusion_rows import sentence_case
 from tileview.present.state_curves import StateCurve, state_curves
 from tileview.present.state_maps import state_maps
 from tileview.present.tables import Node, matches
@@ -152,7 +154,8 @@ class CompareView(TableView):
             current = Pin(CURRENT, document, session.state, estimate)
             shown.append(ShownState(_state(session, current), None, False, None, True))
         newest = others[len(shown) - MOST_STATES :]
-        shown.extend(ShownState(_state(session, pin), pin, False, index, self._is_in_force(pin)) for index, pin in newest)
+        for index, pin in newest:
+            shown.append(ShownState(_state(session, pin), pin, False, index, self._is_in_force(pin)))
         return shown
 
     def _is_in_force(self, pin: Pin | None) -> bool:
@@ -235,11 +238,20 @@ class CompareView(TableView):
         head = f"Linked: {document.name} and {linked.name}"
         self._brief = f"Linked: {brief(linkage)}"
         lines = [head, *statement(linkage, link_values(estimated), link_values(file))]
-        states = (self.session.estimate, *(pin.estimate for pin in self.session.pins))
-        made = next((one for one in states if one is not None and one.timeline is estimated), None)
-        if made is not None and made.fusion is not None:
-            lines.append(f"{agreement(made.fusion, file).text}.")
+        fusion = self._linked_fusion()
+        if fusion is not None and linkage.is_one_compile:
+            text = agreement(fusion, file).text
+            lines.insert(1, f"{sentence_case(text)}.")
+            self._brief += f"; {text.rpartition(': ')[2]}"
         return lines
+
+    def _linked_fusion(self) -> Fusion | None:
+        """What came of the fusions of the recipe that a timeline is linked to; None while that is not estimated."""
+        session, document = self.session, self.session.document
+        if document is not None and document.is_recipe:
+            return None if session.estimate is None else session.estimate.fusion
+        pins = (*session.pins, session.baseline)
+        return next((pin.estimate.fusion for pin in pins if pin is not None and pin.document is session.linked), None)
 
     def _mark_selected(self, scroll: bool = True) -> None:
         """Mark the row of the selected allocation, else that of the selected operation, where there is one."""
@@ -350,5 +362,7 @@ def _state(session: Session, pin: Pin) -> CompareState:
     recipe = pin.document.recipe
     if recipe is not None:
         recipe = edited_recipe(recipe, pin.state)
-    placement = session.placement_words_of(pin)
-    return CompareState(pin.name, pin.estimate.verdict, pin.timeline, recipe, str(pin.document.path), placement)
+    estimate, placement = pin.estimate, session.placement_words_of(pin)
+    return CompareState(
+        pin.name, estimate.verdict, pin.timeline, recipe, str(pin.document.path), estimate.price, placement
+    )

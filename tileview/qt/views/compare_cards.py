@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
 
+from tileview.core.fusion.words import verdict_words
 from tileview.present.compare_rows import CompareState
 from tileview.present.tables import outcome
 from tileview.qt.base.theme import Theme
@@ -87,7 +88,7 @@ class StateCard(QWidget):
         state = shown.state
         sign, _, tone = outcome(state.verdict.fits)
         self.title.setText(f"{letter}  {sign} {shown.title}")
-        words = state.verdict.words
+        words = verdict_words(state.verdict)
         self.title.setToolTip(f"{shown.title}: {words}: {state.verdict.text}\n{state.source}")
         self.title.setAccessibleName(f"{shown.title}: {words}")
         palette = self.title.palette()

@@ -234,7 +234,7 @@ class DetailsView(View):
         self.edits.show_operation(operation)
         file_recipe = session.file_recipe
         file_plan = None if file_recipe is None else file_recipe.plans.get(wanted)
-        sections = [*operation_details(recipe, operation, session.timeline, file_plan)]
+        sections = [*operation_details(recipe, operation, session.timeline, file_plan, session.estimate)]
         self._add_linked_operation(sections, wanted)
         self._write(f"Operation {wanted}: {kind_words(operation.kind)}", sections, (Subject.OPERATION, wanted))
 
@@ -250,7 +250,7 @@ class DetailsView(View):
         operation = None if recipe is None else find_operation(recipe.graph, wanted)
         title = f"Operation {wanted}"
         if recipe is not None and operation is not None:
-            sections = [*operation_details(recipe, operation, self.session.timeline)]
+            sections = [*operation_details(recipe, operation, self.session.timeline, estimate=self.session.estimate)]
             title = f"{title}: {kind_words(operation.kind)} (plan of the linked recipe)"
         else:
             sections = [*self._steps_only(wanted)]

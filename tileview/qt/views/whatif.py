@@ -6,14 +6,18 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer
 from PySide6.QtGui import QAction, QPalette
-from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSlider, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QGridLayout, QLabel, QPushButton, QSlider, QVBoxLayout, QWidget
 
+from tileview.analysis.fusions import fusion_facts
+from tileview.core.fusion.words import verdict_sentence
 from tileview.model.config import PLANNED_BYTES
 from tileview.model.recipe import Overrides
 from tileview.model.sizes import exact_text, kib_text
 from tileview.model.timeline import Peak, Timeline
+from tileview.present.fusion_rows import FUSION_TIP, sentence_case
 from tileview.present.override_limits import NEVER_EXPORTED, limits, not_modelled, sentences
 from tileview.present.tables import outcome
+from tileview.qt.base.text import plain_tip
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import Line, TextPart
@@ -54,7 +58,12 @@ class WhatIfView(View):
         self.smallest_button = self._button(
             "Set the s&mallest budget that fits", "Total peak + reserve as the budget", self.set_smallest
         )
-        self.reset_button = self._button("Rese&t", "Budget and reserve as the file has them", self.reset)
+        self.reset_button = self._button("Rese&t", "Budget and reserve as the file has them, with fusions", self.reset)
+        self.fusion_box = QCheckBox("Look for f&usions")
+        self.fusion_box.setToolTip(plain_tip(FUSION_TIP))
+        self.fusion_box.setAccessibleDescription(FUSION_TIP)
+        self.fusion_box.clicked.connect(self._fusion_clicked)
+        self.fusion = self._label()
         self.memory = MemoryChoice(bridge, self)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -112,11 +121,13 @@ class WhatIfView(View):
         area = Scrolled(self)
         for widget in (self.budget_box, self.budget_slider, self.reserve_box, self.reserve_slider):
             area.follow(widget)
-        area.follow(self.smallest_button, self.reset_button, *self.memory.widgets())
+        area.follow(self.fusion_box, self.smallest_button, self.reset_button, *self.memory.widgets())
         column = area.column
         column.setContentsMargins(4, 4, 4, 4)
         column.addLayout(grid)
         column.addWidget(self.typed)
+        column.addWidget(self.fusion_box)
+        column.addWidget(self.fusion)
         column.addWidget(self.verdict)
         column.addWidget(self.text)
         column.addLayout(buttons)
@@ -160,7 +171,12 @@ class WhatIfView(View):
         here = configured is not None
         for widget in (self.budget_box, self.budget_slider, self.reserve_box, self.reserve_slider):
             widget.setEnabled(here)
-        self.reset_button.setEnabled(here and overrides != Overrides(fusion=overrides.fusion))
+        self.reset_button.setEnabled(here and overrides != Overrides())
+        self.fusion_box.setEnabled(self.session.file_recipe is not None)
+        self.fusion_box.setChecked(overrides.fusion)
+        facts = None if self.session.estimate is None or not here else fusion_facts(self.session.estimate)
+        self.fusion.setText("" if facts is None else f"{sentence_case(facts.text)}.")
+        self.fusion.setVisible(facts is not None)
         timeline = self.session.timeline if here else None
         if configured is not None and not self._timer.isActive():
             budget = configured[0] if overrides.budget_bytes is None else overrides.budget_bytes
@@ -181,7 +197,7 @@ class WhatIfView(View):
             self.verdict.setText("")
             return
         sign, _, tone = outcome(verdict.fits)
-        self.verdict.setText(f"{sign} {verdict.words.capitalize()}: {verdict.text}")
+        self.verdict.setText(f"{sign} {verdict_sentence(verdict)}")
         palette = self.verdict.palette()
         palette.setColor(self.verdict.foregroundRole(), self.bridge.theme.color(tone))
         self.verdict.setPalette(palette)
@@ -252,6 +268,10 @@ class WhatIfView(View):
         made = self.session.estimate
         return None if made is None else made.other_peak
 
+    def _fusion_clicked(self, on: bool) -> None:
+        self._timer.stop()
+        self.session.set_fusion(on)
+
     def set_smallest(self) -> None:
         """Take the smallest budget that fits."""
         timeline = self.session.timeline
@@ -276,7 +296,7 @@ class WhatIfView(View):
         token = "muted" if verdict is None else outcome(verdict.fits)[2]
         values = ((name, box.value()) for name, box in (("Budget", self.budget_box), ("Reserve", self.reserve_box)))
         lines = [Line(f"{name} {exact_text(value)} ({kib_text(value)})") for name, value in values]
-        lines += [Line(self.verdict.text(), token), *map(Line, self.text.text().splitlines())]
+        lines += [Line(self.fusion.text()), Line(self.verdict.text(), token), *map(Line, self.text.text().splitlines())]
         if not self.memory.isHidden():
             lines += [Line(self.memory.box.currentText()), Line(self.memory.result.text())]
         lines += [Line(text, "muted") for text in (self.hint.text(), *self.notes.text().splitlines())]

@@ -30,8 +30,10 @@ from tileview.qt.views.address_map.view import AddressMapView
 from tileview.qt.views.allocations import AllocationsView
 from tileview.qt.views.alternatives import AlternativesView
 from tileview.qt.views.base import View
+from tileview.qt.views.choose import ChooseView
 from tileview.qt.views.compare import CompareView
 from tileview.qt.views.details import DetailsView
+from tileview.qt.views.fusions import FusionsView
 from tileview.qt.views.graph.view import GraphView
 from tileview.qt.views.operations import OperationsView
 from tileview.qt.views.problems import ProblemsView
@@ -54,6 +56,8 @@ VIEW_CLASSES: Final[tuple[type[View], ...]] = (
     DetailsView,
     WhatIfView,
     AddressMapView,
+    ChooseView,
+    FusionsView,
 )
 """The views, in the order of the View menu."""
 
@@ -373,6 +377,8 @@ class DockArea(QMainWindow):
         side = self._place("details", tables, Qt.Orientation.Horizontal)
         self._tab("why", columns[0])
         self._tab("address_map", "tiles")
+        self._tab("fusions", columns[0])
+        self._tab("choose", lower)
         self._tab("problems", columns[0])
         self._tab("compare", tables)
         self._tab("whatif", side)

@@ -10,6 +10,8 @@ from tileview.core.geometry.chip import chip_position
 from tileview.model.config import CHIP_TILES
 from tileview.model.graph import kind_name
 from tileview.model.timeline import Origin
+from tileview.present.cycle_words import cycles_note, cycles_sentence
+from tileview.present.fusion_rows import step_name
 from tileview.qt.base.text import plain_tip
 from tileview.qt.jobs.session_signals import SessionSignals, Work
 from tileview.session.session import Session
@@ -32,7 +34,7 @@ def operation_text(session: Session) -> str:
     if timeline is not None and selection.step is not None and selection.step < len(timeline.steps):
         step = timeline.steps[selection.step]
         if number is None or number == step.source:
-            number, kind = step.source, step.kind
+            number, kind = step.source, step_name(step)
     graph = session.graph
     if graph is not None and number is not None:
         kind = next((kind_name(operation.kind) for operation, _ in graph.walk() if operation.id == number), kind)
@@ -86,7 +88,8 @@ class StatusBar(QStatusBar):
         self.addPermanentWidget(self._work)
         bridge.notice.connect(self._show_notice)
         bridge.selection_changed.connect(self.clearMessage)
-        for signal in (bridge.document_changed, bridge.estimate_changed, bridge.selection_changed):
+        told = (bridge.document_changed, bridge.estimate_changed, bridge.selection_changed, bridge.pins_changed)
+        for signal in told:
             signal.connect(self.refresh)
 
     @property
@@ -117,13 +120,15 @@ class StatusBar(QStatusBar):
             self._place.setText("")
             return
         parts = [step_text(session), operation_text(session), tile_text(session), estimate_text(session)]
+        parts.append(cycles_sentence(session.estimate, session.baseline))
         if self._duration and session.timeline is not None:
             parts.append(self._duration)
         text = " · ".join(part for part in parts if part)
         self._place.setText(text)
         timeline = session.timeline
         notes = timeline.notes if timeline is not None else ()
-        self._place.setToolTip(plain_tip("\n".join((text, *notes))))
+        of_cycles = cycles_note(session.estimate)
+        self._place.setToolTip(plain_tip("\n".join((text, *notes, *filter(None, (of_cycles,))))))
 
     def place_text(self) -> str:
         """What the bar says, for tests."""

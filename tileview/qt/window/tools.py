@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDialog, QInputDialog, QLineEdit, QWidget
 
+from tileview.present.fusion_rows import FUSION_TIP
 from tileview.qt.base.command import Actions, Command
 from tileview.qt.base.settings import Settings
 from tileview.qt.files.explain_message import ExplainDialog
@@ -19,6 +20,7 @@ from tileview.qt.jobs.evaluation import Evaluation
 from tileview.qt.jobs.placing import Placing
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.views.base import View
+from tileview.qt.views.choose import ChooseView
 from tileview.qt.widgets.dialogs import about
 from tileview.qt.window.docks import DockArea
 from tileview.qt.window.faults import versions
@@ -91,6 +93,13 @@ class Tools(QObject):
                     "Bring what is selected into the middle of the view", there),
             Command("fit", "Show &all", "Go", lambda _: self._in_view("fit"), ("0",),
                     "Fit the whole picture into the view", there),
+            Command("look_for_fusions", "Look for f&usions", "Plan", lambda _: self._toggle_fusions(), (), FUSION_TIP,
+                    self._has_recipe, separator_before=True, checked=lambda: self._session.state.overrides.fusion),
+            Command("compare_fusions", "Compare &with and without fusions", "Plan", lambda _: self._compare_fusions(),
+                    (), "Put the program with the other choice of fusions beside the one in force",
+                    self._can_compare_fusions),
+            Command("choose", "&Memory against cycles", "Plan", self._choose, ("Ctrl+M",),
+                    "See all alternatives, single swaps or fixes by memory and planner's cycles", self._has_recipe),
             Command("find_fix", "&Find fix…", "Plan", lambda _: self.find_fix(), ("Ctrl+Shift+F",),
                     "Search the fewest swaps that make the program fit", self._is_current, icon="fix"),
             Command("pin", "&Pin the state in force…", "Plan", lambda name: self._pin(name), (),
@@ -125,6 +134,26 @@ class Tools(QObject):
 
     def _is_open(self) -> bool:
         return self._session.document is not None
+
+    def _has_recipe(self) -> bool:
+        return self._session.recipe is not None
+
+    def _toggle_fusions(self) -> None:
+        self._session.set_fusion(not self._session.state.overrides.fusion)
+
+    def _can_compare_fusions(self) -> bool:
+        return self._has_recipe() and self._session.is_current
+
+    def _compare_fusions(self) -> None:
+        """Pin the state in force with the other choice of fusions, beside it in Compare."""
+        self._estimates.compare_fusion(not self._session.state.overrides.fusion)
+        self._docks.show_view("compare")
+
+    def _choose(self, argument: object) -> None:
+        """Show memory against cycles; of an operation where its number is given, of fixes where these are."""
+        view = self._docks.show_view("choose")
+        if isinstance(view, ChooseView) and argument is not None:
+            view.show_choices(argument)
 
     def _is_current(self) -> bool:
         return self._session.is_current

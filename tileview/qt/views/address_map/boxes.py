@@ -45,7 +45,7 @@ def ground_of(theme: Theme, group: Group) -> QColor:
     return theme.color({"parameters": "border", "rest": "field"}.get(group.kind, "background"))
 
 
-class Boxes(pg.GraphicsObject):
+class Boxes(pg.GraphicsObject):  # type: ignore[misc]
     """All boxes of one attempt over the closed memory; drawn in pixels, nothing outside what is in view.
 
     A part of what stays still in a plot, and no item of a scene itself: ``view`` says what is in view, in the units of

@@ -148,7 +148,7 @@ class AddressPlot(Plot):
     def _right_room(self) -> int:
         if self.narrow:
             return _BAR + 12
-        return self.fontMetrics().horizontalAdvance("open 498,872 B") + 14
+        return int(self.fontMetrics().horizontalAdvance("open 498,872 B") + 14)
 
     # -- places ---------------------------------------------------------------------------------------------------
 

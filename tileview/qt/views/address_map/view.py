@@ -552,7 +552,7 @@ class _Row:
         return sum(plot.width() + 4 for plot in self._plots)
 
     def height(self) -> int:
-        return max(plot.height() for plot in self._plots)
+        return int(max(plot.height() for plot in self._plots))
 
     def draw(self, painter: QPainter) -> None:
         for plot in self._plots:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 import pyqtgraph as pg
-from PySide6.QtCore import QPointF
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter
 
 from tileview.present.curves import BoolArray, stretch
@@ -26,12 +28,20 @@ class StepStrip(StepPlot):
         self._values: npt.NDArray[np.int64] = np.zeros(0, dtype=np.int64)
         self._known: BoolArray = np.zeros(0, dtype=np.bool_)
         self._name, self._most = "", ""
+        self._tell: Callable[[int], str] | None = None
         super().build()
         self.bars = pg.BarGraphItem(x=[], height=[], width=1.0, pen=None)
         self.box.addItem(self.bars, ignoreBounds=True)
         self.hide()
 
-    def show_values(self, values: npt.NDArray[np.int64] | None, known: BoolArray, name: str, most: str) -> None:
+    def show_values(
+        self,
+        values: npt.NDArray[np.int64] | None,
+        known: BoolArray,
+        name: str,
+        most: str,
+        tell: Callable[[int], str] | None = None,
+    ) -> None:
         """Show a number a step; None hides the strip.
 
         Parameters
@@ -43,9 +53,11 @@ class StepStrip(StepPlot):
             What the numbers are, on two lines at most: it is written in the gutter.
         most : str
             The largest in words, with its step.
+        tell : callable, optional
+            What the tooltip of a step says of its number.
         """
         self._values = np.zeros(0, dtype=np.int64) if values is None else values
-        self._known, self._name, self._most = known, name, most
+        self._known, self._name, self._most, self._tell = known, name, most, tell
         self.setVisible(self.has_values)
         self.setFixedHeight(int(_LINES * self.fontMetrics().height()))
         self.set_description(f"{name}: {most}")
@@ -59,6 +71,8 @@ class StepStrip(StepPlot):
         step = self.step_at(self.value(place).x())
         if step >= len(self._values):
             return ""
+        if self._tell is not None:
+            return f"Step {step}: {self._tell(step)}"
         return f"Step {step}: {f'{int(self._values[step]):,} {self._name}' if self._known[step] else 'not known'}"
 
     def redraw(self) -> None:
@@ -73,5 +87,6 @@ class StepStrip(StepPlot):
     def draw_over(self, painter: QPainter) -> None:
         area = self.area()
         painter.setPen(self.theme.color("muted"))
-        painter.drawText(QPointF(4, area.center().y() + self.fontMetrics().ascent() / 2), self._name)
+        gutter = QRectF(4, area.top(), area.left() - 8, area.height())
+        painter.drawText(gutter, Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignVCenter, self._name)
         painter.drawText(QPointF(area.left() + 4, area.top() + self.fontMetrics().ascent()), self._most)

@@ -6,6 +6,7 @@ from tileview.analysis.words import at_start, step_place
 from tileview.model.sizes import Unavailable, exact_text, kib_text, percent_text, size_text
 from tileview.model.timeline import Timeline
 from tileview.present.curves import BoolArray, CurveMode, Curves, PeakMark, RepeatSpan, Series, tile_at
+from tileview.present.cycle_words import StepCycles
 from tileview.present.tables import csv_text
 
 MODE_NAMES = {
@@ -84,9 +85,10 @@ def step_tip(
     baseline: int | None = None,
     second: Curves | None = None,
     note: str = "",
+    cycles: str = "",
 ) -> str:
     """The tooltip of a step: what runs, exact bytes by class, those of a second tile, what the layers of a stack hold,
-    which peaks lie there.
+    which peaks lie there, what it costs.
     """
     entry = timeline.steps[step]
     source = "" if entry.source is None else f"operation {entry.source}, "
@@ -121,6 +123,8 @@ def step_tip(
         for mark in marks
         if mark.step == step
     ]
+    if cycles:
+        lines.append(cycles)
     if note:
         lines.append(f"note: {note}")
     return "\n".join(lines)
@@ -145,7 +149,12 @@ def _second_fields(shown: Curves, second: Curves | None, step: int) -> list[int 
 
 
 def steps_csv(
-    timeline: Timeline, shown: Curves, over: BoolArray, layers: tuple[Series, ...], second: Curves | None = None
+    timeline: Timeline,
+    shown: Curves,
+    over: BoolArray,
+    layers: tuple[Series, ...],
+    second: Curves | None = None,
+    cycles: StepCycles | None = None,
 ) -> str:
     """The curves as CSV, one line a step, exact bytes; second curves and layers of a stack in columns of their own."""
     header = [
@@ -162,11 +171,14 @@ def steps_csv(
     if second is not None and len(second):
         tile = int(second.tiles[0])
         header += [f"tile {tile} {what}_bytes" for what in ("standard", "interleaved", "total")]
+    if cycles is not None:
+        header.append("planner's cycles of all runs")
     rows = []
     for index, step in enumerate(timeline.steps):
         place = (step.index, step.source, step.kind, step.execution_count, tile_at(timeline, shown, index))
         sizes = (int(shown.standard[index]), int(shown.interleaved[index]), int(shown.total[index]))
         flags = ("yes" if shown.unavailable[index] else "no", "yes" if over[index] else "no")
         layered = [int(series.sizes[index]) for series in layers]
-        rows.append((*place, *sizes, *flags, *layered, *_second_fields(shown, second, index)))
+        priced = [] if cycles is None else [int(cycles.values[index]) if cycles.known[index] else None]
+        rows.append((*place, *sizes, *flags, *layered, *_second_fields(shown, second, index), *priced))
     return csv_text(header, rows)

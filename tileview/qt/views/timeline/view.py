@@ -22,6 +22,7 @@ from tileview.present.curves import (
     repeat_spans,
     tile_at,
 )
+from tileview.present.cycle_words import StepCycles, step_cycles
 from tileview.qt.jobs.pacing import Throttle
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.legend import Legend
@@ -66,6 +67,7 @@ class TimelineView(View):
         self._hovered: int | None = None
         self._lit: tuple[object, BoolArray | None] = (None, None)
         self.over: BoolArray = np.zeros(0, dtype=np.bool_)
+        self.cycles: StepCycles | None = None
         self.axis = StepZoom(self)
         self.moves = TimelineMoves(
             bridge.session, self.axis, lambda by: self.bars.neighbour(by), bridge.message.emit, self
@@ -177,6 +179,7 @@ class TimelineView(View):
             baseline=baseline,
             second=data.second,
             note=dict(data.notes).get(step, ""),
+            cycles="" if self.cycles is None else self.cycles.tip(step),
         )
 
     def refresh(self) -> None:
@@ -263,10 +266,26 @@ class TimelineView(View):
             self._lit = (key, flags)
         self.plot.set_lit(self._lit[1], self.lives.spans(selection.allocation))
 
-    def show_cycles(self, values: ByteArray | None, known: BoolArray, name: str = "cycles", most: str = "") -> None:
+    def show_cycles(
+        self,
+        values: ByteArray | None,
+        known: BoolArray,
+        name: str = "planner's cycles",
+        most: str = "",
+        tell: Callable[[int], str] | None = None,
+    ) -> None:
         """Show a number a step under the curves; see :meth:`StepStrip.show_values`."""
-        self.strip.show_values(values, known, name, most)
+        self.strip.show_values(values, known, name, most, tell)
         self._show_panes()
+
+    def _show_prices(self) -> None:
+        """The planner's cycles of every step under the curves, where there is a price."""
+        estimate = self.session.estimate
+        self.cycles = None if estimate is None else step_cycles(estimate.cycles, self.timeline)
+        if self.cycles is None:
+            self.show_cycles(None, np.zeros(0, dtype=np.bool_))
+        else:
+            self.show_cycles(self.cycles.values, self.cycles.known, most=self.cycles.most, tell=self.cycles.tip)
 
     # -- lifetimes ------------------------------------------------------------------------------------------------
 
@@ -356,6 +375,7 @@ class TimelineView(View):
         timeline = self.timeline
         self.over = np.zeros(0, dtype=np.bool_) if timeline is None else steps_over(timeline)
         self.axis.set_steps(1 if timeline is None else len(timeline.steps), keep)
+        self._show_prices()
         self.refresh()
         self._show_lifetimes()
         self._sync_axis()
@@ -402,7 +422,7 @@ class TimelineView(View):
         timeline, data = self.timeline, self._data
         if timeline is None or data is None:
             return None
-        return partial(steps_csv, timeline, data.curves, data.over, data.layers, data.second)
+        return partial(steps_csv, timeline, data.curves, data.over, data.layers, data.second, self.cycles)
 
     def picture_words(self) -> str:
         return self.line.full_text

@@ -1,0 +1,299 @@
+"""Memory against planner's cycles: what every swap, or set of swaps, would give, and which are the best trade-offs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+from typing import Final
+
+from tileview.analysis.alternatives import AlternativeResult
+from tileview.analysis.fix import FixResult
+from tileview.analysis.trials import Swaps, Trial
+from tileview.analysis.words import counted
+from tileview.core.cycles.words import (
+    cycles_between,
+    describe_cycles,
+    exact_cycles,
+    percent_between,
+    short_change,
+    short_cycles,
+)
+from tileview.core.estimate import Estimate
+from tileview.core.fusion.words import verdict_words
+from tileview.model.sizes import Size, exact_text, kib_text
+from tileview.model.timeline import Verdict
+from tileview.present.tables import Cell, Column, Node, TableSpec, delta_cell, outcome
+
+
+class Scope(StrEnum):
+    """Which choices are shown."""
+
+    OPERATION = "Alternatives of one operation"
+    SINGLE = "All single swaps"
+    FIXES = "Fixes found"
+
+
+class Standing(StrEnum):
+    """What is known of a choice; each has a mark of its own."""
+
+    PLACED = "every tile is placed"
+    FITS = "fits"
+    UNPLACED = "fits by the sum, not every tile is placed"
+    OVER = "does not fit"
+    UNKNOWN = "not known whether it fits"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One choice: no swaps are the state in force.
+
+    ``memory``: bytes a tile, the total peak with the reserve, or, where ``is_placed_in``, the memory in which every
+    tile is placed. ``cycles``: planner's cycles. ``change``: these against the state in force, None where not known.
+    """
+
+    swaps: Swaps
+    memory: int
+    cycles: int
+    standing: Standing
+    total: int
+    words: str
+    is_placed_in: bool = False
+    change: int | None = None
+    memory_change: int | None = None
+
+    @property
+    def name(self) -> str:
+        """``op 4 → 1, op 21 → 0``, or that it is the state in force."""
+        return ", ".join(f"op {operation} → {index}" for operation, index in self.swaps) or "in force"
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What is shown: the choices by memory and cycles, and those of them that no other beats in both.
+
+    ``front``: places in ``points``, ascending in memory and descending in cycles; of choices alike in both, the first.
+    ``left_out``: why choices are missing. ``limit``: bytes that a tile has (None: not known). ``by_placement``: whether
+    memory is that in which every tile is placed, for all of them.
+    """
+
+    points: tuple[Choice, ...] = ()
+    front: tuple[int, ...] = ()
+    left_out: tuple[str, ...] = ()
+    limit: int | None = None
+    by_placement: bool = False
+
+    @property
+    def memory_name(self) -> str:
+        return PLACED_MEMORY if self.by_placement else SUM_MEMORY
+
+    @property
+    def now(self) -> Choice | None:
+        """The state in force."""
+        return next((point for point in self.points if not point.swaps), None)
+
+
+SUM_MEMORY: Final = "total peak with reserve, the sum on the fullest tile (placement not known)"
+PLACED_MEMORY: Final = "memory in which every tile is placed"
+
+Needs = Mapping[Swaps, Size]
+"""Swaps → bytes a tile in which every tile is placed, as far as known."""
+
+
+def choices_of(
+    now: Estimate | None, trials: Iterable[Trial | AlternativeResult], needs: Needs | None = None, missing: int = 0
+) -> Choices:
+    """The choices that trials come to, with the state in force.
+
+    Parameters
+    ----------
+    now : Estimate or None
+        Of the state in force; nothing is shown without.
+    trials : iterable
+        Outcomes of swaps on that state; alternatives in force are left out as being the state itself.
+    needs : mapping, optional
+        Memory in which every tile is placed. It is what is shown where it is known of every choice, else the sum is.
+    missing : int
+        Alternatives that are not evaluated yet.
+    """
+    if now is None or now.timeline is None or now.price is None:
+        return Choices(left_out=("there is no program whose memory and cycles could be compared",))
+    timeline, needs = now.timeline, needs or {}
+    outcomes: list[tuple[Swaps, Trial | AlternativeResult]] = [
+        (_swaps(trial), trial) for trial in trials if not (isinstance(trial, AlternativeResult) and trial.in_force)
+    ]
+    outcomes = [(swaps, trial) for swaps, trial in outcomes if swaps]
+    base = _choice((), timeline.peak.total, now.price.cycles, now.verdict, timeline.reserve_bytes, needs)
+    found, refused = [base], 0
+    for swaps, trial in outcomes:
+        if not trial.ok or trial.peak is None or trial.price is None or trial.verdict is None:
+            refused += 1
+            continue
+        found.append(_choice(swaps, trial.peak.total, trial.price.cycles, trial.verdict, timeline.reserve_bytes, needs))
+    unknown = sum(choice is None for choice in found)
+    points = [choice for choice in found if choice is not None]
+    by_placement = bool(points) and all(isinstance(needs.get(point.swaps), int) for point in points)
+    if by_placement:
+        points = [_placed(point, needs) for point in points]
+    if base is not None:
+        origin = _placed(base, needs) if by_placement else base
+        points = [_against(origin, point) for point in points]
+    points.sort(key=lambda point: (point.memory, point.cycles, len(point.swaps), point.swaps))
+    left_out = []
+    for count, words in (
+        (missing, "not yet evaluated"),
+        (refused, "cannot be lowered"),
+        (unknown, "without known memory or cycles"),
+    ):
+        if count:
+            left_out.append(f"{count:,} {words}")
+    return Choices(tuple(points), front_of(points), tuple(left_out), timeline.budget_bytes, by_placement)
+
+
+def fix_trials(result: FixResult) -> list[Trial]:
+    """The fixes that a search found, the proposal as it was confirmed; the closest one tried where it found none."""
+    after, closest = result.after, result.closest
+    found = [after if after is not None and after.swaps == trial.swaps else trial for trial in result.proposals]
+    return found if found or closest is None else [closest]
+
+
+def front_of(points: Sequence[Choice]) -> tuple[int, ...]:
+    """Places of the choices that no other beats in memory and cycles, of points sorted by both."""
+    front: list[int] = []
+    least: int | None = None
+    for place, point in enumerate(points):
+        if least is None or point.cycles < least:
+            front.append(place)
+            least = point.cycles
+    return tuple(front)
+
+
+def _swaps(trial: Trial | AlternativeResult) -> Swaps:
+    return trial.swaps if isinstance(trial, Trial) else ((trial.operation, trial.alternative),)
+
+
+def _choice(swaps: Swaps, total: Size, cycles: Size, verdict: Verdict, reserve: int, needs: Needs) -> Choice | None:
+    if not isinstance(total, int) or not isinstance(cycles, int):
+        return None
+    standing = Standing.UNKNOWN if verdict.fits is None else Standing.FITS if verdict.fits else Standing.OVER
+    need = needs.get(swaps)
+    if standing is Standing.FITS and isinstance(need, int):
+        standing = Standing.PLACED if need <= verdict_room(verdict) else Standing.UNPLACED
+    return Choice(swaps, total + reserve, cycles, standing, total, verdict_words(verdict))
+
+
+def verdict_room(verdict: Verdict) -> int:
+    """Bytes a tile that a verdict allows; 0 where not known."""
+    return verdict.available_bytes if isinstance(verdict.available_bytes, int) else 0
+
+
+def _placed(point: Choice, needs: Needs) -> Choice:
+    need = needs[point.swaps]
+    assert isinstance(need, int)
+    return Choice(point.swaps, need, point.cycles, point.standing, point.total, point.words, True)
+
+
+def _against(origin: Choice, point: Choice) -> Choice:
+    return Choice(
+        point.swaps, point.memory, point.cycles, point.standing, point.total, point.words, point.is_placed_in,
+        cycles_between(origin.cycles, point.cycles), point.memory - origin.memory,
+    )  # fmt: skip
+
+
+def choice_sentence(point: Choice, choices: Choices) -> str:
+    """One choice in a line: what is swapped, its memory and cycles, whether it fits."""
+    parts = [
+        point.name,
+        f"{kib_text(point.memory)}{_room(point, choices)}",
+        f"{short_cycles(point.cycles)} planner's cycles",
+    ]
+    now = choices.now
+    if point.swaps and now is not None and point.change is not None:
+        parts[-1] += f", {short_change(point.change)}{percent_between(now.cycles, point.cycles)}"
+    parts.append(point.words)
+    if point.standing in (Standing.PLACED, Standing.UNPLACED):
+        parts.append(str(point.standing))
+    return " · ".join(parts)
+
+
+def _room(point: Choice, choices: Choices) -> str:
+    if choices.limit is None:
+        return ""
+    spare = choices.limit - point.memory
+    return f" ({kib_text(abs(spare))} {'spare' if spare >= 0 else 'over'})"
+
+
+def choice_tip(points: Sequence[Choice], choices: Choices, most: int = 6) -> str:
+    """The tooltip of one place, where several choices may lie on one another."""
+    if not points:
+        return ""
+    first, now = points[0], choices.now
+    lines = [
+        f"{exact_text(first.memory)} ({kib_text(first.memory)}), {choices.memory_name}",
+        f"{exact_cycles(first.cycles)} planner's cycles",
+    ]
+    if now is not None and first.change:
+        lines[-1] += f", {describe_cycles(first.change)}{percent_between(now.cycles, first.cycles)}"
+    lines += [f"{point.name}: {point.words}" for point in points[:most]]
+    if len(points) > most:
+        lines.append(f"and {len(points) - most:,} more here")
+    return "\n".join(lines)
+
+
+def choices_sentence(scope: Scope, choices: Choices, operation: int | None = None) -> str:
+    """What the picture shows, in one line: how many choices, how many fit, the best trade-offs, what is left out."""
+    if not choices.points:
+        return "; ".join(choices.left_out)
+    swaps = [point for point in choices.points if point.swaps]
+    fits = sum(point.standing in (Standing.FITS, Standing.PLACED, Standing.UNPLACED) for point in swaps)
+    what = {
+        Scope.OPERATION: f"{counted(len(swaps), 'alternative')} of op {operation}",
+        Scope.SINGLE: counted(len(swaps), "single swap"),
+        Scope.FIXES: "1 fix" if len(swaps) == 1 else f"{len(swaps):,} fixes",
+    }[scope]
+    parts = [f"{what}: {fits:,} fit, {counted(len(choices.front), 'best trade-off')}", *choices.left_out]
+    return "; ".join(parts)
+
+
+class ChoiceColumn(IntEnum):
+    SWAPS = 0
+    MEMORY = 1
+    MEMORY_CHANGE = 2
+    CYCLES = 3
+    CYCLES_CHANGE = 4
+    OUTCOME = 5
+    FRONT = 6
+
+
+class ChoiceSpec(TableSpec[Choice]):
+    """The choices as a table, for files: swaps · memory · change · planner's cycles · change · outcome · front."""
+
+    def __init__(self, choices: Choices) -> None:
+        self._front = frozenset(choices.points[place].swaps for place in choices.front)
+        self.columns = (
+            Column("Swaps"),
+            Column(choices.memory_name, True, unit="bytes"),
+            Column("Memory against now", True, unit="bytes"),
+            Column("Planner's cycles", True),
+            Column("Planner's cycles against now", True),
+            Column("Outcome"),
+            Column("Best trade-off"),
+        )
+
+    def cell(self, row: Choice, column: int) -> Cell:
+        sign, _, tone = outcome({Standing.OVER: False, Standing.UNKNOWN: None}.get(row.standing, True))
+        change = row.change
+        return (
+            Cell(row.name),
+            Cell(kib_text(row.memory), row.memory, exact_text(row.memory)),
+            delta_cell(row.memory_change),
+            Cell(short_cycles(row.cycles), row.cycles, exact_cycles(row.cycles)),
+            Cell("" if change is None else describe_cycles(change), change),
+            Cell(f"{sign} {row.words}", row.words, tone=tone),
+            Cell("yes" if row.swaps in self._front else "no"),
+        )[column]
+
+
+def choices_csv(choices: Choices) -> str:
+    """All choices as CSV, by memory and cycles."""
+    return ChoiceSpec(choices).csv(Node(place, point) for place, point in enumerate(choices.points))

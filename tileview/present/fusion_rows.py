@@ -1,0 +1,130 @@
+"""The compiler's fusions in words and as a table: every candidate, its price apart and together, what came of it."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Final
+
+from tileview.analysis.fusions import FusionFacts, FusionRow
+from tileview.core.cycles.words import describe_cycles, exact_cycles
+from tileview.core.fusion.stand import Reason
+from tileview.model.sizes import Size, Unavailable
+from tileview.model.timeline import TimelineStep
+from tileview.present.tables import EMPTY_CELL, Cell, Column, Node, TableSpec, Tone
+
+FUSION_TIP: Final = "Estimate the program after the compiler's fusions where that stands; off: always the one before"
+
+_KINDS: Final = {
+    "residual": "op {partner}'s Add makes the statistics of op {operation}'s LayerNorm",
+    "BiasGelu": "BiasGelu: op {partner}'s Add goes into op {operation}'s Gelu",
+    "AddLayerNorm": "AddLayerNorm: op {partner}'s Add goes into op {operation}'s LayerNorm",
+    "F8 at source": "op {operation} writes F8 at once, in place of op {partner}'s cast",
+    "F8 at consumer": "op {operation} runs where op {partner} casts its result, and writes F8",
+}
+
+
+def sentence_case(text: str) -> str:
+    """The text with its first letter as a capital."""
+    return text[:1].upper() + text[1:]
+
+
+def step_name(step: TimelineStep) -> str:
+    """The kind of a step, ``BiasGelu to F8`` where its kernel writes F8 itself."""
+    return step.operation if step.operation == f"{step.kind} to F8" else step.kind
+
+
+def fusion_name(row: FusionRow) -> str:
+    """What goes where, with the operations by number."""
+    partner, operation = ("?" if one is None else one for one in (row.partner, row.operation))
+    return _KINDS.get(row.kind, row.kind).format(partner=partner, operation=operation)
+
+
+def fusion_outcome(row: FusionRow, facts: FusionFacts) -> str:
+    """What came of a candidate; of one in a set that does not stand, what would have."""
+    if row.made and facts.reason is not Reason.FUSED:
+        return "pays, falls with the set"
+    if not isinstance(row.apart, int) or not isinstance(row.together, int):
+        return "has no price"
+    if not row.pays:
+        return "does not pay"
+    return "made" if row.made else "pays, another way is cheaper"
+
+
+def fusion_lines(operation: int, facts: FusionFacts | None) -> tuple[str, ...]:
+    """What an operation has to do with fusions, one sentence a line; none where it has nothing."""
+    if facts is None:
+        return ()
+    lines = []
+    if operation in facts.went_into:
+        into = facts.went_into[operation]
+        lines.append(f"Its Add went into op {into}'s step: only its copies are left here.")
+    for row in facts.rows:
+        if operation in (row.operation, row.partner):
+            lines.append(f"{sentence_case(fusion_name(row))}: {fusion_outcome(row, facts)}{_change(row)}.")
+    return tuple(lines)
+
+
+def _change(row: FusionRow) -> str:
+    if isinstance(row.apart, int) and isinstance(row.together, int):
+        return f" ({describe_cycles(row.together - row.apart)} planner's cycles a run)"
+    return ""
+
+
+class FusionColumn(IntEnum):
+    FUSION = 0
+    APART = 1
+    TOGETHER = 2
+    CHANGE = 3
+    OUTCOME = 4
+
+
+_RUN = "Planner's cycles of one run"
+
+
+class FusionSpec(TableSpec[FusionRow]):
+    """Fusion · apart · together · change · outcome; prices are planner's cycles of one run."""
+
+    columns = (
+        Column("Fusion", tip="What the compiler would put together"),
+        Column("Apart", True, f"{_RUN} of the steps that it would replace", "planner's cycles"),
+        Column("Together", True, f"{_RUN} of the steps in their place", "planner's cycles"),
+        Column("Change", True, f"{_RUN}, together against apart", "planner's cycles"),
+        Column("Outcome", tip="Whether it pays, and whether it was made"),
+    )
+
+    def __init__(self) -> None:
+        self.facts: FusionFacts | None = None
+
+    def cell(self, row: FusionRow, column: int) -> Cell:
+        if column == FusionColumn.FUSION:
+            return Cell(sentence_case(fusion_name(row)), tip=row.kind)
+        if column in (FusionColumn.APART, FusionColumn.TOGETHER):
+            cycles: Size = row.apart if column == FusionColumn.APART else row.together
+            tone = Tone.UNAVAILABLE if isinstance(cycles, Unavailable) else Tone.TEXT
+            return Cell(exact_cycles(cycles), cycles, _RUN, tone)
+        if column == FusionColumn.CHANGE:
+            if not isinstance(row.apart, int) or not isinstance(row.together, int):
+                return EMPTY_CELL
+            change = row.together - row.apart
+            return Cell(describe_cycles(change), change, _RUN, Tone.OK if change < 0 else Tone.MUTED)
+        if self.facts is None:
+            return EMPTY_CELL
+        made = row.made and self.facts.reason is Reason.FUSED
+        return Cell(fusion_outcome(row, self.facts), tone=Tone.OK if made else Tone.TEXT, bold=made)
+
+
+def fusion_nodes(facts: FusionFacts | None) -> tuple[Node[FusionRow], ...]:
+    """One node a candidate, in the order in which the compiler looks at them."""
+    rows = () if facts is None else facts.rows
+    return tuple(Node(place, row) for place, row in enumerate(rows))
+
+
+def fusion_headline(facts: FusionFacts | None) -> str:
+    """Which program stands and why, and how many candidates there were."""
+    if facts is None:
+        return "A timeline is as its writer measured it: fusions are looked for in recipes"
+    if not facts.rows:
+        return f"{sentence_case(facts.text)}."
+    made = sum(row.made for row in facts.rows)
+    held = "made" if facts.reason is Reason.FUSED else "would be made"
+    return f"{sentence_case(facts.text)}. {len(facts.rows)} looked at, {made} {held}; all of them stand, or none."
