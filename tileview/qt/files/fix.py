@@ -106,9 +106,8 @@ def _placed_text(left: Placeability) -> str:
     """``all``, or how many tiles are not placed."""
     if left.placed:
         return "all"
-    return ", ".join(
-        f"{count:,} {what}" for count, what in ((left.over, "over"), (left.not_placed, "not placed")) if count
-    )
+    counts = ((left.over, "over"), (left.not_placed, "not placed"))
+    return ", ".join(f"{count:,} {what}" for count, what in counts if count)
 
 
 def _item(cells: Sequence[str]) -> QTreeWidgetItem:
@@ -367,7 +366,7 @@ class FixDialog(QDialog):
         if first is not None:
             shown = [trial.swaps for trial in result.proposals if trial.swaps or result.homes]
             place = 0 if chosen is None or chosen.swaps not in shown else shown.index(chosen.swaps)
-            self.proposals.setCurrentItem(self.proposals.topLevelItem(place))
+            self.proposals.setCurrentItem(self.proposals.topLevelItem(place) or first)
             self._offer()
         self.choose_button.setEnabled(first is not None and self._is_current())
 

@@ -131,4 +131,4 @@ def explain_message(payload: tuple[Recipe | None, tuple[EditState, str, str]], r
     """What a compiler's sentence means for a state of a recipe: (state, the file's name, the text)."""
     base, (state, name, text) = payload
     kept = _kept(base)
-    return explain(text, [(name, edited_recipe(kept.recipe, state))], ended=reporter.stopped)
+    return explain(text, [(name, edited_recipe(kept.recipe, state))], ended=reporter.stopped, overrides=state.overrides)
