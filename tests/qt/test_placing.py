@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QApplication, QLabel
 
 from tests.helpers.golden_recipes import golden_recipe
 from tileview.analysis.placement import OUTCOMES, Placeability, place_program, program_requests
@@ -15,6 +15,7 @@ from tileview.core.placement.ranges import Preset, from_parts
 from tileview.present.rasters import Metric
 from tileview.qt.files.explain_message import ExplainDialog, linked
 from tileview.qt.files.fix import FixDialog
+from tileview.qt.files.folder import COLUMNS, FolderDialog
 
 
 @pytest.fixture
@@ -266,4 +267,31 @@ def test_the_first_of_equal_proposals_is_first_for_a_reason(driver, over):
     assert equal > 1
     words = dialog.findChild(QLabel, "outcome").text()
     assert f"{equal} proposals" in words
+    dialog.reject()
+
+
+# -- where else a verdict stands --------------------------------------------------------------------------------------
+
+
+def test_markdown_and_compare_say_the_three_steps(placer, vit3):
+    placer.open(vit3)
+    placer.wait_placed()
+    placer.trigger("copy_summary")
+    text = QApplication.clipboard().text()
+    assert "Fits, placed" in text
+    assert text.count("all 64 tiles placed") == 2
+    compare = placer.window.docks.show_view("compare")
+    rows = {node.label: node for node in (compare.model.row(index) for index in compare.model.indexes())}
+    assert rows["Placement"].entries[0].text == "✓ all 64 tiles placed"
+
+
+def test_the_list_of_a_folder_says_what_is_placed(driver, vit3, rejected):
+    driver.window.tools.show_folder([vit3, rejected])
+    dialog = driver.window.findChild(FolderDialog)
+    place = COLUMNS.index("Placement")
+    items = [dialog.tree.topLevelItem(row) for row in range(2)]
+    driver.qtbot.waitUntil(lambda: items[0].text(place).startswith("all"), timeout=120_000)
+    assert items[0].text(place) == "all 64 tiles placed"
+    assert "Planner's memory: all 64 tiles placed" in items[0].toolTip(place)
+    driver.qtbot.waitUntil(lambda: items[1].text(place) == "not known", timeout=120_000)
     dialog.reject()
