@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel
 
 from tests.helpers.golden_recipes import golden_recipe
-from tileview.analysis.placement import OUTCOMES, place_program, program_requests
+from tileview.analysis.placement import OUTCOMES, Placeability, place_program, program_requests
 from tileview.analysis.placement_words import State
 from tileview.core.placement.ranges import Preset, from_parts
 from tileview.present.rasters import Metric
+from tileview.qt.files.explain_message import ExplainDialog, linked
+from tileview.qt.files.fix import FixDialog
+from tileview.qt.files.folder import COLUMNS, FolderDialog
 
 
 @pytest.fixture
@@ -174,3 +180,118 @@ def test_parts_typed_ranges_and_a_dump_name_other_memory_kept_with_the_file(plac
     assert placer.session.ranges.name == "captured-498872"
     placer.open(vit3)
     assert placer.session.ranges == chosen
+
+
+# -- a compiler's sentence --------------------------------------------------------------------------------------------
+
+
+def test_a_message_is_explained_and_its_places_are_links(driver, over):
+    driver.open(over)
+    driver.trigger("explain")
+    dialog = driver.window.findChild(ExplainDialog)
+    assert not dialog.button.isEnabled()
+    dialog.text.setPlainText("error: tile 612 has insufficient Ipu21Standard SRAM for 82944 bytes")
+    QTest.mouseClick(dialog.button, Qt.MouseButton.LeftButton)
+    assert "found no place for this one" in dialog.page.toPlainText()
+    driver.qtbot.waitUntil(lambda: not dialog.is_busy, timeout=120_000)
+    text = dialog.page.toPlainText()
+    assert over.name in text
+    assert "82,944 B" in text
+    html = dialog.page.toHtml()
+    assert 'href="tile:612"' in linked("on tile 612, by step 3 of operation 21")
+    assert 'href="operation:' in html
+    dialog.page.anchorClicked.emit(QUrl("tile:612"))
+    dialog.page.anchorClicked.emit(QUrl("operation:21"))
+    dialog.page.anchorClicked.emit(QUrl("step:5"))
+    chosen = driver.session.selection
+    assert (chosen.tile, chosen.operation, chosen.step) == (612, 21, 5)
+    dialog.reject()
+
+
+def test_with_nothing_open_a_message_is_still_explained(driver):
+    driver.trigger("explain")
+    dialog = driver.window.findChild(ExplainDialog)
+    dialog.text.setPlainText("exchange transfer count exceeds per-tile limit: 20000")
+    dialog.button.click()
+    assert "16,384 pieces" in dialog.page.toPlainText()
+    assert "Open the recipe" in dialog.page.toPlainText()
+    dialog.reject()
+
+
+def test_alternatives_say_whether_they_are_placed(unfused):
+    view = unfused.window.docks.show_view("alternatives")
+    session = unfused.session
+    session.select_operation(21)
+    columns = [column.title for column in view.spec.columns]
+    place = columns.index("Placed")
+
+    def cells() -> dict[int, str]:
+        rows = [(view.model.key(index), index) for index in view.model.indexes()]
+        return {key[1]: view.model.data(index.siblingAtColumn(place)) for key, index in rows if key[0] == 21}
+
+    unfused.window.tools.evaluation.evaluate(21)
+    unfused.qtbot.waitUntil(lambda: cells().get(3) == "! 808 not placed", timeout=60_000)
+    # with alternative 0, which the file has, order 1 places all
+    unfused.qtbot.waitUntil(lambda: cells().get(0) == "✓ placed", timeout=120_000)
+    assert session.placed_of(21, 3) == Placeability(808, 0)
+
+
+# -- fixes ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_fix_can_ask_that_every_tile_is_placed(unfused):
+    """Operation 21 back to alternative 0, its plan in the file, places every tile of the capture of 498,872 B."""
+    unfused.trigger("find_fix")
+    dialog = unfused.window.findChild(FixDialog)
+    texts = [dialog.memory_box.itemText(index) for index in range(dialog.memory_box.count())]
+    unfused.qtbot.waitUntil(lambda: not dialog.is_running, timeout=120_000)
+    dialog.memory_box.setCurrentIndex(texts.index("Placed in captured 498,872 B"))
+    dialog.search_button.click()
+    unfused.qtbot.waitUntil(lambda: not dialog.is_running, timeout=240_000)
+    assert dialog.proposals.topLevelItem(0).text(0) == "op 21 → alt 0"
+    assert dialog.proposals.topLevelItem(0).text(5) == "all"
+    dialog.apply_button.click()
+    assert unfused.session.alternative_in_force(21) == 0
+
+
+def test_the_first_of_equal_proposals_is_first_for_a_reason(driver, over):
+    driver.open(over)
+    driver.session.set_fusion(False)
+    driver.settle()
+    driver.trigger("find_fix")
+    dialog = driver.window.findChild(FixDialog)
+    driver.qtbot.waitUntil(lambda: dialog.proposals.topLevelItemCount() > 1, timeout=240_000)
+    driver.qtbot.waitUntil(lambda: not dialog.is_running, timeout=240_000)
+    totals = [dialog.proposals.topLevelItem(row).text(2) for row in range(dialog.proposals.topLevelItemCount())]
+    equal = totals.count(totals[0])
+    assert equal > 1
+    words = dialog.findChild(QLabel, "outcome").text()
+    assert f"{equal} proposals" in words
+    dialog.reject()
+
+
+# -- where else a verdict stands --------------------------------------------------------------------------------------
+
+
+def test_markdown_and_compare_say_the_three_steps(placer, vit3):
+    placer.open(vit3)
+    placer.wait_placed()
+    placer.trigger("copy_summary")
+    text = QApplication.clipboard().text()
+    assert "Fits, placed" in text
+    assert text.count("all 64 tiles placed") == 2
+    compare = placer.window.docks.show_view("compare")
+    rows = {node.label: node for node in (compare.model.row(index) for index in compare.model.indexes())}
+    assert rows["Placement"].entries[0].text == "✓ all 64 tiles placed"
+
+
+def test_the_list_of_a_folder_says_what_is_placed(driver, vit3, rejected):
+    driver.window.tools.show_folder([vit3, rejected])
+    dialog = driver.window.findChild(FolderDialog)
+    place = COLUMNS.index("Placement")
+    items = [dialog.tree.topLevelItem(row) for row in range(2)]
+    driver.qtbot.waitUntil(lambda: items[0].text(place).startswith("all"), timeout=120_000)
+    assert items[0].text(place) == "all 64 tiles placed"
+    assert "Planner's memory: all 64 tiles placed" in items[0].toolTip(place)
+    driver.qtbot.waitUntil(lambda: items[1].text(place) == "not known", timeout=120_000)
+    dialog.reject()

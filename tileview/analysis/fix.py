@@ -272,6 +272,13 @@ class _Hunt:
         return (*(figures if self.prefer is Prefer.MEMORY else figures[::-1]), trial.swaps)
 
 
+def reordered(result: FixResult, proposals: tuple[Trial, ...], mode: Mode, prefer: Prefer = Prefer.MEMORY) -> FixResult:
+    """The same fixes in another order, told of the first of them."""
+    first = proposals[0]
+    text = _found_text(result.before, first, result.homes, mode, result.exhaustive, prefer)
+    return replace(result, swaps=first.swaps, after=first, proposals=proposals, text=text)
+
+
 def choices(recipe: Recipe) -> dict[int, tuple[int, ...]]:
     """Operation → indices of the alternatives that differ from the plan in force and from each other."""
     found: dict[int, tuple[int, ...]] = {}

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from tileview.analysis.fix import FixResult, Mode, choices, search, swaps_text
+from tileview.analysis.fix import FixResult, Mode, Prefer, choices, reordered, search, swaps_text
 from tileview.analysis.placement import Placeability, PlacementUnknownError, placeable, program_requests
 from tileview.analysis.trials import Cancelled, Evaluator, Swaps, Trial, never, with_swaps
 from tileview.core.lowering.replanner import Replanner
@@ -18,7 +18,7 @@ from tileview.core.placement.outcome import first_failing
 from tileview.core.placement.ranges import Preset
 from tileview.model.placement import Memory
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
-from tileview.model.sizes import exact_text
+from tileview.model.sizes import Size, exact_text
 
 MOST_PLACED = 400
 """Programs that are placed before a search gives up: half a minute for a program of 1,472 tiles."""
@@ -77,6 +77,86 @@ def search_placed(
     best = placed[0]
     after = Evaluator(repaired, overrides).confirm(best.swaps)
     return PlacedFix(_found(by_sum, best, after, placed, preset, complete), preset, hunt.tried, ())
+
+
+@dataclass(frozen=True, slots=True)
+class RankedFix:
+    """A fix whose proposals of equal peak are ranked further; ``why`` says in a sentence why the first is first, empty
+    where it stands alone. ``left``: the tiles without a placement, of those that were counted."""
+
+    result: FixResult
+    why: str
+    left: tuple[tuple[Swaps, Placeability], ...]
+
+
+def rank_equal(
+    recipe: Recipe,
+    result: FixResult,
+    preset: Preset,
+    mode: Mode,
+    overrides: Overrides = NO_OVERRIDES,
+    prefer: Prefer = Prefer.MEMORY,
+    cancelled: Cancelled = never,
+) -> RankedFix:
+    """Rank the best proposals that have one total peak by tiles not placed, then cycles, then standard peak.
+
+    Where cycles are preferred those with the fewest cycles are of equal rank instead, and are told apart by the rest.
+    At most twelve are placed; where the search is cancelled none.
+    """
+    proposals = result.proposals
+    if not proposals or not result.found:
+        return RankedFix(result, "", ())
+    best = proposals[0]
+    equal = [trial for trial in proposals if _alike(trial, best, prefer)][:_MOST_COUNTED]
+    repaired = replace(recipe, inputs={**recipe.inputs, **result.homes})
+    replanner, left = Replanner(), {}
+    for trial in equal if len(equal) > 1 else ():
+        if cancelled():
+            return RankedFix(result, "", ())
+        try:
+            requests = program_requests(with_swaps(repaired, trial.swaps), overrides, replanner)
+            left[trial.swaps] = placeable(requests, preset, cancelled)
+        except PlacementUnknownError:
+            continue
+    if len(equal) < 2 or cancelled():
+        return RankedFix(result, "", ())
+
+    def figures(trial: Trial) -> tuple[int, int, int]:
+        found = left.get(trial.swaps)
+        missing = 1 << 64 if found is None else found.not_placed + found.over
+        return missing, _size(trial.cycles), _rank(trial)[1]
+
+    equal.sort(key=lambda trial: (figures(trial), trial.swaps))
+    others = tuple(trial for trial in proposals if trial not in equal)
+    ranked = reordered(result, (*equal, *others), mode, prefer)
+    why = _why_first(figures(equal[0]), figures(equal[1]), len(equal), preset, prefer)
+    return RankedFix(ranked, why, tuple(left.items()))
+
+
+def _alike(trial: Trial, best: Trial, prefer: Prefer) -> bool:
+    if len(trial.swaps) != len(best.swaps) or _rank(trial)[0] != _rank(best)[0]:
+        return False
+    return prefer is Prefer.MEMORY or _size(trial.cycles) == _size(best.cycles)
+
+
+def _size(size: Size | None) -> int:
+    return size if isinstance(size, int) else 1 << 64
+
+
+def _why_first(
+    first: tuple[int, int, int], second: tuple[int, int, int], count: int, preset: Preset, prefer: Prefer
+) -> str:
+    same = "total peak" if prefer is Prefer.MEMORY else "total peak and cycles"
+    head = f"{count:,} proposals have the same {same}; the first stands first because"
+    if first[0] != second[0]:
+        left = "every tile is placed" if not first[0] else f"{first[0]:,} tiles are not placed"
+        more = "an unknown number" if second[0] >= 1 << 64 else f"{second[0]:,}"
+        return f"{head} {left} in {preset.title}, with the next {more} {'is' if second[0] == 1 else 'are'} not."
+    if first[1] != second[1]:
+        return f"{head} it takes the fewest planner's cycles of those that leave as few tiles without a place."
+    if first[2] != second[2]:
+        return f"{head} its standard peak is the lowest: {exact_text(first[2])}."
+    return f"{count:,} proposals agree in all that is compared; they stand in the order of their operations."
 
 
 class _Hunt:

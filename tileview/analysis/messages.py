@@ -10,7 +10,7 @@ from typing import Final
 
 from tileview.analysis.loads import tile_load
 from tileview.analysis.placement import PlacementUnknownError, RequestNames, program_requests
-from tileview.analysis.trials import with_swaps
+from tileview.analysis.trials import never, with_swaps
 from tileview.core.estimate import judge
 from tileview.core.lowering.replanner import Replanner
 from tileview.core.memory.exchange import step_fragments
@@ -19,7 +19,7 @@ from tileview.core.placement.ranges import presets
 from tileview.core.placement.requests import ProgramRequests, TileClass
 from tileview.model.placement import END, Memory, TileDump
 from tileview.model.program import Program
-from tileview.model.recipe import Recipe
+from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.sizes import exact_text
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Timeline
@@ -118,6 +118,7 @@ def explain(
     timelines: Sequence[tuple[str, Timeline]] = (),
     dumps: Sequence[tuple[str, TileDump]] = (),
     ended: Callable[[], bool] | None = None,
+    overrides: Overrides = NO_OVERRIDES,
 ) -> Explanation:
     """Explain a compiler's sentence with what is open.
 
@@ -128,11 +129,13 @@ def explain(
     recipes, timelines, dumps : sequences of (name, what was opened)
     ended : callable, optional
         Asked between two alternatives that are tried whether the answer is no longer wanted.
+    overrides : Overrides
+        What-if values of the recipes.
     """
     message = read_message(text)
     findings: list[tuple[str, tuple[str, ...]]] = []
     for name, recipe in recipes:
-        findings.append((name, tuple(_about_recipe(message, recipe, ended or (lambda: False)))))
+        findings.append((name, tuple(_about_recipe(message, recipe, overrides, ended or never))))
     for name, timeline in timelines:
         findings.append((name, tuple(_about_timeline(message, timeline))))
     for name, dump in dumps:
@@ -143,15 +146,15 @@ def explain(
 # -- recipes --------------------------------------------------------------------------------------------------------
 
 
-def _about_recipe(message: Message, recipe: Recipe, ended: Callable[[], bool]) -> list[str]:
+def _about_recipe(message: Message, recipe: Recipe, overrides: Overrides, ended: Callable[[], bool]) -> list[str]:
     try:
-        requests = program_requests(recipe)
+        requests = program_requests(recipe, overrides)
     except PlacementUnknownError as error:
         return [f"Nothing can be said with this recipe: {error}."]
     if message.kind is MessageKind.TRANSFERS:
         return fragment_lines(requests.program)
     if message.kind is MessageKind.TABLES:
-        rows = judge(recipe).peak
+        rows = judge(recipe, overrides).peak
         return [] if rows is None else [f"Exchange rows of the program as planned: {exact_text(rows.exchange_rows)}."]
     if message.kind is not MessageKind.INSUFFICIENT or message.tile is None:
         return []
@@ -163,7 +166,7 @@ def _about_recipe(message: Message, recipe: Recipe, ended: Callable[[], bool]) -
     for title, outcome in failing:
         lines += _filled_by(title, requests, each, outcome)
     if failing:
-        lines += _helping(message.tile, recipe, requests, each, failing, ended)
+        lines += _helping(message.tile, recipe, requests, each, failing, overrides, ended)
     else:
         lines.append(
             "With these plans the compiler's two orders place this tile in every memory known here. The compile had "
@@ -236,6 +239,7 @@ def _helping(
     requests: ProgramRequests,
     each: TileClass,
     failing: list[_Failure],
+    overrides: Overrides,
     ended: Callable[[], bool],
 ) -> list[str]:
     """Single alternatives with which the tile is placed in the memory where it failed, of operations that fill it."""
@@ -253,10 +257,11 @@ def _helping(
             tried += 1
             swapped = with_swaps(recipe, [(operation, alternative)])
             try:
-                other = program_requests(swapped, replanner=replanner)
+                other = program_requests(swapped, overrides, replanner)
             except PlacementUnknownError:
                 continue
-            if solve(other.asked(other.class_of(tile), memory), memory).by is not None and judge(swapped).verdict.fits:
+            placed = solve(other.asked(other.class_of(tile), memory), memory).by is not None
+            if placed and judge(swapped, overrides).verdict.fits:
                 helpful.append(f"operation {operation} to alternative {alternative}")
     if not tried:
         return []

@@ -122,6 +122,12 @@ def step_words(
     return StepWords(titles[state], state, (first, second, third), tuple(sentences), more)
 
 
+def steps_line(words: StepWords) -> str:
+    """``Sum: 36.6 KiB spare → Planner's memory: … → Captured 498,872 B: …``: the three steps wherever a line holds
+    them."""
+    return " → ".join(f"{step.label}: {step.text}" for step in words.steps)
+
+
 _GRAVITY = (State.GOOD, State.PART, State.UNKNOWN, State.OVER)
 
 

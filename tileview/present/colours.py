@@ -59,7 +59,7 @@ _ANCHORS = {
         "595f6d 61646f 686a71 6f7073 767676 7d7c78 848179 8b8779 938e78 9b9477 a39a76 "
         "aca174 b4a872 bcaf6f c5b56c cebc68 d7c463 e0cb5e e9d358 f2da50 fbe248 ffea46"
     ),
-    Ramp.PLACEMENT: "f2f8f4 a5d8b8 a5d8b8 6e4600 4a0d08",
+    Ramp.PLACEMENT: "dcf1e4 9fd4b2 9fd4b2 6e4600 4a0d08",
     Ramp.DIFFERENCE: "08306b 0b5aa5 3f86c4 7fb2dc c0d9ee f7f7f7 fbdcb8 f5b567 e08a1e b35d00 6b3500",
 }
 

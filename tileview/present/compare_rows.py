@@ -23,6 +23,7 @@ from tileview.analysis.loads import (
     tile_load,
     total_peak_place,
 )
+from tileview.analysis.placement_words import State, StepWords
 from tileview.analysis.words import counted, layout_differences, layout_words, precision_words, step_place
 from tileview.core.cycles.prices import Price
 from tileview.core.cycles.words import (
@@ -73,6 +74,16 @@ def compare_nodes(states: Sequence[CompareState]) -> tuple[Node[CompareRow], ...
     return tuple(nodes)
 
 
+def _placement(words: StepWords | None) -> CompareEntry:
+    """The last of the three steps, all of them in the tip."""
+    if words is None:
+        return CompareEntry("not placed yet", tone=Tone.MUTED)
+    step = words.steps[2]
+    signs = {State.GOOD: ("✓ ", Tone.OK), State.PART: ("! ", Tone.WARNING), State.OVER: ("✗ ", Tone.OVER)}
+    sign, tone = signs.get(step.state, ("", Tone.MUTED))
+    return CompareEntry(f"{sign}{step.text}", tip="\n".join(words.lines), tone=tone)
+
+
 def _unique_nodes(section: Section, rows: Sequence[CompareRow]) -> tuple[Node[CompareRow], ...]:
     """Nodes keyed by label, the n-th of equal labels apart."""
     seen: dict[str, int] = {}
@@ -102,6 +113,9 @@ def _summary(states: Sequence[CompareState]) -> list[CompareRow]:
             ),
         )
     ]
+    if any(state.placement is not None for state in states):
+        entries = tuple(_placement(state.placement) for state in states)
+        rows.append(CompareRow(Section.SUMMARY, "Placement", entries, "In the memory that one real compile left open"))
     timelines = [state.timeline for state in states]
     figures: tuple[tuple[str, list[Size | None], str], ...] = (
         ("Total peak", [_peak(timeline, "total") for timeline in timelines], "On the worst tile, without the reserve"),
@@ -350,6 +364,8 @@ class CompareState:
     source: str = ""
     """The file, for the tip."""
     price: Price | None = None
+    placement: StepWords | None = None
+    """None where it is not worked out."""
 
 
 class Section(StrEnum):

@@ -416,6 +416,13 @@ class Session:
             return None
         return step_words(verdict, self.placement, self.placement_unknown, placing=self.is_placing)
 
+    def placement_words_of(self, pin: Pin) -> StepWords | None:
+        """The same of a pinned state; None where it is not worked out, as of another file."""
+        result = self._placements.get(pin.state) if pin.document is self._document else None
+        if result is None:
+            return None
+        return step_words(pin.estimate.verdict, result.steps, result.unknown)
+
     def placed_of(self, operation: int, alternative: int) -> Placeability | None:
         """What an alternative swapped in alone leaves without a place in :attr:`ranges`; None where not known (yet)."""
         if self.alternative_in_force(operation) == alternative:
@@ -426,6 +433,16 @@ class Session:
         """Whether an alternative has been placed, even if nothing can be told of it."""
         in_force = self.alternative_in_force(operation) == alternative
         return in_force or (operation, alternative) in self._placements.alternatives
+
+    def placed_alternatives(self) -> dict[Choice, Placeability | None]:
+        """What is known of single alternatives, those in force included; None where nothing can be told."""
+        found = dict(self._placements.alternatives)
+        recipe, placed = self.file_recipe, self.placed
+        if recipe is not None and placed is not None:
+            now = Placeability(placed.totals.not_placed, placed.totals.over)
+            current = ((one, self.alternative_in_force(one)) for one in recipe.alternatives)
+            found.update({(operation, index): now for operation, index in current if index is not None})
+        return found
 
     def add_placed(self, revision: int, ranges: Preset, found: Mapping[Choice, Placeability | None]) -> bool:
         """Take in what alternatives leave without a place; False where it is for another revision or memory."""

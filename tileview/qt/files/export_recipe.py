@@ -38,6 +38,9 @@ def summary_markdown(session: Session) -> str:
     if document is None or verdict is None:
         return ""
     lines = [f"## {_markdown(document.name)}: {verdict_words(verdict)}", "", _markdown(verdict.text), ""]
+    words = session.placement_words()
+    if words is not None and document.is_recipe:
+        lines += [part for line in words.lines for part in (_markdown(line), "")]
     if timeline is not None:
         peak = timeline.peak
         rows: list[tuple[str, Size]] = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, Slot
@@ -24,11 +24,15 @@ from PySide6.QtWidgets import (
 )
 
 from tileview.analysis.fix import DEFAULT_LIMIT, FixResult, Mode, Prefer
+from tileview.analysis.fix_placed import PlacedFix, RankedFix
 from tileview.analysis.layout_fix import LayoutFix, fix_layouts
-from tileview.analysis.trials import Swap, Trial
+from tileview.analysis.placement import Placeability
+from tileview.analysis.trials import Swap, Swaps, Trial
 from tileview.analysis.words import layout_words
 from tileview.core.cycles.words import cycles_between, exact_cycles, percent_between, short_change
+from tileview.core.estimate import configured
 from tileview.core.fusion.words import verdict_words
+from tileview.core.placement.ranges import presets
 from tileview.model.recipe import Recipe
 from tileview.model.sizes import Size, Unavailable, exact_text
 from tileview.model.timeline import Timeline
@@ -99,6 +103,14 @@ def _short_text(swaps: Iterable[Swap]) -> str:
     return ", ".join(f"op {operation} → alt {index}" for operation, index in swaps)
 
 
+def _placed_text(left: Placeability) -> str:
+    """``all``, or how many tiles are not placed."""
+    if left.placed:
+        return "all"
+    counts = ((left.over, "over"), (left.not_placed, "not placed"))
+    return ", ".join(f"{count:,} {what}" for count, what in counts if count)
+
+
 def _item(cells: Sequence[str]) -> QTreeWidgetItem:
     """A row whose cells can be read in full as tooltips."""
     item = QTreeWidgetItem(list(cells))
@@ -126,6 +138,7 @@ class FixDialog(QDialog):
         self._layouts: LayoutFix | None = None
         self._runner = Runner(self, keep=False, say=signals.message.emit)
         self._runner.progress.connect(self._on_progress)
+        self._runner.part.connect(self._on_part)
         self._runner.ended.connect(self._on_ended)
         self._build()
         signals.state_changed.connect(self._on_state)
@@ -168,6 +181,12 @@ class FixDialog(QDialog):
             self.prefer_box.addItem(text, prefer.value)
         row.addSpacing(12)
         row.addWidget(self.prefer_box)
+        self.memory_box = QComboBox(self._options)
+        self.memory_box.setAccessibleName("Memory that every tile has to be placed in")
+        self.memory_box.setToolTip("Also ask that the compiler's two orders place every tile; for the fewest changes")
+        self._fill_memory()
+        row.addSpacing(12)
+        row.addWidget(self.memory_box)
         row.addStretch(1)
         run = QHBoxLayout()
         self.search_button = QPushButton("&Search", self)
@@ -178,10 +197,13 @@ class FixDialog(QDialog):
         run.addWidget(self._bar, 1)
         column.addLayout(run)
         self._text = plain_label("", self)
+        self._text.setObjectName("outcome")
         self._text.setAccessibleName("Outcome of the search")
         column.addWidget(self._text)
         self.proposals = self._tree(
-            ("Proposal", "Swaps", "Total peak", "Against now", "Planner's cycles"), "Proposals", (48, 8, 14, 14, 22)
+            ("Proposal", "Swaps", "Total peak", "Against now", "Planner's cycles", "Tiles placed"),
+            "Proposals",
+            (48, 8, 14, 14, 22, 16),
         )
         header = self.proposals.headerItem()
         if header is not None:
@@ -203,6 +225,18 @@ class FixDialog(QDialog):
         column.addWidget(buttons)
         metrics = self.fontMetrics()
         self.resize(metrics.averageCharWidth() * 120, metrics.height() * 36)
+
+    def _fill_memory(self) -> None:
+        """The memory looked at, and the presets."""
+        self.memory_box.addItem("Fits by the sum", None)
+        session = self._signals.session
+        recipe = session.file_recipe
+        if recipe is None:
+            return
+        reserve = configured(recipe.config, session.state.overrides).reserve_bytes
+        known = [one for one in presets(reserve) if one.ranges[0][0] < one.ranges[0][1]]
+        for one in known if session.ranges in known else [session.ranges, *known]:
+            self.memory_box.addItem(f"Placed in {one.title}", one)
 
     def _tree(self, titles: tuple[str, ...], name: str, widths: tuple[int, ...]) -> QTreeWidget:
         tree = QTreeWidget(self)
@@ -235,7 +269,11 @@ class FixDialog(QDialog):
         if recipe is not None:
             mode = Mode.FEWEST if self._modes.checkedId() == 0 else Mode.MARGIN
             prefer = str(self.prefer_box.currentData())
-            payload = (recipe, self._most.value(), mode.value, session.state.overrides, DEFAULT_LIMIT, prefer)
+            asked = self.memory_box.currentData()
+            ranges, placing = (session.ranges, False) if asked is None else (asked, True)
+            payload = (
+                recipe, self._most.value(), mode.value, session.state.overrides, DEFAULT_LIMIT, prefer, ranges, placing,
+            )  # fmt: skip
             self._job = Job("fix", payload)
             self._say("Searching …", running=True)
         elif session.timeline is not None:
@@ -268,13 +306,23 @@ class FixDialog(QDialog):
             self._bar.setValue(done)
             self._text.setText(text)
 
+    @Slot(object, object)
+    def _on_part(self, job: Job, payload: object) -> None:
+        """What was found, before proposals of equal peak are placed."""
+        if job is self._job and isinstance(payload, FixResult):
+            self._show_result(payload)
+            if len(payload.proposals) > 1:
+                self._say(f"{payload.text} Placing the best proposals …", running=True)
+
     @Slot(object, str, object)
     def _on_ended(self, job: Job, outcome: str, payload: object) -> None:
         if job is not self._job:
             return
         self._job = None
-        if isinstance(payload, FixResult):
-            self._show_result(payload)
+        if isinstance(payload, RankedFix):
+            self._show_result(payload.result, payload.why, dict(payload.left))
+        elif isinstance(payload, PlacedFix):
+            self._show_result(payload.result, "", dict(payload.left), payload.result.found)
         elif isinstance(payload, LayoutFix):
             self._show_layouts(payload)
         elif outcome == "cancelled":
@@ -287,9 +335,20 @@ class FixDialog(QDialog):
 
     # -- proposals ------------------------------------------------------------------------------------------------
 
-    def _show_result(self, result: FixResult) -> None:
+    def _show_result(
+        self,
+        result: FixResult,
+        why: str = "",
+        left: Mapping[Swaps, Placeability] | None = None,
+        all_placed: bool = False,
+    ) -> None:
+        """List the proposals; ``why`` the first is first, the tiles ``left`` without a placement where counted."""
+        before, counted = self.proposals.currentIndex().row(), left or {}
+        chosen = self._chosen() if before > 0 else None  # the first is offered, others were chosen
+        self._result = None
+        self.proposals.clear()
         self._result = result
-        self._say(result.text)
+        self._say(" ".join(filter(None, (result.text, why))))
         now = None if result.before.peak is None else result.before.peak.total
         for trial in fix_trials(result) if result.found else ():
             if not trial.swaps and not result.homes:
@@ -299,12 +358,16 @@ class FixDialog(QDialog):
             words = _short_text(trial.swaps) or f"new homes for {len(result.homes)} inputs"
             cells = [words, str(len(trial.swaps)), "" if total is None else exact_text(total), change]
             cells.append(cycles_change(result.before.cycles, trial.cycles))
+            missing = counted.get(trial.swaps)
+            cells.append("all" if all_placed else "" if missing is None else _placed_text(missing))
             item = _item(cells)
             item.setData(0, Qt.ItemDataRole.UserRole, self.proposals.topLevelItemCount())
             self.proposals.addTopLevelItem(item)
         first = self.proposals.topLevelItem(0)
         if first is not None:
-            self.proposals.setCurrentItem(first)
+            shown = [trial.swaps for trial in result.proposals if trial.swaps or result.homes]
+            place = 0 if chosen is None or chosen.swaps not in shown else shown.index(chosen.swaps)
+            self.proposals.setCurrentItem(self.proposals.topLevelItem(place) or first)
             self._offer()
         self.choose_button.setEnabled(first is not None and self._is_current())
 

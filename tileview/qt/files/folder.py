@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from tileview.analysis.placement_words import StepWords
 from tileview.present.tables import outcome as shown_as
 from tileview.qt.base.icons import icon
 from tileview.qt.base.text import plain_tip
@@ -29,7 +30,8 @@ from tileview.qt.jobs.runner import Job, Runner, failure_of
 from tileview.qt.widgets.dialogs import LOGGER
 
 FILE_LIMIT = 5000
-COLUMNS = ("File", "Scope", "Kind", "Verdict", "Peak", "Process", "Why")
+COLUMNS = ("File", "Scope", "Kind", "Verdict", "Peak", "Placement", "Process", "Why")
+PLACEMENT = COLUMNS.index("Placement")
 _NAME = re.compile(r"(?P<scope>.+)-(?P<pid>[0-9]+)-(?P<serial>[0-9]+)\.json", re.DOTALL)
 _PLACEMENT = re.compile(r"placement-(?P<pid>[0-9]+)\.json")
 _TILE = re.compile(r"tile-(?P<tile>[0-9]+)-[0-9a-fA-F]{16}\.json")
@@ -79,7 +81,7 @@ class _Row(QTreeWidgetItem):
     """A file of the list; sorts by the place it was given (no column), by bytes, or by text."""
 
     def __init__(self, place: int, path: Path) -> None:
-        super().__init__([path.name, scope_of(path), "", "waiting", "", process_of(path), ""])
+        super().__init__([path.name, scope_of(path), "", "waiting", "", "", process_of(path), ""])
         self.place, self.path = place, path
         self.peak = -1
 
@@ -152,9 +154,10 @@ class FolderDialog(QDialog):
         column.addWidget(buttons)
         metrics = self.fontMetrics()
         self.resize(metrics.averageCharWidth() * 150, metrics.height() * 30)
-        for index, width in enumerate((34, 18, 16, 16, 28, 9, 60)):
+        for index, width in enumerate((34, 18, 16, 20, 28, 28, 9, 60)):
             self.tree.setColumnWidth(index, metrics.averageCharWidth() * width)
         self._runner = Runner(self)
+        self._runner.part.connect(self._on_part)
         self._runner.ended.connect(self._on_ended)
         for row in rows:
             job = Job("verdict", str(row.path), may_kill=True)
@@ -202,24 +205,33 @@ class FolderDialog(QDialog):
         left = f" {self._left_out:,} further files are not listed." if self._left_out else ""
         self.count_label.setText(f"{self._done:,} of {count:,} files looked at, {self._fitting:,} fit.{left}")
 
+    @Slot(object, object)
+    def _on_part(self, job: Job, payload: tuple[str, bool | None, str, str, str, int]) -> None:
+        """The verdict by the sum, before the file is placed."""
+        item = self._jobs[job]
+        kind, fits, words, text, peak, item.peak = payload
+        self._fitting += bool(fits)
+        self._show(item, (kind, words, peak, "placing…", text), shown_as(fits)[1], str(shown_as(fits)[2]))
+
     @Slot(object, str, object)
     def _on_ended(self, job: Job, outcome: str, payload: object) -> None:
         item = self._jobs.pop(job)
         self._done += 1
-        if outcome == "done" and isinstance(payload, tuple):
-            kind, fits, words, text, peak, item.peak = payload
-            self._fitting += bool(fits)
-            cells, sign, token = (kind, words, peak, text), shown_as(fits)[1], str(shown_as(fits)[2])
-        else:
+        if outcome == "done" and isinstance(payload, StepWords):
+            item.setText(PLACEMENT, payload.steps[2].text)
+            item.setToolTip(PLACEMENT, plain_tip("\n".join(payload.lines)))
+        elif outcome != "done":
             reason, details = failure_of(outcome, payload)
             if details:
                 LOGGER.error("%s: %s\n%s", item.path, reason, details)
-            cells, sign, token = ("", "cannot be read", "", reason), "unavailable", "unavailable"
-        for name, cell in zip(("Kind", "Verdict", "Peak", "Why"), cells, strict=True):
-            item.setText(COLUMNS.index(name), " ".join(str(cell).split()))
-        item.setToolTip(COLUMNS.index("Why"), plain_tip(str(cells[3])))
-        item.setIcon(3, icon(sign, self._theme, token))
+            self._show(item, ("", "cannot be read", "", "", reason), "unavailable", "unavailable")
         self._say()
+
+    def _show(self, item: _Row, cells: tuple[str, ...], sign: str, token: str) -> None:
+        for name, cell in zip(("Kind", "Verdict", "Peak", "Placement", "Why"), cells, strict=True):
+            item.setText(COLUMNS.index(name), " ".join(str(cell).split()))
+        item.setToolTip(COLUMNS.index("Why"), plain_tip(cells[-1]))
+        item.setIcon(3, icon(sign, self._theme, token))
 
     @Slot(int, Qt.SortOrder)
     def _sort(self, column: int, order: Qt.SortOrder) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field, replace
 
+from tileview.analysis.messages import Explanation, explain
 from tileview.analysis.placement import (
     Placeability,
     PlacedTiles,
@@ -124,3 +125,10 @@ def place_alternatives(payload: tuple[Recipe | None, Asked], reporter: Reporter)
             reporter.part(found)
             found, sent = {}, time.monotonic()
     reporter.part(found)
+
+
+def explain_message(payload: tuple[Recipe | None, tuple[EditState, str, str]], reporter: Reporter) -> Explanation:
+    """What a compiler's sentence means for a state of a recipe: (state, the file's name, the text)."""
+    base, (state, name, text) = payload
+    kept = _kept(base)
+    return explain(text, [(name, edited_recipe(kept.recipe, state))], ended=reporter.stopped, overrides=state.overrides)

@@ -12,13 +12,16 @@ from tileview.analysis.alternatives import AlternativeResult
 from tileview.analysis.alternatives import evaluate as evaluate_one
 from tileview.analysis.diagnose import diagnose_fully
 from tileview.analysis.diagnosis import Diagnosis
-from tileview.analysis.fix import FixResult, Mode, Prefer, Progress, search, swaps_text
+from tileview.analysis.fix import Mode, Prefer, Progress, search, swaps_text
+from tileview.analysis.fix_placed import MOST_PLACED, PlacedFix, RankedFix, rank_equal, search_placed
+from tileview.analysis.placement_words import NO_REQUESTS, StepWords, recipe_steps, step_words
 from tileview.analysis.trials import Evaluator, Trial
 from tileview.core.estimate import estimate
 from tileview.core.lowering.replanner import Replanner
+from tileview.core.placement.ranges import Preset
 from tileview.formats import open_dump
 from tileview.formats.search_state import search_state_from_bytes
-from tileview.model.recipe import Overrides, Recipe
+from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.sizes import size_text
 from tileview.model.timeline import Problem, Timeline
 from tileview.model.timeline_file import TimelineFile
@@ -80,10 +83,11 @@ def evaluate(payload: tuple[object, Recipe, Overrides], reporter: Reporter) -> N
 # -- verdicts and fixes -----------------------------------------------------------------------------------------------
 
 
-def verdict(path: str, reporter: Reporter) -> tuple[str, bool | None, str, str, str, int]:
-    """Kind, whether it fits, that and its reason in words, and the peak of a file; for the list of a folder.
+def verdict(path: str, reporter: Reporter) -> StepWords | None:
+    """What the list of a folder says of a file: first, as a part, kind, whether it fits, that and its reason in words, the
+    peak in words and in bytes for sorting, −1 where it is unavailable; then the three steps of the verdict.
 
-    The peak comes in bytes too, for sorting; −1 where it is unavailable.
+    None for a file that speaks of addresses.
     """
     document = Document(Path(path), open_dump(Path(path)))
     reporter.check()
@@ -91,16 +95,31 @@ def verdict(path: str, reporter: Reporter) -> tuple[str, bool | None, str, str, 
     result = EstimateJob(0, document, EditState()).run(Replanner()).estimate
     if document.addresses is not None:
         document.close()
-        return document.kind, result.verdict.fits, result.verdict.words, result.verdict.text, "", -1
+        reporter.part((document.kind, result.verdict.fits, result.verdict.words, result.verdict.text, "", -1))
+        return None
     total = None if result.timeline is None else result.timeline.peak.total
     peak = "unavailable" if total is None else size_text(total)
     size = total if isinstance(total, int) else -1
-    return document.kind, result.verdict.fits, result.verdict.words, result.verdict.text, peak, size
+    reporter.part((document.kind, result.verdict.fits, result.verdict.words, result.verdict.text, peak, size))
+    if document.recipe is None:
+        return step_words(result.verdict, None, NO_REQUESTS)
+    return recipe_steps(result.verdict, document.recipe, NO_OVERRIDES, reporter.stopped)[0]
 
 
-def fix(payload: tuple[Recipe, int, str, Overrides, int, str], reporter: Reporter) -> FixResult:
-    """Search swaps that make a recipe fit; a request to stop ends the search with the best that is known."""
-    recipe, most, mode, overrides, limit, prefer = payload
+FixOrder = tuple[Recipe, int, str, Overrides, int, str, Preset, bool]
+"""Recipe, most swaps, mode, what-if values, most re-plans, what is preferred, the memory to place in, whether every
+tile has to be placed there."""
+
+
+def fix(payload: FixOrder, reporter: Reporter) -> RankedFix | PlacedFix:
+    """Search swaps that make a recipe fit; a request to stop ends the search with the best that is known.
+
+    Where placement is not asked for, the result goes out as a part, and again with proposals of equal peak ranked by
+    it.
+    """
+    recipe, most, mode, overrides, limit, prefer, preset, placing = payload
+    if placing:
+        return _fix_placed(payload, reporter)
 
     def told(state: Progress) -> None:
         best = "" if state.best is None else f"; {swaps_text(state.best.swaps)} fits"
@@ -110,7 +129,21 @@ def fix(payload: tuple[Recipe, int, str, Overrides, int, str], reporter: Reporte
             reporter.progress(state.tried, state.planned, text)
 
     asked = (recipe, most, Mode(mode), overrides, worker_count(), limit)
-    return search(*asked, told, reporter.stopped, Prefer(prefer))
+    result = search(*asked, told, reporter.stopped, Prefer(prefer))
+    if reporter.stopped():
+        return RankedFix(result, "", ())
+    reporter.part(result)
+    return rank_equal(recipe, result, preset, Mode(mode), overrides, Prefer(prefer), reporter.stopped)
+
+
+def _fix_placed(payload: FixOrder, reporter: Reporter) -> PlacedFix:
+    recipe, most, _, overrides, _, _, preset, _ = payload
+
+    def told(tried: int, text: str) -> None:
+        if not reporter.stopped():
+            reporter.progress(tried, MOST_PLACED, f"{tried:,} programs placed, {text}")
+
+    return search_placed(recipe, preset, most, overrides, worker_count(), on_placed=told, cancelled=reporter.stopped)
 
 
 @dataclass(slots=True)

@@ -40,6 +40,7 @@ TASKS: Final = {
     "fix": "tileview.qt.jobs.plan_tasks:fix",
     "report": "tileview.qt.jobs.plan_tasks:report",
     "diagnose": "tileview.qt.jobs.plan_tasks:make_diagnosis",
+    "explain": "tileview.qt.jobs.place_tasks:explain_message",
     "place": "tileview.qt.jobs.place_tasks:place",
     "place alternatives": "tileview.qt.jobs.place_tasks:place_alternatives",
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
@@ -28,7 +28,7 @@ from tileview.qt.views.table_view import Subject, TableView
 from tileview.qt.widgets.elided import ElidedLabel, WrappedLabel
 from tileview.qt.widgets.node_view import NodeView
 from tileview.session.document import edited_recipe
-from tileview.session.session import Pin, linked_timeline
+from tileview.session.session import Pin, Session, linked_timeline
 
 CURRENT = "current"
 _BESIDE = 140
@@ -52,6 +52,7 @@ class CompareView(TableView):
         self.spec: CompareSpec = CompareSpec()
         super().__init__(bridge, parent)
         self._shown: list[ShownState] = []
+        bridge.placement_changed.connect(self._on_placement)
         self._statement: list[str] = []
         self._brief = ""
         self._marked: tuple[int | None, int | None] = (None, None)
@@ -101,6 +102,11 @@ class CompareView(TableView):
 
     # -- session --------------------------------------------------------------------------------------------------
 
+    @Slot()
+    def _on_placement(self) -> None:
+        if not self.session.wants_placing:
+            self.refill()
+
     def on_pins(self) -> None:
         self.refill()
 
@@ -140,15 +146,16 @@ class CompareView(TableView):
         baseline, pins = session.baseline, session.pins
         if baseline is not None:
             index = next((i for i, pin in enumerate(pins) if pin is baseline), None)
-            shown.append(ShownState(_state(baseline), baseline, True, index, self._is_in_force(baseline)))
+            shown.append(ShownState(_state(session, baseline), baseline, True, index, self._is_in_force(baseline)))
         others = [(index, pin) for index, pin in enumerate(pins) if pin is not baseline]
         document, estimate = session.document, session.estimate
         kept = [baseline, *pins]
         if document is not None and estimate is not None and not any(map(self._is_in_force, kept)):
             current = Pin(CURRENT, document, session.state, estimate)
-            shown.append(ShownState(_state(current), None, False, None, True))
+            shown.append(ShownState(_state(session, current), None, False, None, True))
         newest = others[len(shown) - MOST_STATES :]
-        shown.extend(ShownState(_state(pin), pin, False, index, self._is_in_force(pin)) for index, pin in newest)
+        for index, pin in newest:
+            shown.append(ShownState(_state(session, pin), pin, False, index, self._is_in_force(pin)))
         return shown
 
     def _is_in_force(self, pin: Pin | None) -> bool:
@@ -351,9 +358,11 @@ def _filtered(node: Node[CompareRow], query: str) -> Node[CompareRow] | None:
     return Node(node.key, node.row, kept) if kept else None
 
 
-def _state(pin: Pin) -> CompareState:
+def _state(session: Session, pin: Pin) -> CompareState:
     recipe = pin.document.recipe
     if recipe is not None:
         recipe = edited_recipe(recipe, pin.state)
-    estimate = pin.estimate
-    return CompareState(pin.name, estimate.verdict, pin.timeline, recipe, str(pin.document.path), estimate.price)
+    estimate, placement = pin.estimate, session.placement_words_of(pin)
+    return CompareState(
+        pin.name, estimate.verdict, pin.timeline, recipe, str(pin.document.path), estimate.price, placement
+    )

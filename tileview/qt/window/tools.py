@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QDialog, QInputDialog, QLineEdit, QWidget
 from tileview.present.fusion_rows import FUSION_TIP
 from tileview.qt.base.command import Actions, Command
 from tileview.qt.base.settings import Settings
+from tileview.qt.files.explain_message import ExplainDialog
 from tileview.qt.files.opening import Files
 from tileview.qt.jobs.estimates import Estimates
 from tileview.qt.jobs.evaluation import Evaluation
@@ -62,6 +63,7 @@ class Tools(QObject):
         self._closing = False
         self._folder: QDialog | None = None
         self._fix: QDialog | None = None
+        self._explain: ExplainDialog | None = None
         self.evaluation = Evaluation(bridge, settings, self)
         self.evaluation.fault.connect(bridge.fault)
         self.placing = Placing(bridge, settings, self)
@@ -110,6 +112,8 @@ class Tools(QObject):
             Command("key_sheet", "&Keys", "Help", lambda _: self.show_keys(), ("?", "F1"), "All keys", icon="keys"),
             Command("reference", "&Reference", "Help", lambda page: self.show_reference(page), (),
                     "Formats, how the estimate is made, glossary", icon="help"),
+            Command("explain", "&Explain a compiler message…", "Help", lambda _: self.explain_message(), (),
+                    "What a sentence that the compiler wrote means for the open files"),
             Command("about", "A&bout TileView", "Help", lambda _: about(self._window, versions()).open(), (),
                     "Versions", separator_before=True, icon="note"),
         )  # fmt: skip
@@ -271,6 +275,21 @@ class Tools(QObject):
         dialog.open()
         dialog.search()
 
+    def explain_message(self) -> None:
+        """Open the dialog that explains a compiler's sentence; it stays beside the window."""
+        if self._explain is None:
+            self._explain = ExplainDialog(self._bridge, self._window)
+            self._explain.finished.connect(self._on_explain_gone)
+        self._explain.show()
+        self._explain.activateWindow()
+        self._explain.text.setFocus()
+
+    @Slot()
+    def _on_explain_gone(self) -> None:
+        if self._explain is not None:
+            self._explain.deleteLater()
+        self._explain = None
+
     @Slot()
     def _on_fix_gone(self) -> None:
         self._fix = None
@@ -291,5 +310,7 @@ class Tools(QObject):
             self._folder.close()
         if self._fix is not None:
             self._fix.reject()
+        if self._explain is not None:
+            self._explain.reject()
         self.evaluation.close()
         self.placing.close()
