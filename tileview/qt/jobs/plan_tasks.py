@@ -84,8 +84,8 @@ def evaluate(payload: tuple[object, Recipe, Overrides], reporter: Reporter) -> N
 
 
 def verdict(path: str, reporter: Reporter) -> StepWords | None:
-    """What the list of a folder says of a file: first, as a part, kind, whether it fits, that and its reason in words, the
-    peak in words and in bytes for sorting, −1 where it is unavailable; then the three steps of the verdict.
+    """What the list of a folder says of a file: first, as a part, kind, whether it fits, that and its reason in words,
+    the peak in words and in bytes for sorting, −1 where it is unavailable; then the three steps of the verdict.
 
     None for a file that speaks of addresses.
     """
