@@ -170,13 +170,13 @@ class AddressPlot(Plot):
         """Pixels of many columns at once, inside the plot."""
         area, (left, right) = self.area(), self.box.viewRange()[0]
         places = area.left() + (columns - left) * (area.width() / (right - left))
-        return np.clip(places, area.left(), area.right())
+        return np.asarray(np.clip(places, area.left(), area.right()), dtype=np.float64)
 
     def _upward(self, addresses: Floats) -> Floats:
         """Pixels of many addresses at once, inside the plot."""
         area, (low, high) = self.area(), self.box.viewRange()[1]
         places = area.bottom() - (addresses - low) * (area.height() / (high - low))
-        return np.clip(places, area.top(), area.bottom())
+        return np.asarray(np.clip(places, area.top(), area.bottom()), dtype=np.float64)
 
     def entry_at(self, place: QPointF) -> int | None:
         """The entry at a place of the widget."""
