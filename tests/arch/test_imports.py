@@ -87,7 +87,6 @@ def test_a_layer_imports_only_what_is_below_it(imports):
     assert wrong == []
 
 
-@pytest.mark.xfail(reason="the table widget still looks for the view around it", strict=False)
 def test_a_room_of_the_window_imports_only_what_is_below_it(imports):
     def height(name: str) -> int:
         room = (*name.split("."), "")[2]
@@ -99,7 +98,6 @@ def test_a_room_of_the_window_imports_only_what_is_below_it(imports):
     assert [place for name, target, place in window.edges(data="place") if height(name) < height(target)] == []
 
 
-@pytest.mark.xfail(reason="the parts of the graph view still reach back into it", strict=False)
 def test_no_modules_import_each_other_in_a_circle(imports):
     circles = [sorted(part) for part in nx.strongly_connected_components(imports) if len(part) > 1]
     assert circles == []

@@ -23,7 +23,7 @@ TILE_KEYS = [
 
 
 def test_a_recipe_that_fits_and_is_not_placed():
-    result = run("place", SO400M, "21=3", "--ranges", "captured-498872", "--json")
+    result = run("place", SO400M, "21=3", "--ranges", "captured-498872", "--json", "--no-fusion")
     assert result.code == 1
     found = result.json
     assert list(found) == KEYS
@@ -38,27 +38,31 @@ def test_a_recipe_that_fits_and_is_not_placed():
 
 
 def test_the_planner_s_memory_is_the_default():
-    result = run("place", VIT, "--json")
+    result = run("place", VIT, "--json", "--no-fusion")
     assert (result.code, result.json["preset"], result.json["verdict"]) == (0, "planner", "placed")
     assert result.json["ranges"] == [[411_360, 949_168]]
     assert {entry["order"] for entry in result.json["tiles"]} == {1}
 
 
 def test_one_tile_of_a_recipe():
-    found = run("place", VIT, "--tile", "3", "--json").json
+    found = run("place", VIT, "--tile", "3", "--json", "--no-fusion").json
     assert set(found["orders"]) == {"1", "2", "end first", "search"}
     assert found["orders"]["search"]["placed"] is None
     starts = found["orders"]["1"]["starts"]
     assert [request["start"] for request in found["requests"]] == starts
     assert all(request["name"] for request in found["requests"])
-    text = run("place", VIT, "--tile", "3").out
+    text = run("place", VIT, "--tile", "3", "--no-fusion").out
     assert "Tile 3: placed by order 1" in text
     assert "was not run (--search)" in text
-    assert run("place", VIT, "--tile", "3", "--search", "--json").json["orders"]["search"]["placed"] is True
+    assert (
+        run("place", VIT, "--tile", "3", "--search", "--json", "--no-fusion").json["orders"]["search"]["placed"] is True
+    )
 
 
 def test_typed_ranges_and_those_of_a_dump(tmp_path: Path):
-    assert run("place", VIT, "--ranges", "0x50000-0x58000,491520-949168", "--json").json["preset"] is None
+    assert (
+        run("place", VIT, "--ranges", "0x50000-0x58000,491520-949168", "--json", "--no-fusion").json["preset"] is None
+    )
     for name in ("valid/tile-184-086024f1329e7b53.json", "valid/placement-90210.json"):
         found = run("place", VIT, "--ranges", dump_file(name, tmp_path), "--json").json
         assert found["ranges"] == [[327_680, 360_448], [368_376, 376_832], [491_520, 949_168]]
@@ -104,13 +108,13 @@ def test_a_placement_profile_tells_what_was_open(tmp_path: Path):
 def test_what_cannot_be_placed_says_why(tmp_path: Path):
     dump = dump_file("valid/tile-40-5969d7a36c9a1d0c.json", tmp_path)
     assert_one_error(run("place", SAMPLES / "rejected-op0.timeline.json"), "a memory timeline")
-    assert_one_error(run("place", VIT, "--ranges", "captured"), "no preset", "captured-498872")
-    assert_one_error(run("place", VIT, "--ranges", "500000-400000"), "empty")
-    assert_one_error(run("place", VIT, "--ranges", VIT), "a dump without ranges")
-    assert_one_error(run("place", VIT, "--tile", "64"), "tiles 0 to 63")
+    assert_one_error(run("place", VIT, "--ranges", "captured", "--no-fusion"), "no preset", "captured-498872")
+    assert_one_error(run("place", VIT, "--ranges", "500000-400000", "--no-fusion"), "empty")
+    assert_one_error(run("place", VIT, "--ranges", VIT, "--no-fusion"), "a dump without ranges")
+    assert_one_error(run("place", VIT, "--tile", "64", "--no-fusion"), "tiles 0 to 63")
     assert_one_error(run("place", dump, "--tile", "3"), "tile 40")
     assert_one_error(run("place", dump, "1=0"), "only a recipe")
-    assert_one_error(run("place", VIT, "999=0"), "operation 999")
+    assert_one_error(run("place", VIT, "999=0", "--no-fusion"), "operation 999")
 
 
 def test_a_program_known_in_part_is_not_known():
@@ -148,7 +152,7 @@ def test_fix_can_ask_for_placement(tmp_path: Path):
     found = run("fix", swapped, "--ranges", "captured-498872", "--max-swaps", "1", "--no-fusion", "--json")
     assert found.code == 0
     assert found.json["swaps"] == [[21, 0]]
-    assert run("place", swapped, "21=0", "--ranges", "captured-498872").code == 0
+    assert run("place", swapped, "21=0", "--ranges", "captured-498872", "--no-fusion").code == 0
     # what fits by the sum and is placed needs no swap
     assert run("fix", VIT, "--ranges", "captured-498872", "--json").json["swaps"] == []
 
@@ -200,3 +204,15 @@ def test_explain_with_a_timeline_and_a_dump(tmp_path: Path):
     assert "no tile 184" in found[str(timeline)][0]
     other = run("explain", "tile 3 has insufficient Ipu21Standard SRAM for 5 bytes", timeline, "--json").json
     assert "Tile 3 holds most at step" in json.dumps(other)
+
+
+def test_by_default_it_speaks_of_the_program_that_stands(tmp_path):
+    """With fusions other tiles have no place than without; the summary's step says the same of them."""
+    found = run("place", SO400M, "--ranges", "captured-498872", "--json").json
+    composed = run("place", SO400M, "--ranges", "captured-498872", "--no-fusion", "--json").json
+    assert composed["verdict"] == "placed"
+    said = run("summary", SO400M, "--place").out
+    words = (
+        "all 1,472 tiles placed" if found["verdict"] == "placed" else f"{found['not_placed_tiles']:,} tiles not placed"
+    )
+    assert f"Captured 498,872 B: {words}" in said or words in said

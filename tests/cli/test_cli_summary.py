@@ -56,7 +56,7 @@ def test_a_rejected_operation_names_its_43_invalid_layouts():
     assert (entry["tile_count"], entry["steps"], entry["values"]) == (1472, 4, 71)
     assert len(entry["unavailable"]) == 43
     assert entry["unavailable"][0]["name"] == "vit.embedding.bias"
-    assert "1472" in entry["unavailable"][0]["reason"]
+    assert "1,472" in entry["unavailable"][0]["reason"]
     assert "288" in entry["unavailable"][0]["reason"]
     assert entry["peak"]["total"] is None
     assert entry["peak"]["maximum_standard_allocation"] is None

@@ -28,6 +28,8 @@ class FakeEstimate:
     notes: tuple[str, ...] = ()
     fusion: Any = None
     other_peak: Any = None
+    cycles: Any = None
+    price: Any = None
 
 
 def show(session: Session, timeline: Timeline, name: str = "fake.timeline.json") -> None:

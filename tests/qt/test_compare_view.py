@@ -347,7 +347,7 @@ def test_a_recipe_and_its_timeline_beside_each_other_in_the_window(driver, vit3,
     driver.window.files.compare_with(timeline)
     driver.qtbot.waitUntil(lambda: len(driver.session.pins) == 1, timeout=30_000)
     view = driver.window.docks.views["compare"]
-    driver.qtbot.waitUntil(lambda: not view.visibleRegion().isEmpty(), timeout=5000)
+    driver.qtbot.waitUntil(lambda: view.is_in_sight, timeout=5000)
     assert [state.name for state in view.states()] == ["as opened", timeline.name]
     assert "268 of the timeline's 268 values matched" in "\n".join(view.link_statement())
     assert "the timeline is of the program without fusions" in view.link_statement()[-1]

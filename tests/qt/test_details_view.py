@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtTest import QTest
 
 from tests.helpers.opened import document, opened
@@ -222,3 +222,18 @@ def test_copying(shown: Stage, qapp) -> None:
     shown.session.select_operation(21)
     shown.view.copy_text()
     assert qapp.clipboard().text().startswith("Operation 21: Gemm")
+
+
+def test_maker_and_readers_are_named_with_links(shown: Stage) -> None:
+    timeline = shown.session.timeline
+    assert timeline is not None
+    root = next(root for root in timeline.steps[69].live if timeline.values[root].id == 454)
+    shown.session.select_allocation(root)
+    assert "Made by op 21 Gemm, step 68 Copy. Read by step 69 Cast." in shown.view.plain
+    page = shown.view.text.toHtml()
+    assert all(f'href="{target}"' in page for target in ("op:21", "step:68", "step:69"))
+    shown.session.select_operation(None)
+    shown.view.text.anchorClicked.emit(QUrl("op:21"))
+    assert shown.session.selection.operation == 21
+    shown.view.text.anchorClicked.emit(QUrl("step:68"))
+    assert shown.session.selection.step == 68

@@ -30,7 +30,7 @@ def commanded(path: Path, target: Path) -> str:
 
 
 def edits_of(page: str) -> list[str]:
-    found = re.search(r"<h2>Edits in force, not in the file</h2>\n<ul>(.*?)</ul>", page)
+    found = re.search(r"<h2>Edits that are not in the file</h2>\n<ul>(.*?)</ul>", page)
     return [] if found is None else re.findall(r"<li>(.*?)</li>", found[1])
 
 
@@ -58,7 +58,7 @@ def test_the_edits_in_force_count_and_are_listed(driver, pair, tmp_path):
     fixed = tmp_path / "fixed" / pair.name
     fixed.parent.mkdir()
     assert driver.window.exporter.export_recipe(fixed)
-    bare = re.sub(r"<h2>Edits in force, not in the file</h2>\n<ul>.*?</ul>\n", "", page)
+    bare = re.sub(r"<h2>Edits that are not in the file</h2>\n<ul>.*?</ul>\n", "", page)
     assert bare == commanded(fixed, tmp_path / "command.html")
     assert "<h2>Fits</h2>" in page
 

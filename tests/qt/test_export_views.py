@@ -326,12 +326,12 @@ def test_the_dialog_offers_what_a_view_can_be(opened, monkeypatch):
 def test_a_view_behind_others_comes_forward_and_is_up_to_date(opened, monkeypatch, tmp_path):
     docks = opened.window.docks
     docks.show_view("operations")
-    opened.qtbot.waitUntil(lambda: docks.views["problems"].visibleRegion().isEmpty())
+    opened.qtbot.waitUntil(lambda: not docks.views["problems"].is_in_sight)
     target = tmp_path / "problems.csv"
     dialog, _ = ask(opened, monkeypatch, (str(target), "Tables (*.csv)"), "problems")
     dialog.accept()
     opened.qtbot.waitUntil(target.exists)
-    assert not docks.views["problems"].visibleRegion().isEmpty()
+    assert docks.views["problems"].is_in_sight
     assert "over" in target.read_text(encoding="utf-8")
 
 
@@ -379,13 +379,10 @@ def test_every_menu_of_a_view_offers_its_export(opened, monkeypatch):
     asked = []
     monkeypatch.setattr(opened.window.commands, "run", lambda *words: asked.append(words))
     for name, view in views_of(opened).items():
-        menus = [view.menu_actions()]
-        menus += [tree.menu_actions() for tree in (getattr(view, "tree", None),) if tree is not None]
-        for menu in menus:
-            found = [action for action in menu if action.text() == "&Export this view…"]
-            assert len(found) == 1, name
-            found[0].trigger()
-            assert asked[-1] == ("export_view", name)
+        found = [action for action in view.menu_actions() if action.text() == "&Export this view…"]
+        assert len(found) == 1, name
+        found[0].trigger()
+        assert asked[-1] == ("export_view", name)
 
 
 def test_a_white_page_keeps_its_drawing_sharp(opened):

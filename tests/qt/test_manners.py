@@ -115,7 +115,7 @@ def test_every_view_is_reached_by_its_key_and_by_going_round(driver, over):
         command = driver.window.commands.command(f"show_{name}")
         assert command.keys == ((f"Ctrl+{place}",) if place < 10 else ())
         driver.trigger(f"show_{name}")
-        driver.qtbot.waitUntil(lambda name=name: not docks.views[name].visibleRegion().isEmpty())
+        driver.qtbot.waitUntil(lambda name=name: docks.views[name].is_in_sight)
         assert docks.current_view() is docks.views[name]
     docks.show_view("operations")
     seen = []

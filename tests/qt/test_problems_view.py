@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLineEdit
 
 from tests.helpers.views import Stage, stage
 from tileview.core.geometry.resolve import layout_failure
@@ -20,7 +23,7 @@ def shown(qtbot) -> Stage:
 
 def in_front(driver, name: str) -> bool:
     """Whether a view is the one of its tabs that is seen."""
-    return not driver.window.docks.views[name].visibleRegion().isEmpty()
+    return driver.window.docks.views[name].is_in_sight
 
 
 def test_the_rejected_sample(shown: Stage) -> None:
@@ -47,10 +50,29 @@ def test_a_timeline_with_errors_opens_on_its_problems_with_a_repair_in_sight(dri
     assert len(driver.session.history.done) == 1
 
 
+def test_after_a_repair_the_keys_are_those_of_the_window(driver, rejected) -> None:
+    """The button that was clicked goes away: no search box may get the focus, which would take Ctrl+Z and letters."""
+    driver.open(rejected)
+    view = driver.window.docks.views["problems"]
+    driver.qtbot.waitUntil(lambda: in_front(driver, "problems"), timeout=5000)
+    driver.window.activateWindow()
+    view.all_button.setFocus()
+    driver.qtbot.waitUntil(view.all_button.hasFocus, timeout=5000)
+    QTest.keyClick(view.all_button, Qt.Key.Key_Space)
+    driver.settle()
+    driver.qtbot.waitUntil(lambda: not view.all_button.isVisible(), timeout=5000)
+    focused = QApplication.focusWidget()
+    assert focused is not None
+    assert not isinstance(focused, QLineEdit)
+    QTest.keyClick(focused, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    driver.settle()
+    assert driver.session.history.done == ()
+
+
 def test_a_recipe_and_a_sound_timeline_keep_what_is_in_front(driver, over, samples) -> None:
     for path in (over, samples / "vit3-64tiles.v3.timeline.json"):
         driver.open(path)
-        driver.qtbot.waitUntil(lambda: in_front(driver, "operations"), timeout=5000)
+        driver.qtbot.waitUntil(lambda: in_front(driver, "why"), timeout=5000)
         assert not in_front(driver, "problems")
 
 

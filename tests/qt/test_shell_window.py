@@ -22,6 +22,9 @@ from tileview.qt.window.keyguard import keys_taken
 from tileview.qt.window.palette import CommandPalette, GoTo, rank
 
 VIEWS = {
+    "address_map",
+    "choose",
+    "fusions",
     "operations",
     "problems",
     "graph",

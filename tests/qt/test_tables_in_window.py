@@ -37,7 +37,7 @@ class Watch:
 def tree_of(driver, name: str) -> NodeView:
     """The table of a view, brought to the front."""
     view = driver.window.docks.show_view(name)
-    driver.qtbot.waitUntil(lambda: not view.visibleRegion().isEmpty(), timeout=5000)
+    driver.qtbot.waitUntil(lambda: view.is_in_sight, timeout=5000)
     return view.tree
 
 

@@ -203,7 +203,7 @@ def test_selecting_an_allocation_shows_its_bytes(make) -> None:
     assert view.shown_metric is Metric.ALLOCATION
     assert view.field.values.tolist() == [32 * KIB, 32 * KIB, 16 * KIB, 0]
     assert view.scale() == Scale(0, 32 * KIB)
-    assert "left on 3 tiles, not live at this step" in view.line.full_text
+    assert "left #1 on 3 tiles, not live at this step" in view.line.full_text
     assert "nothing there: 1 tile" in view.legend.texts
     session.select_step(1)
     assert "not live" not in view.line.full_text
@@ -483,11 +483,11 @@ def test_a_tooltip_lists_the_largest_allocations(make) -> None:
     lines = view.tip(0).split("\n")
     start = lines.index("largest here:")
     assert lines[start + 1 :] == [
-        "  70.0 KiB  a70",
-        "  60.0 KiB  a60",
-        "  50.0 KiB  a50",
-        "  40.0 KiB  a40",
-        "  30.0 KiB  a30",
+        "  70.0 KiB  a70 #0",
+        "  60.0 KiB  a60 #2",
+        "  50.0 KiB  a50 #4",
+        "  40.0 KiB  a40 #6",
+        "  30.0 KiB  a30 #5",
         "  31.0 KiB  in 3 more",
     ]
 
@@ -637,7 +637,7 @@ def test_groups_stay_on_one_line_and_the_rest_is_in_a_menu(make, qtbot) -> None:
     assert strip.more.geometry().right() <= strip.width()
     strip.menu.aboutToShow.emit()
     texts = [action.text() for action in strip.menu.actions()]
-    assert texts[-1] == "3 unique: L44 … L46"
+    assert texts[-1] == "3 unique: tiles 44 … 46"
     assert len(texts) == 8 - named + 1
     strip.menu.actions()[-1].trigger()
     assert session.selection.tiles == (44, 45, 46)

@@ -76,7 +76,7 @@ def test_the_smallest_budget_is_set_to_the_byte(qtbot) -> None:
     assert verdict is not None
     assert verdict.fits
     assert verdict.short_bytes == 0
-    assert "What-if values are in force." in shown.view.text.text()
+    assert "What-if values apply." in shown.view.text.text()
 
 
 def test_where_no_budget_helps_the_button_is_off(shown: Stage) -> None:
@@ -154,3 +154,11 @@ def test_an_export_is_the_file_itself_whatever_if(driver, over, tmp_path, monkey
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, **__: (str(target), ""))
     driver.trigger("export_recipe")
     assert target.read_bytes() == over.read_bytes()
+
+
+def test_what_cannot_be_pressed_says_why(qtbot) -> None:
+    shown = stage(WhatIfView, qtbot, "rejected-op0.timeline.json")
+    assert not shown.view.reset_button.isEnabled()
+    assert shown.view.reset_button.toolTip() == "Everything is as in the file already"
+    assert not shown.view.smallest_button.isEnabled()
+    assert shown.view.smallest_button.toolTip() == "sizes are unavailable: no budget makes it fit"

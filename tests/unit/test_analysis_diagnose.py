@@ -244,7 +244,7 @@ def test_invalid_layouts_with_the_rule_and_what_resolves():
     assert len(diagnosis.bad_layouts) == 43
     first = diagnosis.bad_layouts[0]
     assert (first.name, first.kind) == ("vit.embedding.bias", LayoutErrorKind.EMPTY_AXIS_TILING)
-    assert "288 owners" in first.remedy
+    assert "288 tiles" in first.remedy
     assert "1,152 elements in grains of 4" in first.remedy
     assert "resolve" in diagnosis.next_step
     assert any("288 owners" in sentence for sentence in diagnosis.details)

@@ -247,7 +247,7 @@ def test_groups_hold_what_fails_alike() -> None:
     assert first.key == ("fewer-owners",)
     assert (first.layouts[0], first.layouts[1]) == (linear(2, 4), linear(4, 4))
     assert (first.most_owners, first.shard_bytes) == (4, 8)
-    assert first.label == "one owner a grain at most: 2 to 4 owners, largest shard 8 B"
+    assert first.label == "at most one tile per grain: 2 to 4 owners, largest shard 8 B"
     layouts_of_all: dict[int, Layout] = {}
     for group in groups:
         layouts_of_all.update(group.repairs[0].layouts)

@@ -294,4 +294,4 @@ def test_divided_dimensions_are_drawn_before_others(rejected: Timeline) -> None:
 def test_a_picture_of_an_invalid_layout_says_why(rejected: Timeline) -> None:
     drawn = picture(rejected, 2)
     assert drawn.across is None
-    assert "1472 owners" in caption(drawn)
+    assert "1,472 tiles requested, only 288 grains" in caption(drawn)

@@ -436,7 +436,7 @@ def test_a_program_that_fits_names_both_limits() -> None:
     text = "\n".join(sentences(timeline, Overrides()))
     assert "The smallest budget that fits is 126.0 KiB (129,024 B): total peak 79,872 B + reserve 49,152 B." in text
     assert "The largest reserve that fits this budget is 495.2 KiB (507,088 B)." in text
-    assert "What-if values are in force." in "\n".join(sentences(timeline, Overrides(600_000)))
+    assert "What-if values apply." in "\n".join(sentences(timeline, Overrides(600_000)))
 
 
 def test_what_no_budget_can_change_is_said() -> None:

@@ -102,7 +102,7 @@ def test_every_view_and_every_export_is_described():
     text = page("window")
     rows = re.findall(r"^\| ([A-Z][\w ]+) \|", text, flags=re.MULTILINE)
     views = {"Operations", "Why", "Problems", "Graph", "Tiles", "Alternatives", "Timeline", "Allocations", "Compare"}
-    assert views | {"Details", "What if"} < set(rows)
+    assert views | {"Details", "What if", "Address map", "Memory against cycles", "Fusions"} < set(rows)
     assert {"Export recipe", "Export timeline", "Export view", "Export report"} < set(rows)
 
 
@@ -150,3 +150,12 @@ def test_the_whole_check_runs_the_test_command_of_the_readme_to_the_letter():
     started, tested = commands
     assert re.search(r"test|dev", started) is None, "the first command installs no tools"
     assert tested in (root / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+
+
+def test_the_glossary_holds_only_words_that_are_used():
+    package = Path(__file__).resolve().parents[2] / "tileview"
+    places = [path for path in PAGES if path.stem != "glossary"] + sorted(package.rglob("*.py"))
+    used = "\n".join(path.read_text(encoding="utf-8") for path in places).lower()
+    words = re.findall(r"^\*\*(.+?)\.\*\*", page("glossary"), flags=re.MULTILINE)
+    terms = [term for word in words for term in word.lower().split(", ")]
+    assert [term for term in terms if re.search(rf"\b{re.escape(term)}", used) is None] == []

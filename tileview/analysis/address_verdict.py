@@ -25,7 +25,7 @@ def _verdict(dump: TileDump, study: TileStudy) -> Verdict:
     peak, capacity = proofs.all.peak, study.memory.bytes
     if outcome.answer is Answer.PLACED:
         text = f"Tile {tile}: all {count:,} requests are placed by {outcome.by}."
-        return Verdict(True, Cause.FITS, text, PLACED, peak, capacity, peak - capacity, tile=tile)
+        return Verdict(True, Cause.PLACED, text, PLACED, peak, capacity, peak - capacity, tile=tile)
     if proofs.over:
         counted, shortage = proofs.worst
         text = f"Tile {tile} is over by {shortage.over:,} B whatever the order: that is what {counted} come to."
@@ -46,7 +46,7 @@ def _verdict(dump: TileDump, study: TileStudy) -> Verdict:
         f'"{insufficient_message(tile, request.memory_class, request.bytes)}".'
     )
     return Verdict(
-        False, Cause.NOT_PLACED, text, PLACED, request.bytes, placing.hole, request.bytes - placing.hole, tile=tile
+        None, Cause.NOT_PLACED, text, PLACED, request.bytes, placing.hole, request.bytes - placing.hole, tile=tile
     )  # fmt: skip
 
 
@@ -55,4 +55,4 @@ def profile_verdict(profile: PlacementProfile) -> Verdict:
     tiles = profile.tiles.logical()
     count = f"{len(tiles):,} tile" + ("s" if len(tiles) != 1 else "")
     text = f"A finished compile: everything on {count} has its address."
-    return Verdict(True, Cause.FITS, text, PLACED, UNAVAILABLE, UNAVAILABLE, UNAVAILABLE)
+    return Verdict(True, Cause.PLACED, text, PLACED, UNAVAILABLE, UNAVAILABLE, UNAVAILABLE)

@@ -16,6 +16,7 @@ from typing import Final
 from tileview.analysis.bad_layouts import bad_homes
 from tileview.analysis.conflict import Conflict
 from tileview.analysis.trials import Cancelled, Evaluator, Swap, Swaps, Trial, Workers, never
+from tileview.analysis.words import counted
 from tileview.core.cycles.words import cycles_between, describe_cycles, percent_between
 from tileview.core.estimate import estimate
 from tileview.core.fusion.words import fits_only_fused
@@ -324,8 +325,9 @@ def _found_text(
     if saved is not None:
         change += f", planner's cycles {describe_cycles(saved)}{percent_between(before.cycles, after.cycles)}"
     if mode is Mode.FEWEST:
-        better = "do better" if prefer is Prefer.MEMORY else "take fewer cycles"
-        proof = f"no fewer swaps do, and none as few {better}" if exhaustive else "the search was cut short"
+        better = "has a lower peak" if prefer is Prefer.MEMORY else "takes fewer cycles"
+        other = f"; no other fix with {counted(len(after.swaps), 'swap')} {better}" if after.swaps else ""
+        proof = f"fewest possible{other}" if exhaustive else "the search was cut short"
     else:
         proof = "no lower peak was left out" if exhaustive else "the search was cut short"
     text = " and ".join(parts)

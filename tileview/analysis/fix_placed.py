@@ -149,7 +149,7 @@ def _found(
     by_sum: FixResult, best: Trial, after: Trial, placed: list[Trial], preset: Preset, complete: bool
 ) -> FixResult:
     what = f"after swapping {swaps_text(best.swaps)}" if best.swaps else "as it is"
-    proof = "no fewer swaps do" if complete or not best.swaps else "fewer swaps may do: the search was cut short"
+    proof = "fewest possible" if complete or not best.swaps else "fewer swaps may do: the search was cut short"
     peak = "" if after.peak is None else f": total peak {exact_text(after.peak.total)}"
     text = f"It fits {what}, and every tile is placed in {preset.title}{peak}; {proof}."
     return replace(

@@ -181,10 +181,10 @@ def _named_requests(message: Message, requests: ProgramRequests, each: TileClass
         if size == message.bytes and templates[index].memory_class is message.memory_class
     ]
     size = exact_text(message.bytes or 0)
-    alike = "" if len(each.tiles) == 1 else f" ({len(each.tiles) - 1:,} other tiles ask for the same)"
+    alike = "" if len(each.tiles) == 1 else f" ({len(each.tiles) - 1:,} other tiles request the same)"
     if not same:
         return [f"Tile {message.tile} asks for no {size} of this class with these plans: the recipe is another one's."]
-    return [f"On tile {message.tile}{alike} {size} are asked for by: {_listed(same)}."]
+    return [f"On tile {message.tile}{alike}, {size} are requested by: {_listed(same)}."]
 
 
 _Failure = tuple[str, Outcome]
@@ -223,7 +223,7 @@ def _filled_by(title: str, requests: ProgramRequests, each: TileClass, outcome: 
     lines = [
         f"In {title} order 2 ends at {name(own)} ({exact_text(each.bytes[failed])}): the largest "
         f"hole is {exact_text(outcome.placing.hole)}, {exact_text(outcome.placing.free_bytes)} are free in all.",
-        f"What lives with it there, largest first: {largest}. Parameters take {exact_text(resident)} of the tile.",
+        f"What else is live then, largest first: {largest}. Parameters take {exact_text(resident)} of the tile.",
     ]
     if outcome.proofs is not None and outcome.proofs.over:
         lines.append(f"The tile is over by {exact_text(outcome.proofs.over)} whatever the order: that is proved.")

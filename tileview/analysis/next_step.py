@@ -70,6 +70,11 @@ def next_step(
     what_if : bool
         Whether budget or reserve are what-if values; an export leaves them out.
     """
+    if verdict.cause is Cause.PLACED:
+        return NextStep("Nothing has to be done: every request has its address.", Action.NOTHING)
+    if verdict.cause is Cause.NOT_PLACED:
+        text = "Open the recipe of the same compile: a dump of addresses holds no plans to swap."
+        return NextStep(text, Action.OPEN_RECIPE)
     if verdict.cause is Cause.FITS:
         return _after_fit(verdict, swaps, layouts, what_if)
     assert diagnosis is not None

@@ -18,13 +18,14 @@ from dataclasses import dataclass
 
 from tileview.analysis.loads import PeakPlace
 from tileview.analysis.trials import Evaluator
+from tileview.core.estimate import Estimate
 from tileview.core.geometry.resolve import LayoutError, resolve
 from tileview.core.lowering.replanner import Replanner
 from tileview.model.config import INTERLEAVED_ELEMENT_BYTES, STANDARD_ELEMENT_BYTES
 from tileview.model.graph import Operation
 from tileview.model.plan import Plan
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
-from tileview.model.sizes import UNAVAILABLE, Size, Unavailable
+from tileview.model.sizes import LARGEST_LIMIT_BYTES, UNAVAILABLE, Size, Unavailable
 from tileview.model.tensor import Format, MemoryClass
 from tileview.model.timeline import Cause, Timeline, TimelineValue, steps_of_operation
 
@@ -91,7 +92,9 @@ def reliefs(
     replanner: Replanner | None = None,
     limit: int = DEFAULT_LIMIT,
 ) -> tuple[Relief, ...]:
-    """The best alternative of each operation for its own steps, those that save most first.
+    """The best alternative of each operation, those that save most on the operation's own steps first.
+
+    Of alternatives with which the program fits it is the one that a search for a fix would name first.
 
     Parameters
     ----------
@@ -110,7 +113,7 @@ def reliefs(
     tried = 0
     for operation in operations:
         now = fullest(timeline, operation, column)
-        best: Relief | None = None
+        best: tuple[tuple[int, ...], Relief] | None = None
         for index, plan in enumerate(recipe.alternatives.get(operation, ())):
             if plan == recipe.plans.get(operation) or now is None:
                 continue
@@ -119,12 +122,28 @@ def reliefs(
             tried += 1
             changed = evaluator.estimate(((operation, index),))
             then = None if changed.timeline is None else fullest(changed.timeline, operation, column)
-            if then is None or then >= now or (best is not None and then >= best.then):
+            if then is None or then >= now:
                 continue
-            best = Relief(operation, index, now, then, changed.verdict.fits)
+            rank = _rank(changed, then)
+            if best is None or rank < best[0]:
+                best = rank, Relief(operation, index, now, then, changed.verdict.fits)
         if best is not None:
-            found.append(best)
+            found.append(best[1])
     return tuple(sorted(found, key=lambda relief: (-relief.saved, relief.operation)))
+
+
+def _rank(changed: Estimate, then: int) -> tuple[int, ...]:
+    """What is better comes first: alternatives with which the program fits, by total peak and planner's cycles as a
+    search for a fix ranks them; then the others, by what the operation's own steps hold."""
+    if not changed.verdict.fits or changed.timeline is None:
+        return 1, then
+    total = changed.timeline.peak.total
+    cycles = None if changed.price is None else changed.price.cycles
+    return (
+        0,
+        total if isinstance(total, int) else LARGEST_LIMIT_BYTES,
+        cycles if isinstance(cycles, int) else LARGEST_LIMIT_BYTES,
+    )
 
 
 def cure(

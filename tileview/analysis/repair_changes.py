@@ -39,7 +39,7 @@ class Tensor:
 
 
 KEY_TEXTS: Final[Mapping[str, str]] = {
-    "fewer-owners": "one owner a grain at most",
+    "fewer-owners": "at most one tile per grain",
     "chunks": f"chunks of {CHUNK_BYTES} B",
     "smaller-grain": "smaller grains",
     "dividing-grain": "grains that divide the elements",

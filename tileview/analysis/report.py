@@ -79,7 +79,7 @@ def render_report(given: ReportInput) -> str:
     sections = [
         _head(given),
         _verdict(given, diagnosis),
-        _list("Edits in force, not in the file", given.edits),
+        _list("Edits that are not in the file", given.edits),
         _peaks(given.timeline),
         _why(given, diagnosis),
         _timeline(given.timeline),
@@ -150,7 +150,7 @@ def _peaks(timeline: Timeline | None) -> str:
         ("Standard", peak.standard, timeline.standard_peak_step, None, ""),
         ("Interleaved", peak.interleaved, timeline.interleaved_peak_step, region, _share(peak.interleaved, region)),
         ("Largest standard allocation", peak.maximum_standard_allocation, None, None, ""),
-        ("Exchange rows (reported beside)", peak.exchange_rows, None, None, ""),
+        ("Exchange rows (not counted)", peak.exchange_rows, None, None, ""),
     ]
     cells = [
         (
@@ -180,7 +180,7 @@ def _why(given: ReportInput, diagnosis: Diagnosis) -> str:
     groups = grouped(diagnosis.contributions)
     if groups and diagnosis.load is not None:
         place = f"tile {diagnosis.load.tile} at step {diagnosis.load.step}"
-        parts.append(f"<h3>On {place}: what another plan would shrink most first</h3>")
+        parts.append(f"<h3>On {place}: first what another plan would shrink most</h3>")
         rows = [_contribution(group, diagnosis.load.total) for group in groups[:_MOST_ROWS]]
         header = ("Allocation", "Class", "Bytes", "Share", "Made by", "Could be smaller")
         parts.append(_table(header, rows, {2, 3}, raw={0}))
@@ -283,8 +283,8 @@ def _operations(operations: Sequence[OperationRow]) -> str:
     most = 500
     rows = [(str(row.operation), row.kind, row.plan, str(row.alternatives)) for row in operations[:most]]
     left = f"<p>and {len(operations) - most:,} more</p>" if len(operations) > most else ""
-    body = _table(("Operation", "Kind", "Plan in force", "Alternatives"), rows, {0, 3})
-    return f"<details><summary>Plans in force ({len(operations):,})</summary>{body}{left}</details>"
+    body = _table(("Operation", "Kind", "Current plan", "Alternatives"), rows, {0, 3})
+    return f"<details><summary>Current plans ({len(operations):,})</summary>{body}{left}</details>"
 
 
 def _list(title: str, entries: Sequence[str]) -> str:

@@ -119,7 +119,7 @@ def _text(subject: Subject, state: SearchState, after: Subject | None, result: F
             for trial in result.proposals[:_MOST_PROPOSALS]
             if trial.peak is not None
         ]
-        lines += ["", table(("others as few", "total peak", "planner's cycles"), rows, numbers=(1, 2))]
+        lines += ["", table(("fixes with as few swaps", "total peak", "planner's cycles"), rows, numbers=(1, 2))]
         if len(result.proposals) > _MOST_PROPOSALS:
             lines.append(f"and {len(result.proposals) - _MOST_PROPOSALS} more")
     return "\n".join(lines)

@@ -44,6 +44,9 @@ VIEWS = (
     "problems",
     "whatif",
     "why",
+    "address_map",
+    "choose",
+    "fusions",
 )
 """The names of the window's views, as ``--view`` takes them."""
 
@@ -127,7 +130,7 @@ def _what_if(parser: argparse.ArgumentParser) -> None:
 
 
 def _no_fusion(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--no-fusion", action="store_true", help="the program without the compiler's fusions")
+    parser.add_argument("--no-fusion", action="store_true", help="estimate the program without fusions")
 
 
 def _workers(parser: argparse.ArgumentParser) -> None:
@@ -155,7 +158,7 @@ def _summary(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", nargs="+", metavar="FILE", help="recipes, timelines, or folders of them")
     _json(parser)
     parser.add_argument("--explain", action="store_true", help="add the diagnosis to the JSON object")
-    parser.add_argument("--place", action="store_true", help="also whether every tile can be placed (a second or two)")
+    parser.add_argument("--place", action="store_true", help="also say whether every tile can be placed (slower)")
     _what_if(parser)
 
     def handler(arguments: Arguments) -> int:
@@ -181,8 +184,14 @@ def _profile(parser: argparse.ArgumentParser) -> None:
 
 def _swap(parser: argparse.ArgumentParser) -> None:
     _file(parser, "a recipe")
-    parser.add_argument("swaps", nargs="*", type=assignment, metavar="OP=ALT", help="operation = alternative")
-    parser.add_argument("--place", action="store_true", help="also whether every tile can be placed (a second or two)")
+    parser.add_argument(
+        "swaps",
+        nargs="*",
+        type=assignment,
+        metavar="OP=ALT",
+        help="an operation and the alternative to swap in, such as 4=1",
+    )
+    parser.add_argument("--place", action="store_true", help="also say whether every tile can be placed (slower)")
     _json(parser)
     _recipe_out(parser)
     _what_if(parser)
@@ -215,11 +224,9 @@ def _alternatives(parser: argparse.ArgumentParser) -> None:
 def _fix(parser: argparse.ArgumentParser) -> None:
     _file(parser)
     parser.add_argument("--max-swaps", type=count, default=3, metavar="K", help="at most K swaps (default 3)")
+    parser.add_argument("--most-margin", action="store_true", help="the lowest total peak that at most K swaps reach")
     parser.add_argument(
-        "--most-margin", action="store_true", help="the best total peak with at most K swaps, not the fewest swaps"
-    )
-    parser.add_argument(
-        "--prefer", choices=("memory", "cycles"), default="memory", help="what ranks fixes with as few swaps"
+        "--prefer", choices=("memory", "cycles"), default="memory", help="how to rank fixes with equally few swaps"
     )
     parser.add_argument("--limit", type=positive, metavar="N", help="give up after N re-plans")
     _ranges(parser, "also place every tile in these ranges (see place); --limit then counts programs placed")
@@ -238,7 +245,13 @@ def _fix(parser: argparse.ArgumentParser) -> None:
 
 def _cycles(parser: argparse.ArgumentParser) -> None:
     _file(parser, "a recipe")
-    parser.add_argument("swaps", nargs="*", type=assignment, metavar="OP=ALT", help="operation = alternative")
+    parser.add_argument(
+        "swaps",
+        nargs="*",
+        type=assignment,
+        metavar="OP=ALT",
+        help="an operation and the alternative to swap in, such as 4=1",
+    )
     _json(parser)
     _what_if(parser)
 
@@ -271,8 +284,8 @@ def _layout(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("layout", nargs="?", metavar="LAYOUT", help="Debug text or JSON")
     parser.add_argument("--shape", type=shape, metavar="N,N,…", help="the tensor's shape")
     parser.add_argument("--precision", metavar="P", help="F16, F32 or F8F143: adds the bytes of the largest shard")
-    parser.add_argument("--jsonl", action="store_true", help="read one question a line from standard input")
-    parser.add_argument("--json", action="store_true", help="(the output is JSON anyway)")
+    parser.add_argument("--jsonl", action="store_true", help="read questions from standard input, one per line")
+    parser.add_argument("--json", action="store_true", help="accepted; the output is always JSON")
 
     def handler(arguments: Arguments) -> int:
         from tileview.commands.layout import run_layout
@@ -288,11 +301,23 @@ def _ranges(parser: argparse.ArgumentParser, what: str) -> None:
 
 def _place(parser: argparse.ArgumentParser) -> None:
     _file(parser, "a recipe, a tile dump or a placement profile")
-    parser.add_argument("swaps", nargs="*", type=assignment, metavar="OP=ALT", help="operation = alternative")
-    _ranges(parser, "the open memory: planner (default), captured-482496, captured-498872, notes-513920, or its own")
-    parser.add_argument("--tile", type=count, metavar="N", help="every request of this tile, through every order")
-    parser.add_argument("--search", action="store_true", help="also the bounded search (about a second a class)")
+    parser.add_argument(
+        "swaps",
+        nargs="*",
+        type=assignment,
+        metavar="OP=ALT",
+        help="an operation and the alternative to swap in, such as 4=1",
+    )
+    _ranges(
+        parser,
+        "the open memory: planner (default), captured-482496, captured-498872, notes-513920, or that of a dump itself",
+    )
+    parser.add_argument(
+        "--tile", type=count, metavar="N", help="list every request of this tile and what each order gives it"
+    )
+    parser.add_argument("--search", action="store_true", help="run the bounded search too (about a second per class)")
     parser.add_argument("--no-multicast", action="store_true", help="leave out the conflicts of multicast copies")
+    _no_fusion(parser)
     _json(parser)
 
     def handler(arguments: Arguments) -> int:
@@ -305,7 +330,7 @@ def _place(parser: argparse.ArgumentParser) -> None:
 
 def _explain(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("message", metavar="MESSAGE", help="the compiler's sentence, in quotes, or - to read a log")
-    parser.add_argument("files", nargs="*", metavar="FILE", help="dumps of that compile")
+    parser.add_argument("files", nargs="*", metavar="FILE", help="recipes, timelines and tile dumps of that compile")
     _json(parser)
 
     def handler(arguments: Arguments) -> int:
@@ -317,7 +342,9 @@ def _explain(parser: argparse.ArgumentParser) -> None:
 
 
 def _screenshot(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("files", nargs="+", metavar="FILE", help="what to open; further files stand beside the first")
+    parser.add_argument(
+        "files", nargs="+", metavar="FILE", help="what to open; further files are shown beside the first"
+    )
     parser.add_argument("-o", "--output", required=True, metavar="OUT.png", help="the picture to write")
     parser.add_argument("--size", type=window_size, default=(1600, 1000), metavar="WxH", help="default 1600x1000")
     parser.add_argument("--theme", choices=("light", "dark"), default="light")
@@ -371,17 +398,17 @@ COMMANDS: Final[dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]]
     "open": ("open the window", _open),
     "summary": ("does it fit, and why not", _summary),
     "profile": ("write the re-estimated timeline in the compiler's version 3 schema", _profile),
-    "swap": ("put alternatives in force and re-estimate", _swap),
+    "swap": ("swap alternatives in and re-estimate", _swap),
     "alternatives": ("what each alternative would give, swapped in alone", _alternatives),
     "fix": ("find the fewest swaps that make it fit", _fix),
     "cycles": ("the planner's own price of every step and operation", _cycles),
     "diff": ("what differs between two files", _diff),
     "layout": ("how a layout divides a tensor", _layout),
-    "place": ("can every tile be given addresses, and which can not", _place),
+    "place": ("can every tile be given addresses, and which cannot", _place),
     "explain": ("what a compiler's error sentence on memory means", _explain),
     "screenshot": ("a picture of the window, drawn offscreen", _screenshot),
     "report": ("one self-contained HTML page", _report),
-    "check": ("one line a file, for CI: does it fit, is it within the given limits", _check),
+    "check": ("one line per file, for CI: does it fit, is it within the given limits", _check),
 }
 """Command → its help line and the function that adds its arguments."""
 

@@ -37,6 +37,7 @@ from tileview.commands.base import (
     table,
 )
 from tileview.commands.ranges import DEFAULT_RESERVE, Chosen, chosen_ranges
+from tileview.commands.subject import overrides_of
 from tileview.commands.swap import checked_swaps
 from tileview.core.placement.orders import Order, Placing
 from tileview.core.placement.outcome import Answer, Outcome, smallest_enlargement_of_problem
@@ -48,13 +49,10 @@ from tileview.errors import LoadError
 from tileview.formats import SearchState, open_dump
 from tileview.formats.placement import profile_problems
 from tileview.model.placement import END, PlacementProfile, TileDump
-from tileview.model.recipe import Overrides
 from tileview.model.sizes import exact_text
 from tileview.model.tensor import MemoryClass
 
 _MOST_ROWS = 24
-_COMPOSED = Overrides(fusion=False)
-"""The contract's results are of the program without the compiler's fusions."""
 
 
 def run_place(arguments: Arguments) -> int:
@@ -87,7 +85,7 @@ def _place_recipe(arguments: Arguments, state: SearchState) -> int:
     if arguments.tile is not None and arguments.tile >= recipe.config.tile_count:
         raise UsageError(f"the recipe is planned for tiles 0 to {recipe.config.tile_count - 1}, not {arguments.tile}")
     try:
-        requests = program_requests(recipe, _COMPOSED, multicast=not arguments.no_multicast)
+        requests = program_requests(recipe, overrides_of(arguments), multicast=not arguments.no_multicast)
     except PlacementUnknownError as error:
         if arguments.json:
             emit_json({**_frame(chosen), "verdict": None, "error": str(error)})
@@ -104,7 +102,7 @@ def _place_recipe(arguments: Arguments, state: SearchState) -> int:
             entry |= _study_json(study, _names(requests, each))
         emit_json(entry)
     else:
-        emit(program_text(arguments.file, placement))
+        emit(program_text(arguments.file, placement, not arguments.no_fusion))
         if study is not None and each is not None:
             emit("\n" + _study_text(study, _names(requests, each)))
     return EXIT_OK if placement.totals.answer is Answer.PLACED else EXIT_NO
@@ -162,14 +160,15 @@ def _order_json(by: str | None) -> int | str | None:
     return {"order 1": 1, "order 2": 2}.get(by or "", by)
 
 
-def program_text(name: str, placement: ProgramPlacement) -> str:
-    """A program's placement as a page."""
+def program_text(name: str, placement: ProgramPlacement, fused: bool) -> str:
+    """A program's placement as a page; ``fused``: fusions were looked for."""
     preset_, totals = placement.preset, placement.totals
+    which = "of the program that stands after fusions" if fused else "of the composed program, without fusions"
     lines = [
         f"{clean(name)}: {totals.answer.value.upper()}",
         f"  {preset_.title}: {_ranges_text(preset_.ranges)}, {exact_text(preset_.bytes)}",
-        f"  {totals_text(totals)}; {len(placement.requests.classes):,} classes of equal tiles, "
-        f"{placement.requests.count:,} requests, {placement.requests.events:,} events, without the compiler's fusions",
+        f"  {totals_text(totals)}; {len(placement.requests.classes):,} classes of identical tiles, "
+        f"{placement.requests.count:,} requests, {placement.requests.events:,} events, {which}",
     ]
     rows = [(what, f"{count:,}") for what, count in _counts(placement) if count]
     lines += ["", table(("tiles", ""), rows, numbers=(1,), indent=2)]

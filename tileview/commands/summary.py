@@ -170,7 +170,7 @@ def summary_text(subject: Subject, placed: SubjectPlacement | None = None) -> st
     shown = groups[:_MOST_ROWS]
     if shown and diagnosis.load is not None:
         title = (
-            f"  On tile {diagnosis.load.tile} at step {diagnosis.load.step}, what another plan would shrink most first:"
+            f"  On tile {diagnosis.load.tile} at step {diagnosis.load.step}, first what another plan would shrink most:"
         )
         parts += ["", title, contributions_text(shown, operation_names(subject.recipe))]
         left = groups[_MOST_ROWS:]
@@ -207,7 +207,7 @@ def _peak_table(subject: Subject) -> str:
         row("standard", peak.standard, timeline.standard_peak_step),
         row("interleaved", peak.interleaved, timeline.interleaved_peak_step),
         row("largest standard allocation", peak.maximum_standard_allocation, None),
-        row("exchange rows (reported beside)", peak.exchange_rows, None),
+        row("exchange rows (not counted)", peak.exchange_rows, None),
     ]
     least = "at least, " if subject.verdict.at_least else ""
     return table(("peak", f"{least}bytes", "KiB", "step"), rows, numbers=(1, 2, 3), indent=2)

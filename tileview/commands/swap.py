@@ -97,7 +97,7 @@ def swap_text(recipe: Recipe, before: Subject, after: Subject, swaps: Swaps) -> 
         now = recipe.plans.get(operation)
         lines.append(f"operation {operation} {names.get(operation, '')}: alternative {alternative}")
         if plan == now:
-            lines.append("  is in force already")
+            lines.append("  is the current plan already")
             continue
         lines.append(f"  from {clean(plan_words(now)) if now is not None else 'nothing'}")
         lines.append(f"  to   {clean(plan_words(plan))}")

@@ -170,7 +170,7 @@ def _plan_problems(recipe: Recipe, number: int, operation: Operation) -> list[Pr
         problems.append(Problem("note", place, text, operation=number))
     if recipe.in_force(number) is None:
         kept = len(recipe.alternatives.get(number, ()))
-        text = f"the plan in force of operation {number} is not among its {kept} alternatives"
+        text = f"the current plan of operation {number} is not among its {kept} alternatives"
         problems.append(Problem("note", f"alternatives.{number}", text, operation=number))
     return problems
 

@@ -184,8 +184,10 @@ class Cause(StrEnum):
     """Not known: a number that the verdict rests on is damaged."""
     INCOMPLETE = "incomplete"
     """Not known: the program is known in part."""
+    PLACED = "placed"
+    """Every request has its address; this and the next are said of files that speak of addresses alone."""
     NOT_PLACED = "not_placed"
-    """A tile's allocations were given no addresses; said of files that speak of addresses alone."""
+    """Not every request was given one: proved (then it does not fit), or not by the orders tried (not known)."""
 
 
 def fits_words(fits: bool | None) -> str:
@@ -220,7 +222,8 @@ class Verdict:
     ``limit`` names what was exceeded ("total budget", "interleaved region", "contiguous standard memory", …).
     ``needed_bytes`` (reserve included where the limit counts it) − ``available_bytes`` = ``short_bytes`` (negative:
     spare). ``step``, ``tile`` and ``operation`` say where, None where there is no single place. ``text`` is one
-    sentence. ``cause`` is CONTRADICTION, DAMAGED or INCOMPLETE if and only if ``fits`` is None.
+    sentence. ``cause`` is CONTRADICTION, DAMAGED, INCOMPLETE or NOT_PLACED where ``fits`` is None; of these only
+    NOT_PLACED also stands where it is False.
     """
 
     fits: bool | None
@@ -242,8 +245,10 @@ class Verdict:
 
     @property
     def words(self) -> str:
-        """``fits``, ``does not fit`` or ``not known``."""
-        return fits_words(self.fits)
+        """``fits``, ``does not fit`` or ``not known``; of addresses ``placed``, ``over`` or ``not placed``."""
+        if self.cause is Cause.NOT_PLACED:
+            return "not placed" if self.fits is None else "over"
+        return "placed" if self.cause is Cause.PLACED else fits_words(self.fits)
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,6 +128,11 @@ def box_at(tile: AddressMap, attempt: Attempt, column: int, address: int) -> int
     return int(hits[-1]) if len(hits) else None
 
 
+def span_text(span: Span) -> str:
+    """``0xD6108 to 0xE7BB0, 72,360 B``."""
+    return f"0x{span[0]:X} to 0x{span[1]:X}, {span[1] - span[0]:,} B"
+
+
 def life_text(entry: Entry) -> str:
     if entry.is_resident:
         return "the whole run"
@@ -142,7 +147,7 @@ def entry_lines(tile: AddressMap, attempt: Attempt, index: int) -> list[str]:
     lines = [entry.name]
     start, end = int(attempt.starts[index]), int(attempt.ends[index])
     if start >= 0:
-        lines.append(f"{start:#x} to {end:#x}, {end - start:,} B")
+        lines.append(span_text((start, end)))
         behind = end - int(attempt.payload_ends[index])
         if behind:
             lines.append(f"of these {behind:,} B access tail or rounding")
@@ -186,8 +191,8 @@ def address_csv(tile: AddressMap) -> str:
                     "" if entry.alignment is None else entry.alignment,
                     entry.first,
                     "END" if entry.last == END else entry.last,
-                    "" if start < 0 else f"{start:#x}",
-                    "" if start < 0 else f"{end:#x}",
+                    "" if start < 0 else f"0x{start:X}",
+                    "" if start < 0 else f"0x{end:X}",
                     state,
                 )
             )
@@ -237,4 +242,4 @@ def hole_words(tile: AddressMap, attempt: Attempt) -> tuple[str, str]:
     missing = entry.bytes - (end - start)
     needs = f"{entry.name} needs {entry.bytes:,} B in one piece"
     short = f": {missing:,} B too much" if missing > 0 else ", but not at these addresses: alignment or conflicts"
-    return f"largest hole: {end - start:,} B, {start:#x} to {end:#x}", needs + short
+    return f"largest hole: {end - start:,} B, 0x{start:X} to 0x{end:X}", needs + short

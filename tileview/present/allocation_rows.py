@@ -377,7 +377,7 @@ def _group_row(members: Sequence[AllocationRow]) -> AllocationRow:
     def summed(sizes: list[Size | None]) -> Size | None:
         return sum(size for size in sizes if isinstance(size, int))
 
-    copies = {row.copies for row in known}
+    copies = {row.copies for row in known} if known else {None}
     return AllocationRow(
         RowKind.GROUP,
         None,
@@ -446,7 +446,9 @@ def _part(size: Size | None) -> Cell:
 
 def _size(row: AllocationRow, cell: Cell) -> Cell:
     """A sum that leaves members out is said to be a lower bound."""
-    return replace(cell, text=f"≥ {cell.text}", tone=Tone.UNAVAILABLE) if row.unsized else cell
+    if not row.unsized or isinstance(row.bytes, Unavailable):
+        return cell
+    return replace(cell, text=f"≥ {cell.text}", tone=Tone.UNAVAILABLE)
 
 
 def _bytes(row: AllocationRow) -> Cell:

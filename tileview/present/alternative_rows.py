@@ -6,13 +6,15 @@ figure is one more :class:`Column` in :data:`ALTERNATIVES`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
 from tileview.analysis.alternatives import AlternativeResult
+from tileview.analysis.placement import Placeability
 from tileview.analysis.words import at_start, counted
+from tileview.core.cycles.words import describe_cycles, short_cycles
 from tileview.core.memory.assemble import OwnPeak
 from tileview.model.plan import Plan
 from tileview.model.recipe import Recipe
@@ -60,6 +62,7 @@ class AlternativeRow:
     """One alternative. ``index`` is None for a current plan that is not among the alternatives of the file.
 
     ``result`` is None until it was evaluated. ``changes``: what swapping it in changes, empty for the current plan.
+    ``places`` is what it leaves without a place, None where that is not known (yet).
     """
 
     operation: int
@@ -71,6 +74,7 @@ class AlternativeRow:
     is_current: bool
     is_file_plan: bool
     result: AlternativeResult | None
+    places: Placeability | None = None
 
     @property
     def outcome(self) -> Outcome:
@@ -132,10 +136,17 @@ def alternative_rows(
 
 
 def with_results(
-    rows: Sequence[AlternativeRow], results: Mapping[tuple[int, int], AlternativeResult]
+    rows: Sequence[AlternativeRow],
+    results: Mapping[tuple[int, int], AlternativeResult],
+    places: Callable[[int, int], Placeability | None],
 ) -> tuple[AlternativeRow, ...]:
-    """The same rows with the results that are known now, ranked by them."""
-    found = [row if row.index is None else replace(row, result=results.get((row.operation, row.index))) for row in rows]
+    """The same rows with what is known now, ranked by it; ``places`` gives what (operation, alternative) leaves."""
+    found = []
+    for row in rows:
+        if row.index is not None:
+            result, placed = results.get((row.operation, row.index)), places(row.operation, row.index)
+            row = replace(row, result=result, places=placed)
+        found.append(row)
     return tuple(sorted(found, key=rank_key))
 
 
@@ -248,6 +259,26 @@ def _delta(entry: Entry) -> Cell:
     return Cell(cell.text.removesuffix(" KiB"), cell.value, cell.tip, cell.tone)
 
 
+def _cycles(entry: Entry) -> Cell:
+    if isinstance(entry, OperationHead) or entry.result is None or entry.result.delta_cycles is None:
+        return EMPTY_CELL
+    delta = entry.result.delta_cycles
+    tone = Tone.MUTED if delta == 0 else Tone.TEXT
+    sign = "±" if delta == 0 else "+" if delta > 0 else "−"
+    return Cell(f"{sign}{short_cycles(abs(delta))}", delta, f"{describe_cycles(delta)} planner's cycles", tone)
+
+
+def _placed(entry: Entry) -> Cell:
+    """The tiles that are left without a place: none is what one looks for."""
+    if isinstance(entry, OperationHead) or entry.places is None:
+        return EMPTY_CELL
+    left = entry.places.not_placed + entry.places.over
+    if not left:
+        return Cell("✓ all", 0, "Every tile is placed", Tone.OK)
+    tip = f"{counted(entry.places.not_placed, 'tile')} not placed, {counted(entry.places.over, 'tile')} over"
+    return Cell(f"{left:,} not", left, tip, Tone.OVER if entry.places.over else Tone.WARNING)
+
+
 def _fits(entry: Entry) -> Cell:
     if isinstance(entry, OperationHead) or entry.result is None:
         return EMPTY_CELL
@@ -322,7 +353,7 @@ ALTERNATIVES: Final = AlternativeSpec(
             "Alt",
             tip="Number in the file, from 0; → is the current plan",
             cell=_number,
-            sample="→ 22",
+            sample="→ 1234",
             room=Room.SHARED,
             is_seen=True,
         ),
@@ -344,6 +375,24 @@ ALTERNATIVES: Final = AlternativeSpec(
             cell=_delta,
             sample="−1,115.4",
             is_seen=True,
+        ),
+        Column(
+            "Δ cycles",
+            True,
+            "Change of the planner's cycles",
+            "cycles",
+            cell=_cycles,
+            sample="−14.41 M",
+            room=Room.SPARE,
+        ),
+        Column(
+            "Placed",
+            True,
+            "Tiles without a place if swapped in alone, in the memory that placement is looked at in",
+            "tiles left",
+            cell=_placed,
+            sample="1,249 not",
+            room=Room.SPARE,
         ),
         Column(
             "Total peak",

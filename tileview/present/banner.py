@@ -173,6 +173,9 @@ def banner(session: Session, diagnosis: Diagnosis | None) -> Banner | None:
 
 
 def _title(verdict: Verdict, words: StepWords, is_placed: bool) -> tuple[str, State]:
+    if verdict.cause in (Cause.PLACED, Cause.NOT_PLACED):
+        state = State.GOOD if verdict.fits else State.PART if verdict.fits is None else State.OVER
+        return verdict.words.capitalize(), state
     if verdict.fits is None:
         return "Not known", State.UNKNOWN
     if verdict.cause is Cause.CANNOT_LOWER:

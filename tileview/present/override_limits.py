@@ -66,7 +66,7 @@ def _limits(timeline: Timeline, peak: Peak) -> Limits:
 
 
 def sentences(timeline: Timeline | None, overrides: Overrides, other: Peak | None = None) -> list[str]:
-    """What the pane says: the smallest budget, the largest reserve, obstacles, and what is in force.
+    """What the pane says: the smallest budget, the largest reserve, obstacles, and what applies.
 
     ``other`` as in :func:`limits`.
     """
@@ -100,7 +100,7 @@ def sentences(timeline: Timeline | None, overrides: Overrides, other: Peak | Non
     if timeline.verdict.at_least:
         lines.append("Operations that are not known are missing in the peak: these figures are lower bounds.")
     if overrides != Overrides():
-        lines.append("What-if values are in force.")
+        lines.append("What-if values apply.")
     return lines
 
 

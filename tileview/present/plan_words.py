@@ -337,7 +337,7 @@ def _value(label: str, text: str | None) -> str:
 
 
 def words_against(recipe: Recipe, operation: int, alternative: int) -> str:
-    """A plan in words; where they are those of the plan in force too, what differs between the two."""
+    """A plan in words; where they are those of the current plan too, what differs between the two."""
     plan = recipe.alternatives[operation][alternative]
     own = recipe.plans.get(operation)
     words = plan_words(plan)

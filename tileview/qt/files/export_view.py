@@ -285,7 +285,7 @@ class ViewExporter(FileWriter):
 
     def _bring(self, view: View, then: Callable[[], None]) -> None:
         """Have a view in sight: one behind others has not the size that it is drawn in, and may not be filled."""
-        if view.visibleRegion().isEmpty():
+        if not view.is_in_sight:
             self._show(view.name)
             QTimer.singleShot(SETTLE_MS, self, then)
         else:

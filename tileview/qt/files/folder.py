@@ -21,7 +21,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from tileview.model.timeline import fits_words
 from tileview.present.tables import outcome as shown_as
 from tileview.qt.base.icons import icon
 from tileview.qt.base.text import plain_tip
@@ -30,12 +29,15 @@ from tileview.qt.jobs.runner import Job, Runner, failure_of
 from tileview.qt.widgets.dialogs import LOGGER
 
 FILE_LIMIT = 5000
-COLUMNS = ("File", "Scope", "Kind", "Verdict", "Peak", "Why")
+COLUMNS = ("File", "Scope", "Kind", "Verdict", "Peak", "Process", "Why")
 _NAME = re.compile(r"(?P<scope>.+)-(?P<pid>[0-9]+)-(?P<serial>[0-9]+)\.json", re.DOTALL)
+_PLACEMENT = re.compile(r"placement-(?P<pid>[0-9]+)\.json")
+_TILE = re.compile(r"tile-(?P<tile>[0-9]+)-[0-9a-fA-F]{16}\.json")
 
 
 def dumps_in(folder: Path) -> list[Path]:
-    """The JSON files of a folder: dumps named SCOPE-PID-SERIAL.json by process and serial, then the others by name.
+    """The JSON files of a folder: by process the dumps SCOPE-PID-SERIAL.json by serial, then its placement profile
+    placement-PID.json; then tile dumps tile-T-HASH.json by tile, which name no process; then the others by name.
 
     Raises
     ------
@@ -45,25 +47,39 @@ def dumps_in(folder: Path) -> list[Path]:
     files = [path for path in folder.iterdir() if path.suffix == ".json" and path.is_file()]
 
     def order(path: Path) -> tuple[int, int, int, str]:
-        match = _NAME.fullmatch(path.name)
-        if match is None:
-            return 1, 0, 0, path.name
-        return 0, int(match["pid"][:18]), int(match["serial"][:18]), path.name
+        if tile := _TILE.fullmatch(path.name):
+            return 1, int(tile["tile"][:18]), 0, path.name
+        if placement := _PLACEMENT.fullmatch(path.name):
+            return 0, int(placement["pid"][:18]), 10**18, path.name
+        if match := _NAME.fullmatch(path.name):
+            return 0, int(match["pid"][:18]), int(match["serial"][:18]), path.name
+        return 2, 0, 0, path.name
 
     return sorted(files, key=order)
 
 
 def scope_of(path: Path) -> str:
-    """``rejected-op0`` of ``rejected-op0-4711-2.json``; empty for other names."""
+    """``rejected-op0`` of ``rejected-op0-4711-2.json``, ``tile 612`` of a tile dump; empty for other names."""
+    if tile := _TILE.fullmatch(path.name):
+        return f"tile {int(tile['tile'])}"
     match = _NAME.fullmatch(path.name)
     return "" if match is None else match["scope"]
+
+
+def process_of(path: Path) -> str:
+    """The process that wrote a dump, by which timelines and a placement profile belong together; empty where its name
+    does not say."""
+    if _TILE.fullmatch(path.name):
+        return ""
+    match = _PLACEMENT.fullmatch(path.name) or _NAME.fullmatch(path.name)
+    return "" if match is None else match["pid"]
 
 
 class _Row(QTreeWidgetItem):
     """A file of the list; sorts by the place it was given (no column), by bytes, or by text."""
 
     def __init__(self, place: int, path: Path) -> None:
-        super().__init__([path.name, scope_of(path), "", "waiting", "", ""])
+        super().__init__([path.name, scope_of(path), "", "waiting", "", process_of(path), ""])
         self.place, self.path = place, path
         self.peak = -1
 
@@ -84,6 +100,8 @@ class FolderDialog(QDialog):
     """
 
     chosen = Signal(object)
+    together = Signal(object)
+    """Paths to be opened as one: a program first, what belongs to it beside it."""
 
     def __init__(self, source: Path | Sequence[Path], theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -101,6 +119,7 @@ class FolderDialog(QDialog):
         self.tree.setRootIsDecorated(False)
         self.tree.setUniformRowHeights(True)
         self.tree.setAlternatingRowColors(True)
+        self.tree.setSelectionMode(QTreeWidget.SelectionMode.ExtendedSelection)
         self.tree.setAccessibleName("Dumps with their verdicts")
         self.tree.itemActivated.connect(self._on_item)
         rows = [_Row(place, path) for place, path in enumerate(self._paths)]
@@ -117,6 +136,9 @@ class FolderDialog(QDialog):
         self.count_label.setTextFormat(Qt.TextFormat.PlainText)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
         buttons.rejected.connect(self.reject)
+        self.together_button = buttons.addButton("Open &together", QDialogButtonBox.ButtonRole.ActionRole)
+        self.together_button.setToolTip("Open the selected files as one, or a file with the others of its process")
+        self.together_button.clicked.connect(self._open_together)
         self.open_button = buttons.addButton("&Open", QDialogButtonBox.ButtonRole.ActionRole)
         self.open_button.clicked.connect(self._open_current)
         column = QVBoxLayout(self)
@@ -130,7 +152,7 @@ class FolderDialog(QDialog):
         column.addWidget(buttons)
         metrics = self.fontMetrics()
         self.resize(metrics.averageCharWidth() * 150, metrics.height() * 30)
-        for index, width in enumerate((34, 18, 12, 20, 28, 60)):
+        for index, width in enumerate((34, 18, 16, 16, 28, 9, 60)):
             self.tree.setColumnWidth(index, metrics.averageCharWidth() * width)
         self._runner = Runner(self)
         self._runner.ended.connect(self._on_ended)
@@ -185,17 +207,17 @@ class FolderDialog(QDialog):
         item = self._jobs.pop(job)
         self._done += 1
         if outcome == "done" and isinstance(payload, tuple):
-            kind, fits, text, peak, item.peak = payload
+            kind, fits, words, text, peak, item.peak = payload
             self._fitting += bool(fits)
-            cells, sign, token = (kind, fits_words(fits), peak, text), shown_as(fits)[1], str(shown_as(fits)[2])
+            cells, sign, token = (kind, words, peak, text), shown_as(fits)[1], str(shown_as(fits)[2])
         else:
             reason, details = failure_of(outcome, payload)
             if details:
                 LOGGER.error("%s: %s\n%s", item.path, reason, details)
             cells, sign, token = ("", "cannot be read", "", reason), "unavailable", "unavailable"
-        for index, cell in enumerate(cells, start=2):
-            item.setText(index, " ".join(str(cell).split()))
-        item.setToolTip(5, plain_tip(str(cells[3])))
+        for name, cell in zip(("Kind", "Verdict", "Peak", "Why"), cells, strict=True):
+            item.setText(COLUMNS.index(name), " ".join(str(cell).split()))
+        item.setToolTip(COLUMNS.index("Why"), plain_tip(str(cells[3])))
         item.setIcon(3, icon(sign, self._theme, token))
         self._say()
 
@@ -220,6 +242,24 @@ class FolderDialog(QDialog):
         item = self.tree.currentItem()
         if item is not None:
             self._on_item(item)
+
+    def belonging(self) -> list[Path]:
+        """The selected files where there are several; else the current one, and of its process the file first in the
+        list and the placement profile."""
+        chosen = [item.path for item in self.tree.selectedItems() if isinstance(item, _Row)]
+        if len(chosen) != 1 or not process_of(chosen[0]):
+            return chosen
+        same = [path for path in self._paths if process_of(path) == process_of(chosen[0])]
+        beside = [path for path in same if _PLACEMENT.fullmatch(path.name)] or same[:1]
+        if chosen[0] in beside:
+            return [path for path in same[:1] if path not in beside] + chosen
+        return [*chosen, *(path for path in beside if path != chosen[0])]
+
+    @Slot()
+    def _open_together(self) -> None:
+        paths = self.belonging()
+        if paths:
+            self.together.emit(paths)
 
     def done(self, result: int) -> None:
         self._runner.close()

@@ -224,8 +224,6 @@ class Files(QObject):
         self.watch.watch(document.path.absolute())
         self._signals.notice.emit("")
         self._signals.session.open(document, steps)
-        if document.addresses is not None:
-            self._signals.requested.emit("show_view", "address_map")
         self.opened.emit()
 
     def show_document(self, document: Document) -> None:
@@ -376,6 +374,8 @@ class Files(QObject):
         if self._is_new:
             self._is_new = False
             timeline = session.timeline
+            if session.document is not None and session.document.addresses is not None:
+                self._signals.requested.emit("show_view", "address_map")
             if back is None and timeline is not None and len(timeline.steps) > MANY_STEPS:
                 QTimer.singleShot(0, self, self._select_verdict)  # views have enough to do in this turn
             elif back is None:

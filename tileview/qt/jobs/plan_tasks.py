@@ -80,8 +80,8 @@ def evaluate(payload: tuple[object, Recipe, Overrides], reporter: Reporter) -> N
 # -- verdicts and fixes -----------------------------------------------------------------------------------------------
 
 
-def verdict(path: str, reporter: Reporter) -> tuple[str, bool | None, str, str, int]:
-    """Kind, whether it fits, verdict and peak of a file, in words; for the list of a folder.
+def verdict(path: str, reporter: Reporter) -> tuple[str, bool | None, str, str, str, int]:
+    """Kind, whether it fits, that and its reason in words, and the peak of a file; for the list of a folder.
 
     The peak comes in bytes too, for sorting; −1 where it is unavailable.
     """
@@ -91,11 +91,11 @@ def verdict(path: str, reporter: Reporter) -> tuple[str, bool | None, str, str, 
     result = EstimateJob(0, document, EditState()).run(Replanner()).estimate
     if document.addresses is not None:
         document.close()
-        return document.kind, result.verdict.fits, result.verdict.text, "", -1
+        return document.kind, result.verdict.fits, result.verdict.words, result.verdict.text, "", -1
     total = None if result.timeline is None else result.timeline.peak.total
     peak = "unavailable" if total is None else size_text(total)
     size = total if isinstance(total, int) else -1
-    return document.kind, result.verdict.fits, result.verdict.text, peak, size
+    return document.kind, result.verdict.fits, result.verdict.words, result.verdict.text, peak, size
 
 
 def fix(payload: tuple[Recipe, int, str, Overrides, int, str], reporter: Reporter) -> FixResult:

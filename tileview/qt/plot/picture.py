@@ -32,6 +32,7 @@ _INCH_MM: Final = 25.4
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 """What no XML file may hold, escaped or not."""
 _SIZE = re.compile(r'<svg width="[0-9.]+mm" height="[0-9.]+mm"')
+_EMPTY_PATH = re.compile(r'<path\b[^>]*\sd=""[^>]*/>')
 _FAMILY = re.compile(r'font-family="([^",]*)"')
 
 
@@ -166,9 +167,10 @@ def _screen_dpi() -> int:
 
 
 def _tidy(raw: bytes, size: QSize) -> bytes:
-    """Qt's file in pixels rather than millimetres, without what XML forbids, and with a font for every machine."""
+    """Qt's file in pixels, without what XML forbids and paths of nothing, with a font for every machine."""
     text = _ILLEGAL.sub("\ufffd", raw.decode("utf-8", errors="replace"))
     text = _SIZE.sub(f'<svg width="{size.width()}" height="{size.height()}"', text, count=1)
+    text = _EMPTY_PATH.sub("", text)
     return _FAMILY.sub(r'font-family="\1, sans-serif"', text).encode("utf-8")
 
 

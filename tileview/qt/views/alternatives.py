@@ -80,6 +80,7 @@ class AlternativesView(TableView):
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             box.setMinimumContentsLength(8)
             box.currentIndexChanged.connect(self.refill)
+        bridge.placement_changed.connect(self.refill)
         self.tree.activated_key.connect(self._swap_key)
         self.tree.selectionModel().currentRowChanged.connect(self._refresh_buttons)
         self.swap_button = self._button("&Swap in", self.swap_current)
@@ -152,7 +153,7 @@ class AlternativesView(TableView):
         kept = self._kept.get(operation)
         if kept is None or kept[0][0] is not key[0] or kept[0][1:] != key[1:]:
             kept = self._kept[operation] = (key, alternative_rows(recipe, operation, key[1], file_plan, {}))
-        rows = with_results(kept[1], session.results)
+        rows = with_results(kept[1], session.results, session.placed_of)
         found = find_operation(recipe.graph, operation)
         place = f"step{'s' if len(steps) > 1 else ''} {', '.join(map(str, steps))}" if steps else ""
         count = len(recipe.alternatives.get(operation, ()))
@@ -227,6 +228,7 @@ class AlternativesView(TableView):
         reason = "" if self._swapped() is not None else "The plan is the file's already"
         self.choose_button.setEnabled(bool(self._groups))
         allow(self.back_button, "Back to the plan that the file has", reason)
+        self.back_button.setVisible(not reason)
 
     def _missing(self) -> tuple[int, ...]:
         """The operations of which not all alternatives are evaluated."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Slot
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Slot
 from PySide6.QtGui import QAction, QContextMenuEvent
 from PySide6.QtWidgets import QAbstractItemView, QLabel, QMenu, QTextBrowser, QWidget
 
@@ -107,6 +107,12 @@ class View(FocusHolder):
         self._is_behind = not is_in_front
         if is_in_front:
             self.catch_up()
+
+    @property
+    def is_in_sight(self) -> bool:
+        """Whether some of the view can be seen, itself or what covers it; a window that is not active counts too."""
+        window = self.window()
+        return self.isVisible() and QRect(self.mapTo(window, QPoint()), self.size()).intersects(window.rect())
 
     def catch_up(self) -> None:
         """Show the estimate in force, where that has been put off."""

@@ -533,7 +533,8 @@ class VerdictBar(View):
         self.act.setText(name)
         fits = session.verdict is not None and session.verdict.fits is True
         reason = (
-            "It fits: there is nothing to fix." if fits
+            "A dump of addresses holds no plans to swap." if document is not None and document.no_program
+            else "It fits: there is nothing to fix." if fits
             else "The estimate is being made." if not session.is_current
             else ""
         )  # fmt: skip

@@ -21,13 +21,14 @@ from tileview.qt.base.text import plain_tip
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import Line, TextPart
-from tileview.qt.views.base import View
+from tileview.qt.views.base import View, allow
 from tileview.qt.views.memory_choice import MemoryChoice
 from tileview.qt.widgets.byte_box import ByteBox
 from tileview.qt.widgets.elided import WrappedLabel
 from tileview.qt.widgets.flow import FlowLayout
 from tileview.qt.widgets.scrolled import Scrolled
 
+_RESET = "Budget and reserve as the file has them, with fusions"
 _PICTURE_WIDTH = 560
 """Pixels that a picture of the view is wide at least."""
 _SETTLE_MS = 150
@@ -58,7 +59,7 @@ class WhatIfView(View):
         self.smallest_button = self._button(
             "Set the s&mallest budget that fits", "Total peak + reserve as the budget", self.set_smallest
         )
-        self.reset_button = self._button("Rese&t", "Budget and reserve as the file has them, with fusions", self.reset)
+        self.reset_button = self._button("Rese&t", _RESET, self.reset)
         self.fusion_box = QCheckBox("Look for f&usions")
         self.fusion_box.setToolTip(plain_tip(FUSION_TIP))
         self.fusion_box.setAccessibleDescription(FUSION_TIP)
@@ -171,7 +172,8 @@ class WhatIfView(View):
         here = configured is not None
         for widget in (self.budget_box, self.budget_slider, self.reserve_box, self.reserve_slider):
             widget.setEnabled(here)
-        self.reset_button.setEnabled(here and overrides != Overrides())
+        reason = "" if overrides != Overrides() else "Everything is as in the file already"
+        allow(self.reset_button, _RESET, reason if here else "Nothing open")
         self.fusion_box.setEnabled(self.session.file_recipe is not None)
         self.fusion_box.setChecked(overrides.fusion)
         facts = None if self.session.estimate is None or not here else fusion_facts(self.session.estimate)
@@ -183,11 +185,11 @@ class WhatIfView(View):
             reserve = configured[1] if overrides.reserve_bytes is None else overrides.reserve_bytes
             self._show(budget, reserve)
         self.text.setText("\n".join(sentences(timeline, overrides, self._other_peak())) if here else "Nothing open")
-        can_fit = False
+        reason = "There is no estimate" if here else "Nothing open"
         if timeline is not None:
             found = limits(timeline, self._other_peak())
-            can_fit = not found.obstacle and isinstance(found.smallest_budget, int)
-        self.smallest_button.setEnabled(can_fit)
+            reason = found.obstacle or ("" if isinstance(found.smallest_budget, int) else "The peak is not known")
+        allow(self.smallest_button, "Total peak + reserve as the budget", reason)
         self._show_verdict(timeline)
         self.notes.setText("\n".join(not_modelled(timeline)))
 

@@ -114,7 +114,7 @@ class NodeView(QTreeView):
         for place in places:
             self.setColumnHidden(place, columns[place].room is Room.NEVER)
         self.set_seen(*(place for place in places if columns[place].is_seen))
-        self.set_optional(*(place for place in places if columns[place].room is Room.SPARE))
+        self.set_optional(*(place for place in reversed(places) if columns[place].room is Room.SPARE))
         self.set_flexible(*(place for place in places if columns[place].room is Room.SHARED))
 
     def describe(self, sentence: str) -> None:

@@ -281,7 +281,7 @@ class DockArea(QMainWindow):
 
     def step_view(self, by: int) -> None:
         """Give the keys to the next view in sight, in the order of the View menu, round and round."""
-        names = [name for name, view in self.views.items() if not view.visibleRegion().isEmpty()]
+        names = [name for name, view in self.views.items() if view.is_in_sight]
         if names:
             place = names.index(self._current) if self._current in names else (-1 if by > 0 else 0)
             self.show_view(names[(place + by) % len(names)])
@@ -342,7 +342,7 @@ class DockArea(QMainWindow):
     def take_keys(self) -> None:
         """Give the keys to the view in which the plain arrows step, else to the first in sight."""
         for name in (FIRST_VIEW, *self.views):
-            if not self.views[name].visibleRegion().isEmpty():
+            if self.views[name].is_in_sight:
                 self.views[name].setFocus(Qt.FocusReason.OtherFocusReason)
                 return
 

@@ -63,7 +63,7 @@ class Menus(QObject):
         menu.addMenu(self._themes)
         menu.addSeparator()
         views = list(self._docks.views.items())
-        titles = with_mnemonics([view.title for _, view in views], "tfr")
+        titles = with_mnemonics([view.title for _, view in views], "tfrm")
         for (name, view), title in zip(views, titles, strict=True):
             submenu = menu.addMenu(title)
             going = f"show_{name}"

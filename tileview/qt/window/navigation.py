@@ -157,7 +157,7 @@ class Navigator(QObject):
                     there, repeats=True, icon="previous"),
             Command("step_leap", "&Ten steps on", "Go", lambda _: self._move(LEAP), ("Shift+Right",),
                     "Ten steps on", there, repeats=True),
-            Command("step_leap_back", "Ten steps bac&k", "Go", lambda _: self._move(-LEAP), ("Shift+Left",),
+            Command("step_leap_back", "Ten steps &back", "Go", lambda _: self._move(-LEAP), ("Shift+Left",),
                     "Ten steps back", there, repeats=True),
             Command("step_first", "&First step", "Go", lambda _: self._to(0), ("Home",), "The first step", there),
             Command("step_last", "&Last step", "Go", lambda _: self._to(-1), ("End",), "The last step", there),
@@ -170,7 +170,7 @@ class Navigator(QObject):
                     "The step with the most interleaved memory on a tile", there),
             Command("over_next", "Next step &over the budget", "Go", lambda _: self._over_budget(1), ("N",),
                     "The next step that does not fit", there, repeats=True),
-            Command("over_previous", "Previous step over the &budget", "Go", lambda _: self._over_budget(-1), ("B",),
+            Command("over_previous", "Pre&vious step over the budget", "Go", lambda _: self._over_budget(-1), ("B",),
                     "The previous step that does not fit", there, repeats=True),
         )  # fmt: skip
 

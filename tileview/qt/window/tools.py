@@ -152,7 +152,8 @@ class Tools(QObject):
             view.show_choices(argument)
 
     def _is_current(self) -> bool:
-        return self._session.is_current
+        document = self._session.document
+        return self._session.is_current and document is not None and not document.no_program
 
     # -- going and finding ----------------------------------------------------------------------------------------
 
@@ -228,6 +229,7 @@ class Tools(QObject):
             self._folder.close()
         self._folder = FolderDialog(source, self._bridge.theme, self._window)
         self._folder.chosen.connect(self._on_chosen)
+        self._folder.together.connect(self._on_together)
         self._folder.destroyed.connect(self._on_folder_gone)
         self._folder.show()
         self._actions.refresh()
@@ -238,6 +240,13 @@ class Tools(QObject):
             self._folder.show()
             self._folder.raise_()
             self._folder.activateWindow()
+
+    @Slot(object)
+    def _on_together(self, paths: list[Path]) -> None:
+        """Open files of the list as one; it gives way as for a single one."""
+        if self._folder is not None and self._files.may_leave():
+            self._files.open_together(paths[0], paths[1:])
+            self._folder.hide()
 
     @Slot(object)
     def _on_chosen(self, path: Path) -> None:

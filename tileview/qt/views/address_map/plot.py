@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QBrush, QColor, QFont, QKeyEvent, QMouseEvent, QPainter, QPen, QPolygonF
+from PySide6.QtGui import QBrush, QColor, QKeyEvent, QMouseEvent, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
 from tileview.analysis.address_map import AddressMap, Attempt
@@ -24,6 +25,7 @@ from tileview.present.address_map import (
     hole_words,
     live_bytes,
     parts_of_ranges,
+    span_text,
 )
 from tileview.present.colours import ink_on, parse_rgb
 from tileview.qt.base.theme import Theme
@@ -31,6 +33,8 @@ from tileview.qt.plot.base import Drag, KeyCommand, Plot
 from tileview.qt.plot.labels import draw_label
 from tileview.qt.plot.zoom import Zoom
 from tileview.qt.views.address_map.boxes import AddressAxis, Boxes, EventAxis, ground_of
+
+Floats = npt.NDArray[np.float64]
 
 _SLACK: Final = 4
 """Pixels that the mouse may move between press and release of a click."""
@@ -162,6 +166,18 @@ class AddressPlot(Plot):
         high = self.pixel(end, float(attempt.ends[entry]))
         return QRectF(low, high).normalized()
 
+    def _across(self, columns: Floats) -> Floats:
+        """Pixels of many columns at once, inside the plot."""
+        area, (left, right) = self.area(), self.box.viewRange()[0]
+        places = area.left() + (columns - left) * (area.width() / (right - left))
+        return np.clip(places, area.left(), area.right())
+
+    def _upward(self, addresses: Floats) -> Floats:
+        """Pixels of many addresses at once, inside the plot."""
+        area, (low, high) = self.area(), self.box.viewRange()[1]
+        places = area.bottom() - (addresses - low) * (area.height() / (high - low))
+        return np.clip(places, area.top(), area.bottom())
+
     def entry_at(self, place: QPointF) -> int | None:
         """The entry at a place of the widget."""
         if not self.area().contains(place):
@@ -182,8 +198,8 @@ class AddressPlot(Plot):
         value = self.value(place)
         for span in closed_spans(self.map):
             if span[0] <= value.y() < span[1]:
-                return f"closed: {closed_name(span)}, {span[0]:#x} to {span[1]:#x}, {span[1] - span[0]:,} B"
-        return f"free at {int(value.y()):#x}"
+                return f"closed: {closed_name(span)}, {span_text(span)}"
+        return f"free at 0x{int(value.y()):X}"
 
     # -- mouse and keys -------------------------------------------------------------------------------------------
 
@@ -279,13 +295,8 @@ class AddressPlot(Plot):
             return
         count = 2 if box.height() >= 2 * height + 4 else 1
         text = QRectF(box.left() + 8, box.center().y() - count * height / 2, box.width() - 16, height)
-        bold = QFont(painter.font())
-        bold.setBold(True)
         for line in lines[:count]:
-            painter.save()
-            painter.setFont(bold if line is lines[0] else painter.font())
             self._write(painter, text, line, "text")
-            painter.restore()
             text.translate(0, height)
 
     def _draw_boundary(self, painter: QPainter, area: QRectF, tile: AddressMap) -> None:
@@ -296,7 +307,7 @@ class AddressPlot(Plot):
         painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
         height = self.fontMetrics().height()
         if not self.narrow and area.height() > 16 * height:
-            text = f"region boundary {tile.memory.boundary:#x}"
+            text = f"region boundary 0x{tile.memory.boundary:X}"
             box = QRectF(area.left() + 4, y + 1, self.fontMetrics().horizontalAdvance(text) + 6, height)
             draw_label(painter, box, text, self.theme.color("text"), self.theme.color("background", 200))
 
@@ -308,23 +319,27 @@ class AddressPlot(Plot):
             if box.height() >= height - 2:
                 text = f"{closed_name(span)}: {span[1] - span[0]:,} B"
                 self._write(painter, box.adjusted(6, 0, -6, 0), text, "muted")
-        if not self.narrow:
-            for start, end in self._free:
-                box = self._band(area, (start, end))
-                is_hole = self.attempt is not None and self.attempt.hole == (start, end)
-                if box.height() >= height - 2 and not is_hole:
-                    text = f"free for the whole run: {end - start:,} B"
-                    self._write(painter, box.adjusted(6, 0, -6, 0), text, "muted", right=True)
-        colouring = self._colouring
-        if colouring is None:
+        (low, high), per_pixel = self.box.viewRange()[1], max(area.height(), 1.0)
+        least = (height - 2) * (high - low) / per_pixel
+        hole = None if self.attempt is None else self.attempt.hole
+        for span in self._free if not self.narrow else ():
+            if span[1] - span[0] < least or span == hole:
+                continue
+            box = self._band(area, span)
+            if box.height() >= height - 2:
+                text = f"free for the whole run: {span[1] - span[0]:,} B"
+                self._write(painter, box.adjusted(6, 0, -6, 0), text, "muted", right=True)
+        self._draw_entry_names(painter, tile, height)
+
+    def _draw_entry_names(self, painter: QPainter, tile: AddressMap, height: int) -> None:
+        colouring, attempt = self._colouring, self.attempt
+        if colouring is None or attempt is None:
             return
-        for entry in range(len(tile.entries)):
-            place = self.box_of(entry)
-            if place is None:
-                continue
-            box = place.intersected(area)
-            if box.width() < 5 * height or box.height() < height - 1:
-                continue
+        x = self._across(self._columns.astype(np.float64))
+        tops, bottoms = self._upward(attempt.ends.astype(np.float64)), self._upward(attempt.starts.astype(np.float64))
+        wide = (x[:, 1] - x[:, 0] >= 5 * height) & (bottoms - tops >= height - 1) & (attempt.starts >= 0)
+        for entry in np.flatnonzero(wide).tolist():
+            box = QRectF(QPointF(x[entry, 0], tops[entry]), QPointF(x[entry, 1], bottoms[entry]))
             ground = ground_of(self.theme, colouring.groups[int(colouring.of[entry])])
             painter.setPen(QColor(*ink_on(parse_rgb(ground.name()))))
             text = f"{tile.entries[entry].name}, {tile.entries[entry].bytes:,} B"
@@ -404,7 +419,7 @@ class AddressPlot(Plot):
         if attempt.failed is not None and attempt.hole is not None:
             low = self.pixel(0, attempt.hole[0]).y()
             high = self.pixel(0, attempt.hole[0] + tile.entries[attempt.failed].bytes).y()
-            taken.append(QRectF(x, min(high, low - 3 * height), 200, max(low - high, 3 * height)))
+            taken.append(QRectF(x, max(high, 1), self.width(), max(low - high, 3 * height)))
         for name, span in parts_of_ranges(tile):
             box = self._band(area, span)
             if box.height() < 3:
@@ -428,13 +443,9 @@ class AddressPlot(Plot):
         strip = QRectF(area.left(), self.height() - _STRIP - 2, area.width(), _STRIP)
         open_, peak = tile.memory.bytes, int(self._live.max(initial=0))
         most = max(open_, peak, 1) * 1.08
-        left, right = (int(edge) for edge in self.box.viewRange()[0])
-        outline = QPolygonF()
-        for column in range(max(left, 0), min(right + 1, len(self._live))):
-            y = strip.bottom() - strip.height() * int(self._live[column]) / most
-            for edge in (column, column + 1):
-                x = min(max(self.pixel(edge).x(), area.left()), area.right())
-                outline.append(QPointF(x, y))
+        x = self._across(np.repeat(np.arange(len(self._live) + 1, dtype=np.float64), 2)[1:-1])
+        y = strip.bottom() - np.repeat(self._live, 2) * (strip.height() / most)
+        outline = QPolygonF([QPointF(*place) for place in zip(x.tolist(), y.tolist(), strict=True)])
         if outline.isEmpty():
             return
         outline.append(QPointF(outline.last().x(), strip.bottom()))
@@ -442,15 +453,15 @@ class AddressPlot(Plot):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QBrush(self.theme.color("border")))
         painter.drawPolygon(outline)
-        y = strip.bottom() - strip.height() * open_ / most
+        line_y = strip.bottom() - strip.height() * open_ / most
         painter.setPen(QPen(self.theme.color("over" if peak > open_ else "text"), 1, Qt.PenStyle.DashLine))
-        painter.drawLine(QPointF(strip.left(), y), QPointF(strip.right(), y))
+        painter.drawLine(QPointF(strip.left(), line_y), QPointF(strip.right(), line_y))
         if self.narrow:
             return
         gutter = QRectF(0, strip.center().y() - height, strip.left() - 4, height)
         self._write(painter, gutter, "bytes", "muted", right=True)
         self._write(painter, gutter.translated(0, height), "live", "muted", right=True)
-        text = QRectF(strip.right() + 4, y - height / 2, self.width() - strip.right() - 5, height)
+        text = QRectF(strip.right() + 4, line_y - height / 2, self.width() - strip.right() - 5, height)
         text.moveTop(min(text.top(), self.height() - 3 * height))
         for line, token in ((f"open {open_:,} B", "text"), ("most live", "muted"), (f"{peak:,} B", "muted")):
             self._write(painter, text, line, token)

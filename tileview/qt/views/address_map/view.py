@@ -51,6 +51,7 @@ class AddressMapView(View):
         self._title = ORDER_TITLES[Order.FIRST_USE]
         self._together = False
         self._beside = bridge.session.address_document
+        self._listed: tuple[tuple[int, int], ...] = ()
         self._column: int | None = None
         self._selected: int | None = None
         self._maker = Maker()
@@ -275,7 +276,8 @@ class AddressMapView(View):
         if all(tile != current for tile, _ in listed):
             listed = ((current, made.map.alike), *listed)
         box.blockSignals(True)
-        if [box.itemData(place) for place in range(box.count())] != [tile for tile, _ in listed]:
+        if listed != self._listed:
+            self._listed = listed
             box.clear()
             for tile, alike in listed:
                 box.addItem(f"Tile L{tile}" + (f", {alike:,} alike" if alike > 1 else ""), tile)

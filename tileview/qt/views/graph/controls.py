@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QSignalBlocker, QSize, Qt, Signal
-from PySide6.QtGui import QAction, QBrush, QColor, QKeyEvent, QPen, QResizeEvent
+from PySide6.QtGui import QAction, QBrush, QColor, QKeyEvent, QPainter, QPen, QPicture, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QLineEdit, QMenu, QSpinBox, QToolButton, QWidget
 
 from tileview.model.timeline import Problem
 from tileview.present.graph_figures import StepState
 from tileview.present.graph_style import MADE, READ, UNAVAILABLE, ColourMode, GraphStyle
+from tileview.qt.base.painting import painting
 from tileview.qt.base.theme import Theme
-from tileview.qt.plot.legend import Entry
+from tileview.qt.plot.legend import Entry, Legend
 
 _MOST_REMARKS = 40
 
@@ -37,6 +38,26 @@ def legend_entries(style: GraphStyle, theme: Theme, notes: tuple[str, ...]) -> t
                 pen = QPen(theme.color("accent"), 2)
         entries.append(Entry(words, pen, brush) if shown else Entry(words))
     return (*entries, *map(Entry, notes))
+
+
+class RecordedLegend:
+    """A legend as it is drawn now, so that any thread can draw it."""
+
+    def __init__(self, legend: Legend) -> None:
+        self._width, self._height = legend.width(), legend.height()
+        self._picture = QPicture()
+        with painting(self._picture) as painter:
+            painter.setFont(legend.font())
+            legend.draw(painter)
+
+    def width(self) -> int:
+        return self._width
+
+    def height(self) -> int:
+        return self._height
+
+    def draw(self, painter: QPainter) -> None:
+        painter.drawPicture(0, 0, self._picture)
 
 
 class GraphBar(QWidget):

@@ -15,7 +15,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFont, QPainter, QPen
 
 from tileview.graphlayout import NodeKind, Picture, Structure
-from tileview.present.graph_style import GraphStyle
+from tileview.present.graph_style import ColourMode, GraphStyle
 from tileview.present.graph_words import NodeWords
 from tileview.qt.base.theme import Theme
 from tileview.qt.views.graph.boxes import BoxLayer, Look
@@ -197,7 +197,8 @@ class GraphScene:
             draw_toggle(painter, head, self.header_height(), True, ink)
             letters = self.look.pens.lettering.letters(True, scale, head.height() - 4)
             inner = head.adjusted(self.header_height() - 2, 0, -8, 0)
-            share = " + ".join(filter(None, (self.style.share_text(node), self.style.read_text(node))))
+            joint = " + " if self.style.mode is ColourMode.SHARE else ", "
+            share = joint.join(filter(None, (self.style.share_text(node), self.style.read_text(node))))
             over = self.style.over_text(node)
             figures = [f"{over} · {share}", over, ""] if over else [share, self.style.share_text(node), ""]
             room = inner.width() - letters.metrics.horizontalAdvance(self.words[node].title) - 8

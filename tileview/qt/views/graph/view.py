@@ -6,20 +6,19 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from PySide6.QtCore import QPoint, QPointF
-from PySide6.QtGui import QAction, QGuiApplication, QPainter, QPicture, QResizeEvent, QShowEvent
+from PySide6.QtGui import QAction, QGuiApplication, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from tileview.graphlayout import repeats
 from tileview.model.graph import Graph
 from tileview.present.graph_style import ColourMode, GraphStyle
-from tileview.qt.base.painting import painting
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.legend import Legend
 from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import TablePart
 from tileview.qt.views.base import View, action_of, show_menu
 from tileview.qt.views.graph.canvas import GraphCanvas
-from tileview.qt.views.graph.controls import GraphBar, legend_entries
+from tileview.qt.views.graph.controls import GraphBar, RecordedLegend, legend_entries
 from tileview.qt.views.graph.layouts import GraphLayouts, LayoutRequest, LayoutResult
 from tileview.qt.views.graph.look import GraphLook, box_sizes, legend_notes
 from tileview.qt.views.graph.moves import Search, Trail
@@ -137,7 +136,7 @@ class GraphView(View):
             ("Expand all Repeats", self.expand_all),
             ("Collapse all Repeats", self.collapse_all),
             ("Go to another producer or consumer", self._follow_next),
-            ("Colour by share or by step", self.next_mode),
+            ("Show shares of the peak, of cycles, or step by step", self.next_mode),
         )
         box = [action_of(self, text, slot) for text, slot in on_box]
         return [action_of(self, text, slot) for text, slot in rest] + box[2:], box
@@ -582,7 +581,7 @@ class GraphView(View):
         self._freshen()
         if not whole:
             return self.canvas, self.legend
-        return WholeGraph(scene, self.canvas.marks, self.canvas.font()), _Recorded(self.legend)
+        return WholeGraph(scene, self.canvas.marks, self.canvas.font()), RecordedLegend(self.legend)
 
     def is_busy(self) -> bool:
         """Whether a layout is under way."""
@@ -590,23 +589,3 @@ class GraphView(View):
 
     def shut_down(self) -> None:
         self._layouts.close()
-
-
-class _Recorded:
-    """A widget as it is drawn now, so that any thread can draw it."""
-
-    def __init__(self, part: Legend) -> None:
-        self._width, self._height = part.width(), part.height()
-        self._picture = QPicture()
-        with painting(self._picture) as painter:
-            painter.setFont(part.font())
-            part.draw(painter)
-
-    def width(self) -> int:
-        return self._width
-
-    def height(self) -> int:
-        return self._height
-
-    def draw(self, painter: QPainter) -> None:
-        painter.drawPicture(0, 0, self._picture)
