@@ -35,7 +35,7 @@ class FusionsView(View):
         self.tree = NodeView(self.model, "Fusions that the compiler looks at", self)
         self.tree.describe("What goes into which step, what it costs apart and together, and what came of it.")
         self.tree.set_samples(
-            "BiasGelu: op 19's Add", "1,111,111", "1,111,111", "−1,111,111", "does not pay",
+            "BiasGelu: op 19's Add goes into op 20's", "1,111,111", "1,111,111", "−1,111,111", "does not pay",
         )  # fmt: skip
         self.tree.set_flexible(FusionColumn.FUSION, FusionColumn.OUTCOME)
         self.tree.set_optional(FusionColumn.APART, FusionColumn.TOGETHER)
