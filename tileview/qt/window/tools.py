@@ -81,7 +81,7 @@ class Tools(QObject):
                     checked=lambda: self._settings.evaluate_by_itself),
             Command("place", "P&lace now", "Plan", lambda _: self.placing.place(), (),
                     "Work out whether every tile can be placed", self.placing.can_run),
-            Command("place_by_itself", "Place auto&matically", "Plan", lambda _: self.placing.toggle(), (),
+            Command("place_by_itself", "Place au&tomatically", "Plan", lambda _: self.placing.toggle(), (),
                     "Place the program in the background as soon as an estimate is there",
                     checked=lambda: self._settings.place_by_itself),
             Command("go_to", "&Go to operation, step or tile…", "Go", lambda _: self.ask_where(), ("Ctrl+G",),
