@@ -97,7 +97,8 @@ def _overflow(number: int, why: WhyOverflow, names: Mapping[int, str], theme: Th
     operation = "" if one.operation is None else f", {_operation(one.operation, names)}"
     tiles = f"{one.tiles_over:,} tile{'' if one.tiles_over == 1 else 's'} over"
     where = _link(place, f"Step {one.step}, tile {one.tile}")
-    over = f'<span style="color:{theme.color("over").name()}">{kib_text(one.over_bytes)} ({exact_text(one.over_bytes)}) over</span>'
+    size = f"{kib_text(one.over_bytes)} ({exact_text(one.over_bytes)}) over"
+    over = f'<span style="color:{theme.color("over").name()}">{size}</span>'
     head = f'<p style="margin-bottom:2px"><b>{number}&nbsp; {where}{operation}<br>{over}</b>, {tiles}</p>'
     rows = []
     for part in why.parts:

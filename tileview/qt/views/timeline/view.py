@@ -44,6 +44,9 @@ from tileview.qt.views.timeline.strip import StepStrip
 from tileview.qt.views.timeline.text import HINT, MODE_NAMES, measured, step_line, step_tip, steps_csv
 from tileview.qt.widgets.elided import ElidedLabel
 
+LEAST_FOR_CYCLES = 22
+"""Lines of text that the view is high at least where the strip of cycles is shown: the curves come first."""
+
 
 class TimelineView(View):
     """Curves above, lifetimes below, on one axis of steps."""
@@ -316,7 +319,8 @@ class TimelineView(View):
 
     def _show_panes(self) -> None:
         self._upper.setVisible(self.controls.with_curves)
-        self.strip.setVisible(self.controls.with_cycles and self.strip.has_values)
+        has_room = self.height() >= LEAST_FOR_CYCLES * self.fontMetrics().height()
+        self.strip.setVisible(self.controls.with_cycles and self.strip.has_values and has_room)
         self._lower.setVisible(self.controls.with_lifetimes)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -330,6 +334,7 @@ class TimelineView(View):
         self.line.set_beside(24 if is_low else None)
         self.legend.setVisible(height >= 10 * line)
         self.hint.setVisible(height >= 20 * line)
+        self.strip.setVisible(self.controls.with_cycles and self.strip.has_values and height >= LEAST_FOR_CYCLES * line)
         self.legend.set_most_lines(1 if height < 15 * line else 2 if height < 28 * line else 4)
 
     # -- choices --------------------------------------------------------------------------------------------------
