@@ -427,7 +427,7 @@ class DockArea(QMainWindow):
         self._resize({"operations": 0.24, "graph": 0.32, "tiles": 0.44}, width, Qt.Orientation.Horizontal)
         self._resize({"allocations": 0.48, "details": 0.28}, width, Qt.Orientation.Horizontal)
         self._resize({"operations": 0.55, "alternatives": 0.45}, height, Qt.Orientation.Vertical)
-        self._resize({"graph": 0.33, "timeline": 0.45, "allocations": 0.22}, height, Qt.Orientation.Vertical)
+        self._resize({"graph": 0.31, "timeline": 0.48, "allocations": 0.21}, height, Qt.Orientation.Vertical)
 
     def _resize(self, parts: dict[str, float], length: int, orientation: Qt.Orientation) -> None:
         here = [(self._docks[name], part) for name, part in parts.items() if name in self._docks]
