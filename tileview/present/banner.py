@@ -9,11 +9,12 @@ from tileview.analysis.diagnosis import Diagnosis
 from tileview.analysis.next_step import NextStep, next_step
 from tileview.analysis.overflows import Phrase, overflow_phrases
 from tileview.analysis.placement_words import State, Step, StepWords, step_words
-from tileview.core.cycles.words import cycles_between, describe_cycles, short_cycles
+from tileview.core.cycles.words import short_cycles
 from tileview.core.fusion.words import fits_only_fused
 from tileview.model.recipe import Overrides, Recipe
 from tileview.model.sizes import Size, Unavailable, exact_text, kib_text
 from tileview.model.timeline import Cause, Timeline, Verdict
+from tileview.present.cycle_words import cycles_sentence
 from tileview.present.tables import Tone
 from tileview.session.session import Session
 
@@ -222,12 +223,7 @@ def _cycles_text(session: Session) -> str:
     estimate = session.estimate
     if estimate is None or session.recipe is None:
         return ""
-    price = estimate.price
-    if price is None:
+    if estimate.price is None:
         return "planner's cycles not known"
-    text = f"{short_cycles(price.cycles)} planner's cycles"
-    before = None if session.baseline is None else session.baseline.estimate.price
-    difference = None if before is None else cycles_between(before.cycles, price.cycles)
-    if difference:
-        return f"{text}, {describe_cycles(difference)}"
-    return f"{text}, {short_cycles(price.exchange)} of them exchange"
+    text = cycles_sentence(estimate, session.baseline)
+    return text if "," in text else f"{text}, {short_cycles(estimate.price.exchange)} of them exchange"
