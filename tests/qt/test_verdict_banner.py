@@ -57,7 +57,7 @@ def test_nothing_in_it_is_cut_off(driver, banner, size):
 
 
 def test_the_next_thing_is_done_by_its_button_and_then_the_next_is_named(driver, banner):
-    driver.qtbot.waitUntil(lambda: banner.act.text() == "S&wap in", timeout=30_000)
+    driver.qtbot.waitUntil(lambda: banner.act.text() == "Swap in", timeout=30_000)
     QTest.mouseClick(banner.act, Qt.MouseButton.LeftButton)
     driver.settle()
     assert list(driver.session.state.swaps) == [4]
@@ -85,7 +85,7 @@ def test_what_if_values_mark_it_and_are_reset_there(driver, pair):
 def test_the_layouts_that_would_resolve_are_copied_in_three_notations(driver, rejected):
     driver.open(rejected)
     banner = driver.window.verdict
-    driver.qtbot.waitUntil(lambda: banner.act.text() == "Cop&y 43 layouts", timeout=60_000)
+    driver.qtbot.waitUntil(lambda: banner.act.text() == "Copy 43 layouts", timeout=60_000)
     assert banner.next.plain().startswith("Next: Copy the 43 layouts")
     assert [action.text() for action in banner.layout_actions(banner)][:4] == [
         "Copy as text", "Copy as JSON", "Copy as Markdown", "Apply here",

@@ -66,7 +66,7 @@ def test_fusions_are_a_switch_of_the_what_if_state(session):
     settle(session)
     assert not session.verdict.fits
     assert session.timeline.peak.total == 568_312
-    assert session.history.undo_label == "What if no fusions"
+    assert session.history.undo_label == "Leave the compiler's fusions out"
     assert session.state.plan_key() == EditState(swaps={4: 0}).plan_key()
     session.undo()
     assert session.is_current
@@ -205,7 +205,7 @@ def test_the_rejected_timeline_is_explained_and_one_edit_repairs_it():
     settle(session)
     verdict = session.verdict
     assert verdict.cause is Cause.INVALID_LAYOUT
-    for words in ("43 values", "vit.embedding.bias", "1472 owners", "288 grains"):
+    for words in ("43 values", "vit.embedding.bias", "1,472 tiles requested", "288 grains"):
         assert words in verdict.text
     layouts = {}
     for index, value in enumerate(session.timeline.values):

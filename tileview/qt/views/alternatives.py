@@ -87,7 +87,7 @@ class AlternativesView(TableView):
         self.compare_button = self._button("&Compare", self.compare_current)
         self.evaluate_button = self._button("Eval&uate", self.evaluate)
         self.back_button = self._button("File's p&lan", self.back_to_file)
-        self.choose_button = self._button("&Memory against cycles…", self.choose_by_eye)
+        self.choose_button = self._button("Memory against cycles…", self.choose_by_eye)
         self.choose_button.setToolTip("All alternatives of the selected operation in one picture, to choose by eye")
         buttons = FlowLayout(spacing=4)
         left = (self.swap_button, self.compare_button, self.evaluate_button, self.back_button)

@@ -66,10 +66,10 @@ class ChooseView(View):
         self.chosen_label = WrappedLabel()
         self.note = QLabel("Cycles are an estimate")
         self.note.setToolTip(plain_tip(_NOTE))
-        self.swap_button = self._button("&Swap in", "Put the chosen swaps in force (Enter, double click)", self.swap_in)
-        self.compare_button = self._button("&Compare", "Show the chosen swap beside the state in force", self.compare)
-        self.evaluate_button = self._button("Eval&uate", "Work out what is not yet evaluated", self.evaluate)
-        self.fix_button = self._button("Find &fix…", "Search swaps that make the program fit", self._find_fix)
+        self.swap_button = self._button("Swap in", "Put the chosen swaps in force (Enter, double click)", self.swap_in)
+        self.compare_button = self._button("Compare", "Show the chosen swap beside the state in force", self.compare)
+        self.evaluate_button = self._button("Evaluate", "Work out what is not yet evaluated", self.evaluate)
+        self.fix_button = self._button("Find fix…", "Search swaps that make the program fit", self._find_fix)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(_SETTLE_MS)
@@ -87,7 +87,7 @@ class ChooseView(View):
         return button
 
     def _lay_out(self) -> None:
-        fit = self._button("Fi&t", "Show all choices (0)", self.fit)
+        fit = self._button("Fit", "Show all choices (0)", self.fit)
         buttons = FlowLayout(spacing=4)
         for widget in (self.scope_box, fit, self.evaluate_button, self.fix_button, self.swap_button,
                        self.compare_button, self.note):  # fmt: skip

@@ -71,7 +71,7 @@ class CompareView(TableView):
         self.link_label = WrappedLabel()
         self.pin_button = self._button("Pi&n current …", "Keep the current state for comparison, with a name", self.pin)
         self.other_button = self._button("Add a f&ile …", "Put another file beside", self.compare_with)
-        self.earlier_button = self._button("Add what &was before the reload", "", self.compare_with_earlier)
+        self.earlier_button = self._button("Add what was before the reload", "", self.compare_with_earlier)
         buttons = QHBoxLayout()
         buttons.addWidget(self.pin_button)
         buttons.addWidget(self.other_button)

@@ -58,7 +58,7 @@ class MemoryChoice(QWidget):
         self.typed.setToolTip("First and end address of each range, decimal or with 0x")
         self.typed.editingFinished.connect(self._take_typed)
         self.complaint, self.origin, self.result = WrappedLabel(), WrappedLabel(), WrappedLabel()
-        title = QLabel("&Memory for placement", self)
+        title = QLabel("Memory for placement", self)
         title.setBuddy(self.box)
         row = FlowLayout(spacing=4)
         for widget in (title, self.box, self.descriptors, self.elements):

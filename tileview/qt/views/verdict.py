@@ -523,10 +523,10 @@ class VerdictBar(View):
         swaps = 0 if doing is None else len(doing.swaps)
         layouts = 0 if self._diagnosis is None else len(self._diagnosis.bad_layouts)
         names = {
-            Action.SWAP: "S&wap in" if swaps == 1 else "S&wap both in" if swaps == 2 else "S&wap all in",
-            Action.COPY_LAYOUTS: f"Cop&y {layouts:,} layout{'' if layouts == 1 else 's'}",
-            Action.OPEN_RECIPE: "Open &recipe…",
-            Action.SHOW_PROBLEMS: "Show pro&blems",
+            Action.SWAP: "Swap in" if swaps == 1 else "Swap both in" if swaps == 2 else "Swap all in",
+            Action.COPY_LAYOUTS: f"Copy {layouts:,} layout{'' if layouts == 1 else 's'}",
+            Action.OPEN_RECIPE: "Open recipe…",
+            Action.SHOW_PROBLEMS: "Show problems",
         }
         name = "" if doing is None else names.get(doing.action, "")
         self.act.setVisible(bool(name))

@@ -60,7 +60,7 @@ class WhatIfView(View):
             "Set the s&mallest budget that fits", "Total peak + reserve as the budget", self.set_smallest
         )
         self.reset_button = self._button("Rese&t", _RESET, self.reset)
-        self.fusion_box = QCheckBox("Look for f&usions")
+        self.fusion_box = QCheckBox("Look for fusions")
         self.fusion_box.setToolTip(plain_tip(FUSION_TIP))
         self.fusion_box.setAccessibleDescription(FUSION_TIP)
         self.fusion_box.clicked.connect(self._fusion_clicked)
