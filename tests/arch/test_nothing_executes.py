@@ -33,6 +33,7 @@ MARKUP = {"setHtml", "setMarkdown", "insertHtml", "appendHtml"}
 MARKUP_ALLOWED = {
     "tileview/qt/views/why.py": "every text goes through page_text",
     "tileview/qt/views/details.py": "every text goes through page_text",
+    "tileview/qt/files/explain_message.py": "every text goes through page_text",
     "tileview/qt/window/help.py": "pages of the program's own",
 }
 

@@ -18,6 +18,7 @@ from tileview.errors import LoadError
 from tileview.formats.save import Changes, render
 from tileview.formats.search_state import SearchState, search_state_from_bytes
 from tileview.model.plan import Pointwise, Unknown
+from tileview.model.recipe import Overrides
 
 Json = dict[str, Any]
 FOLDER = DATA / "v8"
@@ -26,6 +27,9 @@ OPENED = [name for name, case in EXPECTED.items() if "peak" in case]
 BROKEN = [name for name in EXPECTED if name.startswith("broken/")]
 MAPPED = "f01_gemm_swapped_t64.v8.recipe.json.gz"
 OPTIONS = ("cast_before_copies", "reuse_cast_inputs", "packing_rows", "parallel_reductions", "disjoint_copy_sources")
+
+COMPOSED = Overrides(fusion=False)
+"""The recorded figures are of the program without the compiler's fusions."""
 
 
 def raw_of(name: str) -> bytes:
@@ -58,7 +62,7 @@ def test_figures(name: str) -> None:
     assert state.version == int(name.split(".v")[1][0])
     assert not [problem for problem in state.problems if problem.severity != "note"]
     replanner = Replanner()
-    made = estimate(state.recipe, replanner=replanner)
+    made = estimate(state.recipe, COMPOSED, replanner)
     timeline = made.timeline
     assert timeline is not None
     assert peak_json(timeline.peak) == case["peak"]
@@ -75,7 +79,7 @@ def test_figures(name: str) -> None:
     assert usage == [row[:2] for row in case["step_usage"]]
     assert sorted(noted(made)) == sorted(case.get("options_noted", []))
     for swap in case.get("swaps", ()):
-        after = estimate(swapped(state.recipe, swap["swaps"]), replanner=replanner)
+        after = estimate(swapped(state.recipe, swap["swaps"]), COMPOSED, replanner)
         assert (after.error is None) == swap["ok"]
         if after.timeline is not None:
             assert (after.timeline.peak.total, after.verdict.fits) == (swap["total"], swap["fits"])

@@ -19,6 +19,7 @@ from tileview.analysis.trials import with_swaps
 from tileview.core.estimate import estimate
 from tileview.formats.search_state import search_state_from_bytes
 from tileview.formats.timeline_writer import dump_timeline
+from tileview.model.recipe import Overrides
 
 FOLDER = Path(__file__).resolve().parents[2] / "sample_data"
 OPTIONS = (("gemm_output_packing", "Automatic"), ("attention_products", "Automatic"))
@@ -31,8 +32,8 @@ def compact(document: object) -> bytes:
 
 
 def version_3(recipe: bytes, scope: str) -> bytes:
-    """The estimate of a recipe as a timeline of version 3."""
-    result = estimate(search_state_from_bytes(recipe).recipe, scope=scope).timeline
+    """The estimate of a recipe's composed program, without fusions, as a timeline of version 3."""
+    result = estimate(search_state_from_bytes(recipe).recipe, Overrides(fusion=False), scope=scope).timeline
     assert result is not None
     return dump_timeline(result, OPTIONS)
 
