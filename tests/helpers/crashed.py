@@ -9,6 +9,11 @@ from typing import Any
 def left_by_a_crash(driver: Any, path: Path) -> Path:
     """Have a window swap operation 0's plan for alternative 2, and keep its recovery file as if it had been killed."""
     driver.open(path)
+    return swapped_before_a_crash(driver)
+
+
+def swapped_before_a_crash(driver: Any) -> Path:
+    """The same for a window that has a file open, with its edits."""
     driver.session.swap(0, 2)
     driver.window.files.recovery.write()
     file: Path = driver.window.files.recovery.file

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from tests.helpers.crashed import left_by_a_crash
+from tests.helpers.crashed import left_by_a_crash, swapped_before_a_crash
 from tileview.qt.files import opening, recovery
 from tileview.qt.files.recovery import ASIDE, left_behind, recovery_folder
 from tileview.qt.widgets.dialogs import Answer, ErrorDialog
@@ -106,7 +106,7 @@ def test_edits_keep_their_names_and_steps(make_driver, pair, monkeypatch):
     first.open(pair)
     first.session.swap(1, 1)
     left_by = first.session.history.steps()
-    kept = left_by_a_crash(first, pair)
+    kept = swapped_before_a_crash(first)
     assert left_by
     monkeypatch.setattr(opening, "ask_to_recover", lambda *words: Answer.RECOVER)
     driver = make_driver()
