@@ -28,7 +28,6 @@ from tileview.qt.base.text import plain_tip, visible
 from tileview.qt.files.fix import FixDialog
 from tileview.qt.files.folder import FolderDialog
 from tileview.qt.files.opening import MANY_FILES
-from tileview.qt.views.verdict import CopyableLine
 from tileview.qt.widgets.dialogs import ErrorDialog, ask_about_edits, confirm
 from tileview.qt.widgets.elided import ElidedLabel
 from tileview.qt.window.palette import CommandPalette
@@ -358,7 +357,7 @@ def test_marks_that_reorder_text_are_written_out(shaped, tmp_path):
         assert open_any(shaped, path) == ""
         walk(shaped)
         for widget in QApplication.allWidgets():
-            found = [widget.text()] if isinstance(widget, QLabel | ElidedLabel | CopyableLine) else []
+            found = [widget.text()] if isinstance(widget, QLabel | ElidedLabel) else []
             if isinstance(widget, QAbstractItemView) and widget.model() is not None:
                 found += [text for text in texts(widget.model(), QModelIndex(), Qt.ItemDataRole.DisplayRole) if text]
             for text in found:
