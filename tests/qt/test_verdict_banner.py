@@ -105,9 +105,9 @@ def test_why_takes_each_overflow_apart_into_parts_that_add_up(driver, banner):
     text = driver.window.docks.views["why"].text()
     for words in (
         "Step 69, tile 174",
-        "29.8 KiB over",
+        "29.8 KiB (30,504 B) over",
         "Step 20, tile 153",
-        "14.4 KiB over",
+        "14.4 KiB (14,760 B) over",
         "op 21's copy of op 20's",
     ):
         assert words in text
