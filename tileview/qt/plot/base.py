@@ -70,7 +70,7 @@ class Plot(pg.PlotWidget):
         tip: Callable[[QPointF], str] | None = None,
         axes: dict[str, PlotAxis] | None = None,
     ) -> None:
-        super().__init__(parent, axisItems=axes or {})
+        super().__init__(parent, axisItems=axes or {}, enableMenu=False)
         self.theme, self.zoom = theme, zoom
         self._keys, self._tip = keys, tip
         self._drag: Drag | None = None
@@ -81,7 +81,6 @@ class Plot(pg.PlotWidget):
         self.viewport().setMouseTracking(True)
         item = self.getPlotItem()
         item.hideButtons()
-        item.setMenuEnabled(False)
         self.box: pg.ViewBox = item.getViewBox()
         self.box.setMouseEnabled(False, False)
         self.box.disableAutoRange()
@@ -346,7 +345,7 @@ class Plot(pg.PlotWidget):
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
         super().resizeEvent(event)
-        if event is None:  # pyqtgraph calls it while it builds the widget
+        if event is None or self.closed:  # pyqtgraph calls it while it builds and closes the widget
             return
         self._over.set_bounds(QRectF(self.rect()))
         self.redraw()

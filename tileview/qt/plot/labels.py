@@ -39,8 +39,8 @@ class LabelPlacer:
         self._left, self._right = left, right
         self._reach = reach
         bands = [_bands(curve) for curve in curves if len(curve)]
-        self._high = np.array([high for high, _ in bands]).reshape(len(bands), -1)
-        self._low = np.array([low for _, low in bands]).reshape(len(bands), -1)
+        self._high = np.array([high for high, _ in bands]).reshape(len(bands), len(left))
+        self._low = np.array([low for _, low in bands]).reshape(len(bands), len(left))
         self.taken: list[QRectF] = []
         self.placed: list[QRectF] = []
 
