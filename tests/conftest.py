@@ -9,8 +9,6 @@ settings.register_profile("untimed", deadline=None, suppress_health_check=[Healt
 settings.load_profile("untimed")
 
 NOT_YET = {
-    "tests/qt/test_manners.py::test_every_view_is_reached_by_its_key_and_by_going_round",
-    "tests/qt/test_placing.py::test_alternatives_say_whether_they_are_placed",
     "tests/qt/test_shell_process.py::test_a_display_that_does_not_answer_is_told_from_none[:987]",
     "tests/qt/test_shell_process.py::test_a_display_that_does_not_answer_is_told_from_none[nowhere.invalid:0]",
     "tests/qt/test_shell_process.py::test_a_display_that_does_not_answer_is_told_from_none[rubbish]",
