@@ -9,9 +9,6 @@ settings.register_profile("untimed", deadline=None, suppress_health_check=[Healt
 settings.load_profile("untimed")
 
 NOT_YET = {
-    "tests/qt/test_shell_process.py::test_a_display_that_does_not_answer_is_told_from_none[:987]",
-    "tests/qt/test_shell_process.py::test_a_display_that_does_not_answer_is_told_from_none[nowhere.invalid:0]",
-    "tests/qt/test_shell_process.py::test_a_display_that_does_not_answer_is_told_from_none[rubbish]",
     "tests/qt/test_shell_robust.py::test_a_fault_is_told_and_logged_and_the_window_lives",
     "tests/qt/test_shell_window.py::test_tab_reaches_everything_that_is_seen_and_takes_input",
     "tests/qt/test_shell_window.py::test_about_names_versions",
