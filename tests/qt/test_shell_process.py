@@ -91,7 +91,7 @@ def test_without_a_display_it_says_so_in_one_sentence_and_ends_with_2():
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="X11 is looked at on Linux only")
 @pytest.mark.parametrize("display", [":987", "nowhere.invalid:0", "rubbish"])
 def test_a_display_that_does_not_answer_is_told_from_none(display, monkeypatch):
-    """The libraries of X11 count as present where they are not, but for the one that asks the server: every Qt has it."""
+    """The libraries of X11 count as present, but for the real one that asks the server: every Qt has that."""
     real = startup.ctypes.CDLL
     monkeypatch.setattr(startup.ctypes, "CDLL", lambda name: real(name) if name == "libxcb.so.1" else object())
     monkeypatch.setenv("DISPLAY", display)
