@@ -9,10 +9,6 @@ settings.register_profile("untimed", deadline=None, suppress_health_check=[Healt
 settings.load_profile("untimed")
 
 NOT_YET = {
-    "tests/qt/test_shell_robust.py::test_a_fault_is_told_and_logged_and_the_window_lives",
-    "tests/qt/test_shell_window.py::test_tab_reaches_everything_that_is_seen_and_takes_input",
-    "tests/qt/test_shell_window.py::test_about_names_versions",
-    "tests/qt/test_shell_window.py::test_pictures_of_the_reference_are_no_wider_than_its_page",
     "tests/qt/test_small_window.py::test_pictures_have_room[size0]",
     "tests/qt/test_tables_in_window.py::test_every_control_of_the_tables_is_named_and_reached_by_tab",
     "tests/qt/test_whole_way.py::test_from_does_not_fit_to_an_exported_recipe_that_fits",
