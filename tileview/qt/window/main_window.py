@@ -303,16 +303,18 @@ class MainWindow(QMainWindow):
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         """Tab goes past what stands in a view behind another: Qt takes that for visible, but nobody sees it."""
-        start = widget = self.focusWidget()
-        while widget is not None:
-            widget = widget.nextInFocusChain() if forward else widget.previousInFocusChain()
-            if widget is start:
-                return False
+        start: QWidget | None = self.focusWidget()
+        if start is None:
+            return super().focusNextPrevChild(forward)
+        after = QWidget.nextInFocusChain if forward else QWidget.previousInFocusChain
+        reason = Qt.FocusReason.TabFocusReason if forward else Qt.FocusReason.BacktabFocusReason
+        widget = after(start)
+        while widget is not None and widget is not start:
             if _takes_tab(widget) and widget.window() is self and not _is_behind(widget):
-                reason = Qt.FocusReason.TabFocusReason if forward else Qt.FocusReason.BacktabFocusReason
                 widget.setFocus(reason)
                 return True
-        return super().focusNextPrevChild(forward)
+            widget = after(widget)
+        return False
 
     def closeEvent(self, event: QCloseEvent) -> None:
         if not self.closed:
