@@ -9,7 +9,6 @@ settings.register_profile("untimed", deadline=None, suppress_health_check=[Healt
 settings.load_profile("untimed")
 
 NOT_YET = {
-    "tests/qt/test_small_window.py::test_pictures_have_room[size0]",
 }
 """Tests that fail since the views were rebuilt: the product or the expectation is to be mended, one by one."""
 
