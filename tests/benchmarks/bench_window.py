@@ -28,7 +28,7 @@ FIRST_PAINT = """
 import sys, time
 started = float(sys.argv[1])
 from pathlib import Path
-from PySide6.QtCore import QEvent, QObject
+from PySide6.QtCore import QEvent
 from tileview.qt.program import make_application
 from tileview.qt.window.main_window import MainWindow
 application = make_application()
@@ -46,6 +46,8 @@ window.grab()
 known = time.time()
 print(f"{(painted - started) * 1000:.0f} {(known - started) * 1000:.0f}")
 window.close()
+# The window goes while Qt is whole, as where an event loop ends; left to the end of Python it may crash.
+application.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 """
 
 

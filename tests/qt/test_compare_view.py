@@ -350,8 +350,12 @@ def test_a_recipe_and_its_timeline_beside_each_other_in_the_window(driver, vit3,
     driver.qtbot.waitUntil(lambda: view.is_in_sight, timeout=5000)
     assert [state.name for state in view.states()] == ["as opened", timeline.name]
     assert "268 of the timeline's 268 values matched" in "\n".join(view.link_statement())
-    assert "the timeline is of the program without fusions" in view.link_statement()[-1]
-    assert view.link_label.text() == "Linked: 268 values matched, 0 of them differ, 2 only in the recipe's estimate"
+    is_of = "the timeline is of the program without fusions"
+    said = view.link_statement()[1]
+    assert said.startswith("150 of the timeline's 150 steps match the program without fusions")
+    assert said.endswith(f"{is_of}.")
+    matched = "Linked: 268 values matched, 0 of them differ, 2 only in the recipe's estimate"
+    assert view.link_label.text() == f"{matched}; {is_of}"
     driver.session.swap(35, 0)
     driver.settle()
     assert [state.name for state in view.states()] == ["as opened", "current", timeline.name]

@@ -44,9 +44,11 @@ def export(driver, wish: Wish, target: Path) -> Path:
 
 
 def bring(driver, name: str) -> None:
-    """Show a view, and let its dock take its size."""
-    driver.window.docks.show_view(name)
+    """Show a view, and let its dock take its size and the view make what it shows."""
+    view = driver.window.docks.show_view(name)
     QTest.qWait(SETTLE_MS)
+    if name == "address_map":
+        driver.qtbot.waitUntil(lambda: not view.is_working, timeout=20_000)
 
 
 def rows_of(path: Path) -> list[list[str]]:
@@ -240,22 +242,54 @@ def test_names_are_escaped_and_what_xml_forbids_is_left_out(driver, samples, tmp
         value["name"] = name
     path = tmp_path / "odd & <name>.timeline.json"
     path.write_text(json.dumps(content), encoding="utf-8")
+    driver.window.resize(1600, 1000)
     driver.open(path)
     driver.session.select_allocation(next(iter(driver.session.timeline.aliases)))
     for kind, view in views_of(driver).items():
-        driver.window.docks.show_view(kind)
+        bring(driver, kind)
+        if kind == "address_map":  # a timeline lists no addresses: nothing to draw
+            continue
         picture = picture_of(view)
         root = ElementTree.fromstring(svg_bytes(Picture(name, name, picture.parts, picture.ground)))
         assert root.find(f"{SVG}title").text == "<b>&\"'��]]>\u202emlp"
         assert not list(root.iter(f"{SVG}script"))
-    assert "<b>&" in texts(ElementTree.fromstring(svg_bytes(picture_of(driver.window.docks.show_view("allocations")))))
+    bring(driver, "allocations")
+    assert "<b>&" in texts(ElementTree.fromstring(svg_bytes(picture_of(driver.window.docks.views["allocations"]))))
     assert re.fullmatch(r"[\w.\-]+", suggested_stem(view))
 
 
-def test_a_drawing_names_a_font_that_every_machine_has():
-    theme = load_theme("light")
-    font = QPainter().font()
-    part = TextPart([Line("a text")], 200, font, theme)
+def test_a_view_with_nothing_to_show_is_no_picture_and_says_why(driver, samples, tmp_path):
+    driver.open(samples / "pair-8tiles.v3.timeline.json")
+    bring(driver, "address_map")
+    view = driver.window.docks.views["address_map"]
+    assert not driver.window.view_exporter.write_view(Wish(view, Kind.SVG), tmp_path / "map.svg")
+    dialog = driver.window.findChild(ErrorDialog)
+    assert dialog.text().startswith("The view Address map has nothing to show. A timeline lists bytes, not addresses")
+    dialog.close()
+    assert list(tmp_path.glob("*.svg")) == []
+
+
+def test_a_title_is_one_line_for_which_a_narrow_picture_grows(driver, samples, tmp_path):
+    name = "a-b" * 10
+    short, endless = tmp_path / f"{name}.json", tmp_path / f"{name * 7}.json"
+    for path in (short, endless):
+        path.write_bytes((samples / "pair-8tiles.recipe.json").read_bytes())
+        driver.open(path)
+        view = driver.window.docks.show_view("operations")
+        view.resize(200, 400)
+        picture = picture_of(view)
+        root = ElementTree.fromstring(svg_bytes(picture))
+        title = "".join(next(root.iter(f"{SVG}text")).itertext()).strip()
+        if path == short:
+            assert title == f"Operations · {name}.json"
+        else:
+            assert re.fullmatch(r"Operations · [ab-]+…[ab-]+\.json", title)
+        assert picture.size().width() < 640
+    assert picture.title == f"Operations · {name * 7}.json"
+
+
+def test_a_drawing_names_a_font_that_every_machine_has(qapp):
+    part = TextPart([Line("a text")], 200, qapp.font(), load_theme("light"))
     raw = svg_bytes(Picture("t", "d", [part], QColor("white"))).decode()
     families = re.findall(r'font-family="([^"]*)"', raw)
     assert families
@@ -297,7 +331,7 @@ def test_a_name_without_an_ending_gets_the_one_of_the_kind_chosen(opened, monkey
     assert dialog.view_box.currentText() == "Allocations"
     dialog.accept()
     opened.qtbot.waitUntil((tmp_path / "v1.5.csv").exists)
-    assert (tmp_path / "v1.5.csv").read_text(encoding="utf-8").startswith("Name,Class,")
+    assert (tmp_path / "v1.5.csv").read_text(encoding="utf-8").startswith("Allocation,Made by,Class,")
 
 
 def test_the_dialog_offers_what_a_view_can_be(opened, monkeypatch):

@@ -110,9 +110,7 @@ yield from wait(window, "Boom: a fault on purpose")
     "a model": """
 model = window.docks.views["operations"].model
 model.spec.cell, kept = boom, model.spec.cell
-model.set_theme(window.bridge.theme)
-for shown in model._items.values():
-    shown.cells.clear()
+model.forget_cells()
 window.docks.show_view("operations").tree.viewport().update()
 yield from wait(window, "Boom: a fault on purpose")
 model.spec.cell = kept

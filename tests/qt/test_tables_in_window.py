@@ -9,7 +9,15 @@ import pytest
 from PySide6.QtCore import QItemSelectionModel, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QAbstractItemModelTester, QTest
-from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QAbstractSlider, QAbstractSpinBox, QLineEdit, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QAbstractSlider,
+    QAbstractSpinBox,
+    QComboBox,
+    QLineEdit,
+    QWidget,
+)
 
 from tileview.model.recipe import Overrides
 from tileview.qt.widgets.node_model import NodeModel
@@ -195,7 +203,7 @@ def test_every_control_of_the_tables_is_named_and_reached_by_tab(driver, over) -
         assert view.accessibleName() == view.title
         controls = [
             child
-            for kind in (QAbstractButton, QAbstractItemView, QAbstractSlider, QAbstractSpinBox, QLineEdit)
+            for kind in (QAbstractButton, QAbstractItemView, QAbstractSlider, QAbstractSpinBox, QComboBox, QLineEdit)
             for child in view.findChildren(kind)
             if is_control(child, view)
         ]
@@ -211,7 +219,7 @@ def is_control(widget: QWidget, view: QWidget) -> bool:
     """Whether a widget is one that a user meets: not a part of another (a header, a scroll bar, a clear button)."""
     around = widget.parentWidget()
     while around is not None and around is not view:
-        if isinstance(around, QAbstractItemView | QAbstractSpinBox | QLineEdit | QAbstractSlider):
+        if isinstance(around, QAbstractItemView | QAbstractSpinBox | QComboBox | QLineEdit | QAbstractSlider):
             return False
         around = around.parentWidget()
     return not widget.objectName().startswith("qt_") and type(widget).__name__ not in ("QScrollBar", "QHeaderView")

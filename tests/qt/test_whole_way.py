@@ -83,11 +83,11 @@ def test_from_does_not_fit_to_an_exported_recipe_that_fits(driver, over, dialogs
 
     click_row(driver, "operations", 21)
     assert session.selection.operation == 21
-    click_row(driver, "alternatives", SWAPS[21], double=True)
+    click_row(driver, "alternatives", (21, SWAPS[21]), double=True)
     driver.settle()
     assert "14,760 B over" in window.verdict.verdict_text()
     click_row(driver, "operations", 4)
-    click_row(driver, "alternatives", SWAPS[4])
+    click_row(driver, "alternatives", (4, SWAPS[4]))
     QTest.mouseClick(window.docks.views["alternatives"].swap_button, Qt.MouseButton.LeftButton)
     driver.settle()
     assert dict(session.state.swaps) == SWAPS

@@ -10,12 +10,13 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer, Slot
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDialog, QDialogButtonBox, QFormLayout, QLabel, QVBoxLayout, QWidget
 
 from tileview.errors import SaveError, TileViewError
 from tileview.qt.base.command import Command
 from tileview.qt.base.settings import Settings
+from tileview.qt.base.text import visible
 from tileview.qt.files.saving import FileWriter, ask_target, may_replace
 from tileview.qt.jobs.process import Reporter
 from tileview.qt.jobs.session_signals import SessionSignals
@@ -27,6 +28,8 @@ from tileview.qt.widgets.dialogs import plain_label
 SETTLE_MS = 50
 """How long a view that was just brought to the front has to take its size and to fill itself."""
 _ODD = re.compile(r"[^\w.\-]+")
+_TITLE_ROOM = 600
+"""Pixels up to which a narrow picture is made wider for its title."""
 SCALES = (1, 2, 3, 4)
 FIRST_SCALE = 2
 
@@ -153,6 +156,8 @@ class ExportDialog(QDialog):
 def picture_of(view: View, whole: bool = False) -> Picture:
     """A view as a picture, under its title, the name of the file, and its sentence.
 
+    A picture is as wide as its title needs, up to a limit: the title is one line, cut in its middle.
+
     Raises
     ------
     SaveError
@@ -161,7 +166,7 @@ def picture_of(view: View, whole: bool = False) -> Picture:
     view.catch_up()
     parts = [part for part in view.picture_parts(whole) if part.width() > 0 and part.height() > 0]
     if not parts:
-        raise SaveError(f"The view {view.title} has nothing to show.")
+        raise SaveError(f"The view {view.title} has nothing to show. {view.why_empty()}".strip())
     session, theme = view.session, view.bridge.theme
     document = session.document
     title = view.title if document is None else f"{view.title} · {document.name}"
@@ -169,8 +174,12 @@ def picture_of(view: View, whole: bool = False) -> Picture:
     if count and document is not None:
         title += f" with {count} edit{'s' if count != 1 else ''}"
     words = view.picture_words().strip()
-    lines = [Line(title, is_bold=True), *(Line(line, "muted") for line in words.splitlines() if line)]
-    width = max(part.width() for part in parts)
+    bold = QFont(view.font())
+    bold.setBold(True)
+    metrics = QFontMetrics(bold)
+    width = max(*(part.width() for part in parts), min(metrics.horizontalAdvance(visible(title)) + 1, _TITLE_ROOM))
+    head = metrics.elidedText(visible(title), Qt.TextElideMode.ElideMiddle, width)
+    lines = [Line(head, is_bold=True), *(Line(line, "muted") for line in words.splitlines() if line)]
     caption = TextPart(lines, width, view.font(), theme)
     return Picture(title, words or view.accessibleDescription(), [caption, *parts], theme.color("surface"))
 

@@ -77,7 +77,6 @@ class Plot(pg.PlotWidget):
         self._place: QPointF | None = None
         self.setAccessibleName(name)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.viewport().setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.viewport().setMouseTracking(True)
         item = self.getPlotItem()
         item.hideButtons()

@@ -214,6 +214,10 @@ class View(FocusHolder):
         """
         return ()
 
+    def why_empty(self) -> str:
+        """Why there is nothing to draw, as a sentence; empty where there is something, or no reason is known."""
+        return "" if self._cover is None else self._cover.text()
+
     def export_actions(self) -> list[QAction]:
         """What the context menus of the view offer besides its own: to copy and to export it."""
         if not self._export_actions:

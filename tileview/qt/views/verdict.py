@@ -195,6 +195,7 @@ class LinkedText(QLabel):
         super().__init__(parent)
         self.setTextFormat(Qt.TextFormat.RichText)
         self.setWordWrap(True)
+        self.setMinimumWidth(40)  # else the longest word of a name would hold the window open
         self.setAccessibleName(name)
         self.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse

@@ -52,6 +52,9 @@ def _where_logged() -> str:
 
 _LOST_DISPLAY = re.compile(r"The (X11|Wayland) connection broke|The Wayland connection experienced a fatal error")
 
+_OVERRIDES = re.compile(r"^(Error calling Python override of [\w:]+\(\): )+")
+"""What PySide puts before the text of an error on its way through Qt, once for every method it passes."""
+
 
 class FaultHandler(QObject):
     """Catches what no one else caught, on any thread.
@@ -113,7 +116,8 @@ class FaultHandler(QObject):
             self._report(error, "".join(traceback.format_exception(error)))
 
     def _report(self, error: BaseException, details: str) -> None:
-        summary = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        text = _OVERRIDES.sub("", str(error))
+        summary = f"{type(error).__name__}: {text}" if text else type(error).__name__
         LOGGER.error("%s\n%s", summary, details)
         self._caught.emit(summary[:500], details)
 

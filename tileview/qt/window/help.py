@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QUrl, Slot
-from PySide6.QtGui import QAction, QImage, QResizeEvent, QTextDocument
+from PySide6.QtGui import QAction, QImage, QResizeEvent, QTextBlockFormat, QTextCursor, QTextDocument
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -128,7 +128,7 @@ class KeySheet(QDialog):
 
 
 class Page(QTextBrowser):
-    """A page of the reference with its pictures, which are no wider than the page."""
+    """A page of the reference with its pictures and lines of code, which are no wider than the page."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -139,7 +139,18 @@ class Page(QTextBrowser):
         """Show another page, from its top."""
         self._pictures.clear()
         self.document().setMarkdown(text, QTextDocument.MarkdownFeature.MarkdownDialectGitHub)
+        self._wrap_code()
         self.moveCursor(self.textCursor().MoveOperation.Start)
+
+    def _wrap_code(self) -> None:
+        """Let lines of code wrap too: Qt gives them as much room as they want, and one has to scroll to and fro."""
+        block = self.document().begin()
+        while block.isValid():
+            if block.blockFormat().nonBreakableLines():
+                form = QTextBlockFormat()
+                form.setNonBreakableLines(False)
+                QTextCursor(block).mergeBlockFormat(form)
+            block = block.next()
 
     def loadResource(self, kind: int, name: QUrl | str) -> object:
         """Pictures come from the program's own resources and from nowhere else."""

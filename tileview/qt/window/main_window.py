@@ -25,6 +25,7 @@ from tileview.qt.files.export_view import ViewExporter
 from tileview.qt.files.opening import MANY_FILES, Files, samples
 from tileview.qt.jobs.estimates import Estimates
 from tileview.qt.jobs.session_signals import SessionSignals
+from tileview.qt.views.base import View
 from tileview.qt.views.verdict import VerdictBar
 from tileview.qt.views.why import WhyView
 from tileview.qt.widgets.dialogs import show_error
@@ -300,6 +301,21 @@ class MainWindow(QMainWindow):
         elif not ask or self.files.may_leave():
             self.files.open_together(paths[0], paths[1:])
 
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Tab goes past what stands in a view behind another: Qt takes that for visible, but nobody sees it."""
+        start: QWidget | None = self.focusWidget()
+        if start is None:
+            return super().focusNextPrevChild(forward)
+        after = QWidget.nextInFocusChain if forward else QWidget.previousInFocusChain
+        reason = Qt.FocusReason.TabFocusReason if forward else Qt.FocusReason.BacktabFocusReason
+        widget = after(start)
+        while widget is not None and widget is not start:
+            if _takes_tab(widget) and widget.window() is self and not _is_behind(widget):
+                widget.setFocus(reason)
+                return True
+            widget = after(widget)
+        return False
+
     def closeEvent(self, event: QCloseEvent) -> None:
         if not self.closed:
             if not self.files.may_leave():
@@ -329,3 +345,17 @@ class MainWindow(QMainWindow):
         self.verdict.shut_down()
         self.bridge.close()
         self.gone.emit(self)
+
+
+def _takes_tab(widget: QWidget) -> bool:
+    by_tab = Qt.FocusPolicy.TabFocus
+    takes = widget.focusPolicy() & by_tab == by_tab and widget.focusProxy() is None
+    return takes and widget.isVisible() and widget.isEnabled()
+
+
+def _is_behind(widget: QWidget) -> bool:
+    """Whether a widget belongs to a view of which nothing can be seen."""
+    around: QWidget | None = widget
+    while around is not None and not isinstance(around, View):
+        around = around.parentWidget()
+    return around is not None and not around.is_in_sight

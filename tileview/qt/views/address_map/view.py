@@ -540,6 +540,9 @@ class AddressMapView(View):
         where = self.memory_box.currentText()
         return f"Tile L{tile.tile}, {where}, {self._title if not self._together else 'all orders'}: {attempt.text}"
 
+    def why_empty(self) -> str:
+        return self.plots[0].message if self.map is None else ""
+
     def picture_parts(self, whole: bool = False) -> Sequence[Part]:
         if self.map is None:
             return ()

@@ -44,8 +44,11 @@ from tileview.qt.views.timeline.strip import StepStrip
 from tileview.qt.views.timeline.text import HINT, MODE_NAMES, measured, step_line, step_tip, steps_csv
 from tileview.qt.widgets.elided import ElidedLabel
 
-LEAST_FOR_CYCLES = 22
-"""Lines of text that the view is high at least where the strip of cycles is shown: the curves come first."""
+LEAST_FOR_BOTH = 22
+"""Lines of text that the view is high at least where curves and lifetimes are shown together."""
+LEAST_FOR_CYCLES = 18
+LEAST_FOR_ALL = 25
+"""The same for the strip of cycles, below curves alone and with lifetimes as well: six lines are the curves' own."""
 
 
 class TimelineView(View):
@@ -319,9 +322,14 @@ class TimelineView(View):
 
     def _show_panes(self) -> None:
         self._upper.setVisible(self.controls.with_curves)
-        has_room = self.height() >= LEAST_FOR_CYCLES * self.fontMetrics().height()
-        self.strip.setVisible(self.controls.with_cycles and self.strip.has_values and has_room)
+        self._show_strip()
         self._lower.setVisible(self.controls.with_lifetimes)
+
+    def _show_strip(self) -> None:
+        controls = self.controls
+        least = LEAST_FOR_ALL if controls.with_lifetimes else LEAST_FOR_CYCLES
+        has_room = self.height() >= least * self.fontMetrics().height()
+        self.strip.setVisible(controls.with_cycles and self.strip.has_values and has_room)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Give the curves the height they need first: what gives way is lines of the legend, the lifetimes (a button
@@ -329,12 +337,12 @@ class TimelineView(View):
         """
         super().resizeEvent(event)
         height, line = self.height(), self.fontMetrics().height()
-        is_low = 2 * height < 37 * line
+        is_low = height < LEAST_FOR_BOTH * line
         self.controls.set_low(is_low)
         self.line.set_beside(24 if is_low else None)
         self.legend.setVisible(height >= 10 * line)
         self.hint.setVisible(height >= 20 * line)
-        self.strip.setVisible(self.controls.with_cycles and self.strip.has_values and height >= LEAST_FOR_CYCLES * line)
+        self._show_strip()
         self.legend.set_most_lines(1 if height < 15 * line else 2 if height < 28 * line else 4)
 
     # -- choices --------------------------------------------------------------------------------------------------
