@@ -152,7 +152,7 @@ def test_unavailable_steps_are_a_band_and_never_a_number(make, stacked: bool) ->
     assert QColor(view.bridge.theme.total).name() not in colours_at(view, 5.5, 64 * KIB)
     session.select_step(5)
     assert view.line.full_text.endswith("usage unavailable, known part 64.0 KiB (65,536 B)")
-    assert view.legend.texts[0].startswith("total, worst tile L")
+    assert view.legend.texts[0].startswith("total, worst tile ")
     assert view.legend.texts[0].endswith(" unavailable")
     assert "1 live allocation without a known size" in view.tip(5)
     assert "18446744073709551615" not in view.tip(5) + view.table_csv()
@@ -210,7 +210,7 @@ def test_layers_add_up_and_are_named(make) -> None:
     data = view.data
     assert sum(layer.sizes for layer in data.layers).tolist() == data.curves.total.tolist()
     assert {
-        "total, worst tile L2 636.0 KiB",
+        "total, worst tile 2 636.0 KiB",
         "parameters 64.0 KiB",
         "op 5 508.0 KiB",
         "op 1 64.0 KiB",

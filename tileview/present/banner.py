@@ -131,12 +131,12 @@ def what_if_text(overrides: Overrides, recipe: Recipe | None, timeline: Timeline
 
 
 def banner(session: Session, diagnosis: Diagnosis | None) -> Banner | None:
-    """The banner for the state in force; None where nothing is open or nothing is known yet.
+    """The banner for the current state; None where nothing is open or nothing is known yet.
 
     Parameters
     ----------
     diagnosis : Diagnosis, optional
-        Of the state in force; None while it is made.
+        Of the current state; None while it is made.
     """
     verdict, timeline, document = session.verdict, session.timeline, session.document
     if verdict is None or document is None:

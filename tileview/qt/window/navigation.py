@@ -57,7 +57,7 @@ def _description(session: Session, kind: str, number: int) -> str | None:
     if kind == "step" and number < len(timeline.steps):
         return f"step {number} · {timeline.steps[number].kind}"
     if kind == "tile" and number < timeline.tile_count:
-        return f"tile L{number}"
+        return f"tile {number}"
     return None
 
 

@@ -66,7 +66,7 @@ class AddressMapView(View):
     # -- widgets --------------------------------------------------------------------------------------------------
 
     def _build(self) -> None:
-        self.tile_box = combo(self, "Tile, with how many tiles are alike", [])
+        self.tile_box = combo(self, "Tile, with how many are identical", [])
         self.memory_box = combo(self, "Memory open to tensors", [])
         self.tile_box.currentIndexChanged.connect(self._tile_chosen)
         self.memory_box.currentIndexChanged.connect(self._memory_chosen)
@@ -280,7 +280,7 @@ class AddressMapView(View):
             self._listed = listed
             box.clear()
             for tile, alike in listed:
-                box.addItem(f"Tile L{tile}" + (f", {alike:,} alike" if alike > 1 else ""), tile)
+                box.addItem(f"Tile {tile}" + (f", {alike:,} identical" if alike > 1 else ""), tile)
         box.setCurrentIndex(next(place for place, (tile, _) in enumerate(listed) if tile == current))
         box.blockSignals(False)
 
@@ -532,7 +532,7 @@ class AddressMapView(View):
         if tile is None or attempt is None:
             return ""
         where = self.memory_box.currentText()
-        return f"Tile L{tile.tile}, {where}, {self._title if not self._together else 'all orders'}: {attempt.text}"
+        return f"Tile {tile.tile}, {where}, {self._title if not self._together else 'all orders'}: {attempt.text}"
 
     def picture_parts(self, whole: bool = False) -> Sequence[Part]:
         if self.map is None:

@@ -80,7 +80,7 @@ class GraphLook:
         self._marks: tuple[Structure, NodeMarks] | None = None
 
     def recipe(self) -> Recipe | None:
-        """The recipe in force; that of the linked file where a timeline is open."""
+        """The current recipe; that of the linked file where a timeline is open."""
         return recipe_of_graph(self._session)
 
     def take_graph(self, graph: Graph | None) -> None:
