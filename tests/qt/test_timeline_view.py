@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QColor, QKeyEvent, QWheelEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QInputDialog
 
 from tests.helpers.fake_session import publish, session_of, set_baseline, show
 from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, big_timeline, make_timeline, small_timeline
@@ -266,7 +266,8 @@ def test_keys_move_the_cursor(make) -> None:
         (Qt.Key.Key_Right, SHIFT, 199),
         (Qt.Key.Key_P, NONE, 50),
         (Qt.Key.Key_Home, NONE, 0),
-        (Qt.Key.Key_S, NONE, 50),
+        (Qt.Key.Key_S, NONE, 0),
+        (Qt.Key.Key_S, SHIFT, 50),
         (Qt.Key.Key_I, NONE, 0),
     )
     for key, modifier, step in keys:
@@ -284,8 +285,12 @@ def test_peaks_take_the_tile_along_that_reaches_them(make) -> None:
     ]
     session = session_of(make_timeline(FakeProgram(3, [Step()] * 4, allocs)))
     view = make(session)
-    for key, step, tile in ((Qt.Key.Key_S, 1, 1), (Qt.Key.Key_I, 2, 1), (Qt.Key.Key_P, 3, 2)):
-        QTest.keyClick(view.plot, key)
+    for key, modifier, step, tile in (
+        (Qt.Key.Key_S, SHIFT, 1, 1),
+        (Qt.Key.Key_I, NONE, 2, 1),
+        (Qt.Key.Key_P, NONE, 3, 2),
+    ):
+        QTest.keyClick(view.plot, key, modifier)
         assert (session.selection.step, session.selection.tiles) == (step, (tile,))
 
 
@@ -753,7 +758,21 @@ def test_w_a_s_d_zoom_and_move(make) -> None:
     assert view.axis.is_fit
     session.select_step(3)
     QTest.keyClick(view.plot, Qt.Key.Key_S)
+    assert session.selection.step == 3, "zooming out once too often selects nothing"
+    QTest.keyClick(view.plot, Qt.Key.Key_S, SHIFT)
     assert session.selection.step == 50
+
+
+def test_m_asks_for_a_note_on_the_step(make) -> None:
+    session = session_of(small_timeline())
+    view = make(session)
+    session.select_step(2)
+    QTest.keyClick(view.plot, Qt.Key.Key_M)
+    dialog = view.findChild(QInputDialog)
+    assert dialog.windowTitle() == "Note on step 2"
+    dialog.setTextValue("too much")
+    dialog.accept()
+    assert view.notes.by_step() == {2: "too much"}
 
 
 def test_notes_are_kept_with_the_file(make, show_view) -> None:

@@ -44,7 +44,7 @@ def step_line(timeline: Timeline, shown: Curves, step: int, second: Curves | Non
 
 HINT = (
     "drag: go to a step · Shift+drag: measure a range · Ctrl+drag or wheel: zoom · W A S D: zoom and move · "
-    "← →: step · N, B: overflows · P, S, I: peaks"
+    "← →: step · N, B: overflows · P, Shift+S, I: peaks"
 )
 """What mouse and keys do in the timeline."""
 

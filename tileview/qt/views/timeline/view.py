@@ -73,7 +73,7 @@ class TimelineView(View):
         self.cycles: StepCycles | None = None
         self.axis = StepZoom(self)
         self.moves = TimelineMoves(
-            bridge.session, self.axis, lambda by: self.bars.neighbour(by), bridge.message.emit, self
+            bridge.session, self.axis, lambda by: self.bars.neighbour(by), self.notes.ask, bridge.message.emit, self
         )
         self._build()
         self._pace = Throttle(self._show_lifetimes, self)
