@@ -66,9 +66,7 @@ class ChooseView(View):
         self.chosen_label = WrappedLabel()
         self.note = QLabel("Cycles are an estimate")
         self.note.setToolTip(plain_tip(_NOTE))
-        self.swap_button = self._button(
-            "Swap in", "Swap the chosen alternatives in (Enter, double click)", self.swap_in
-        )
+        self.swap_button = self._button("Swap in", "Swap the chosen ones in (Enter, double click)", self.swap_in)
         self.compare_button = self._button("Compare", "Show the chosen swap beside the current state", self.compare)
         self.evaluate_button = self._button("Evaluate", "Work out what is not yet evaluated", self.evaluate)
         self.fix_button = self._button("Find fix…", "Search swaps that make the program fit", self._find_fix)

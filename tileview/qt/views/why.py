@@ -153,7 +153,9 @@ class WhyView(View):
             return
         color = self.bridge.theme.accent
         self._text.document().setDefaultStyleSheet(f"a {{ color: {color}; }} th {{ text-align: left; }}")
-        self._text.setHtml(page(self._diagnosis, self._names(), self.bridge.theme, self._overflows()))
+        self._text.setHtml(
+            page(self._diagnosis, self._names(), self.bridge.theme, self._overflows(), self.bridge.colours())
+        )
 
     def _overflows(self) -> list[WhyOverflow]:
         diagnosis, session = self._diagnosis, self.session

@@ -256,7 +256,7 @@ class AddressMapView(View):
             self._title = titles[0]
         if before is None or {one.title for one in before.attempts} != set(titles):
             self._title = self._telling(tile)
-        self._colouring = colouring(tile)
+        self._colouring = colouring(tile, self.bridge.colours())
         self.zoom.set_bounds(bounds_of(tile), keep=before is not None and before.events == tile.events)
         self._fill_tiles(made)
         self._follow_selection()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from PySide6.QtGui import QFont, QFontMetricsF
@@ -26,7 +26,7 @@ from tileview.present.graph_figures import (
 )
 from tileview.present.graph_style import ColourMode, GraphStyle, graph_style
 from tileview.present.graph_words import NodeWords, node_words
-from tileview.present.operation_colours import COLOURED, operation_colours
+from tileview.present.operation_colours import COLOURED
 from tileview.present.operation_rows import step_spans
 from tileview.qt.base.theme import Theme
 from tileview.qt.views.graph.boxes import BAR
@@ -76,7 +76,7 @@ class GraphLook:
         self._hosts: frozenset[int] = frozenset()
         self._spans: dict[int, tuple[int, int]] = {}
         self._overflows: tuple[Overflow, ...] = ()
-        self._colours: dict[int, int] = {}
+        self._colours: Mapping[int, int] = {}
         self._marks: tuple[Structure, NodeMarks] | None = None
 
     def recipe(self) -> Recipe | None:
@@ -89,13 +89,13 @@ class GraphLook:
         self._readers = {} if graph is None else input_readers(graph)
         self._hosts = frozenset() if graph is None else host_inputs(graph)
 
-    def take_timeline(self, timeline: Timeline | None) -> None:
-        """Another estimate."""
+    def take_timeline(self, timeline: Timeline | None, colours: Mapping[int, int]) -> None:
+        """Another estimate, with the categories of its operations."""
         self._sizes, self._sizes_of, self._marks = {}, None, None
         self._spans = {} if timeline is None else step_spans(timeline)
         has_graph = timeline is not None and self.recipe() is not None
         self._overflows = (overflows(timeline) or ()) if timeline is not None and has_graph else ()
-        self._colours = operation_colours(timeline) if has_graph else {}
+        self._colours = colours if has_graph else {}
 
     def words(self, structure: Structure, recipe: Recipe) -> tuple[NodeWords, ...]:
         """What the boxes say whatever the step."""
