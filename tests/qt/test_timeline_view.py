@@ -18,6 +18,7 @@ from tileview.analysis.lifetimes import LifetimeOrder
 from tileview.present.curves import CurveMode
 from tileview.qt.base.theme import load_theme
 from tileview.qt.files.export_view import picture_of
+from tileview.qt.plot.axes import ByteAxis
 from tileview.qt.plot.picture import svg_bytes
 from tileview.qt.views.timeline.axis import StepZoom
 from tileview.qt.views.timeline.controls import LifetimeFilter
@@ -810,3 +811,11 @@ def test_what_is_pointed_at_elsewhere_is_lit(make) -> None:
     assert np.flatnonzero(view.plot.lit_steps).tolist() == list(range(50, 60))
     view.bridge.hovered.emit(None, None, None)
     assert np.flatnonzero(view.plot.lit_steps).tolist() == list(range(30, 40))
+
+
+@pytest.mark.parametrize("height", [20, 40, 60, 200, 800])
+def test_an_axis_of_bytes_has_two_ticks_however_low_it_is(qtbot, height: int) -> None:
+    axis = ByteAxis()
+    texts = [text for _, text in axis.ticks(0.0, 620.0 * KIB, height)]
+    assert texts[:1] == ["0 KiB"]
+    assert len(texts) >= 2
