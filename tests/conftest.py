@@ -8,8 +8,7 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
 
-NOT_YET = {
-}
+NOT_YET = {}
 """Tests that fail since the views were rebuilt: the product or the expectation is to be mended, one by one."""
 
 

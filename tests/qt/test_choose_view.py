@@ -91,7 +91,7 @@ def test_the_tooltip_names_what_lies_there(shown: Stage) -> None:
     plot = shown.view.plot
     tip = plot.tip_at(plot.mark_place(len(plot.choices.points) - 1))
     assert "617,464 B (603.0 KiB)" in tip
-    assert "in force: does not fit" in tip
+    assert "current: does not fit" in tip
     assert plot.tip_at(plot.area().topRight()) == ""
 
 

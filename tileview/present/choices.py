@@ -46,10 +46,10 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One choice: no swaps are the state in force.
+    """One choice: no swaps are the current state.
 
     ``memory``: bytes a tile, the total peak with the reserve, or, where ``is_placed_in``, the memory in which every
-    tile is placed. ``cycles``: planner's cycles. ``change``: these against the state in force, None where not known.
+    tile is placed. ``cycles``: planner's cycles. ``change``: these against the current state, None where not known.
     """
 
     swaps: Swaps
@@ -66,8 +66,8 @@ class Choice:
 
     @property
     def name(self) -> str:
-        """``op 4 → 1, op 21 → 0``, or that it is the state in force."""
-        return ", ".join(f"op {operation} → {index}" for operation, index in self.swaps) or "in force"
+        """``op 4 → 1, op 21 → 0``, or that it is the current state."""
+        return ", ".join(f"op {operation} → {index}" for operation, index in self.swaps) or "current"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class Choices:
 
     @property
     def now(self) -> Choice | None:
-        """The state in force."""
+        """The current state."""
         return next((point for point in self.points if not point.swaps), None)
 
 
@@ -119,14 +119,14 @@ def choices_of(
     left: Left = none_known,
     where: str = "",
 ) -> Choices:
-    """The choices that trials come to, with the state in force.
+    """The choices that trials come to, with the current state.
 
     Parameters
     ----------
     now : Estimate or None
-        Of the state in force; nothing is shown without.
+        Of the current state; nothing is shown without.
     trials : iterable
-        Outcomes of swaps on that state; alternatives in force are left out as being the state itself.
+        Outcomes of swaps on that state; current alternatives are left out as being the state itself.
     needs : mapping, optional
         Memory in which every tile is placed. It is what is shown where it is known of every choice, else the sum is.
     missing : int

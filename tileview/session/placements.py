@@ -59,7 +59,7 @@ class PlacementResult:
 
 @dataclass(slots=True)
 class Placements:
-    """The results of one document, and the memory chosen for it. ``alternatives``: of the state in force only."""
+    """The results of one document, and the memory chosen for it. ``alternatives``: of the current state only."""
 
     ranges: Preset | None = None
     alternatives: dict[Choice, Placeability | None] = field(default_factory=dict)

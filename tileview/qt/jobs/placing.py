@@ -29,7 +29,7 @@ _PROGRAM, _PLANS = "place", "place alternatives"
 
 
 class Placing(QObject):
-    """Places the state in force of one window, then other plans in the memory that is looked at; newest wins.
+    """Places the current state of one window, then other plans in the memory that is looked at; newest wins.
 
     An edit ends what runs. ``fault`` is a (sentence, details) that the user should see.
     """
@@ -73,7 +73,7 @@ class Placing(QObject):
         return session.file_recipe is not None and session.is_current and session.timeline is not None
 
     def place(self) -> None:
-        """Place the state in force, whether or not that is automatic."""
+        """Place the current state, whether or not that is automatic."""
         self._forget()
         if self.can_run():
             self._submit_program()

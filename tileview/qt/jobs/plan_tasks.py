@@ -206,7 +206,7 @@ class ReportOrder:
 
 
 def report(order: ReportOrder, reporter: Reporter) -> bytes:
-    """The page of a state, as ``tileview report`` writes it, with the edits in force."""
+    """The page of a state, as ``tileview report`` writes it, with the current edits."""
     from tileview.present.report_page import ReportSubject, make_page  # no other task needs what draws pages
 
     source = order.source

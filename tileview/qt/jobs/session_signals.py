@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
 
+from tileview.model.timeline import Timeline
+from tileview.present.operation_colours import operation_colours
 from tileview.qt.base.theme import Theme, load_theme
-from tileview.qt.jobs.pacing import IdleQueue, StaggeredCalls
+from tileview.qt.jobs.pacing import IdleQueue, StaggeredCalls, is_large
 from tileview.session.session import Change, Session
 
 
@@ -83,6 +86,8 @@ class SessionSignals(QObject):
         self.quiet = IdleQueue(self.turns, self)
         self.work = Work(self)
         self.is_first_estimate = True
+        self._coloured: Timeline | None = None
+        self._colours: Mapping[int, int] = {}
         self._unsubscribe = session.subscribe(self._on_change)
 
     def _on_change(self, change: Change) -> None:
@@ -104,6 +109,18 @@ class SessionSignals(QObject):
     @property
     def theme(self) -> Theme:
         return self._theme
+
+    def colours(self, is_read: bool = False) -> Mapping[int, int]:
+        """Operation → index of its category in the theme, the same in every view; operations not in it are grey.
+
+        All are grey in a large file until somebody says that its allocations ``is_read``.
+        """
+        timeline = self.session.timeline
+        if self._coloured is not timeline:
+            if not is_read and is_large(timeline, may_wait=False):
+                return {}
+            self._coloured, self._colours = timeline, operation_colours(timeline)
+        return self._colours
 
     def set_theme(self, theme: Theme) -> None:
         if theme != self._theme:

@@ -66,8 +66,8 @@ class ChooseView(View):
         self.chosen_label = WrappedLabel()
         self.note = QLabel("Cycles are an estimate")
         self.note.setToolTip(plain_tip(_NOTE))
-        self.swap_button = self._button("Swap in", "Put the chosen swaps in force (Enter, double click)", self.swap_in)
-        self.compare_button = self._button("Compare", "Show the chosen swap beside the state in force", self.compare)
+        self.swap_button = self._button("Swap in", "Swap the chosen ones in (Enter, double click)", self.swap_in)
+        self.compare_button = self._button("Compare", "Show the chosen swap beside the current state", self.compare)
         self.evaluate_button = self._button("Evaluate", "Work out what is not yet evaluated", self.evaluate)
         self.fix_button = self._button("Find fix…", "Search swaps that make the program fit", self._find_fix)
         self._timer = QTimer(self)
@@ -119,7 +119,7 @@ class ChooseView(View):
             self._refill()
 
     def set_needs(self, needs: Needs) -> None:
-        """Take the memory in which every tile is placed, for the state in force; until then the sum is shown."""
+        """Take the memory in which every tile is placed, for the current state; until then the sum is shown."""
         self._needs = (self.session.revision, needs)
         self._refill()
 
@@ -236,7 +236,7 @@ class ChooseView(View):
         self.bridge.hovered.emit(point.swaps[0][0] if point is not None and is_single else None, None, None)
 
     def swap_in(self, place: int | None = None) -> None:
-        """Put the swaps of a choice (the chosen one) in force, as one edit."""
+        """Make the swaps of a choice (the chosen one), as one edit."""
         point = self.chosen if place is None else self.plot.choices.points[place]
         session = self.session
         if point is None or not point.swaps or not session.is_current:
@@ -248,7 +248,7 @@ class ChooseView(View):
             session.do(edits.swap_plans(session.state, point.swaps, homes))
 
     def compare(self) -> None:
-        """Ask for the chosen swap beside the state in force."""
+        """Ask for the chosen swap beside the current state."""
         point = self.chosen
         if point is not None and len(point.swaps) == 1:
             self.bridge.requested.emit("compare_alternative", point.swaps[0])

@@ -226,7 +226,7 @@ class ChoicePlot(Plot):
         painter.drawPolyline([QPointF(x, y - 4), QPointF(x + 8, y - 4), QPointF(x + 8, y + 4), QPointF(x + 16, y + 4)])
         x = self._legend_text(painter, x + 22, y, "best trade-offs")
         self._ring(painter, QPointF(x + 6, y), "mark", 6)
-        self._legend_text(painter, x + 18, y, "in force")
+        self._legend_text(painter, x + 18, y, "current")
 
     def _legend_text(self, painter: QPainter, x: float, y: float, text: str) -> float:
         painter.setPen(self.theme.color("text"))
@@ -311,7 +311,7 @@ class ChoicePlot(Plot):
             painter.drawPolygon(QPolygonF([QPointF(x, y - 6), QPointF(x + 6, y), QPointF(x, y + 6), QPointF(x - 6, y)]))
 
     def _draw_labels(self, painter: QPainter, area: QRectF, placer: LabelPlacer) -> None:
-        """Names of the chosen one, the state in force and the best trade-offs, where there is room."""
+        """Names of the chosen one, the current state and the best trade-offs, where there is room."""
         points, front = self.choices.points, self.choices.front
         now = [place for place, point in enumerate(points) if not point.swaps]
         wanted = dict.fromkeys([*([] if self.current is None else [self.current]), *now, *front[:1], *front[::-1]])
