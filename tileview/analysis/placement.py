@@ -343,6 +343,15 @@ def placeable(requests: ProgramRequests, preset: Preset, ended: Ended | None = N
     return Placeability(totals.not_placed, totals.over)
 
 
+def memory_needed(requests: ProgramRequests, preset: Preset, ended: Ended | None = None) -> int | None:
+    """Open bytes a tile with which the two orders place every tile: those of a preset, with its smallest enlargement.
+
+    None where no enlargement does, and where the answer is no longer wanted.
+    """
+    more = smallest_enlargement(requests, Memory(preset.ranges), ended)
+    return None if more is None else preset.bytes + more
+
+
 def first_not_placed(requests: ProgramRequests, preset: Preset, memory: Memory | None = None) -> FailingTile | None:
     """The first tile found that the two orders do not place, None where they place all: the quick yes or no."""
     memory = Memory(preset.ranges) if memory is None else memory

@@ -11,6 +11,7 @@ from tileview.core.placement.ranges import CAPTURED, Preset, RangeError, checked
 from tileview.session.state import EditState
 
 _KEPT_STATES = 16
+_KEPT_NEEDS = 4_096
 
 Choice = tuple[int, int]
 """(operation, alternative)."""
@@ -59,22 +60,26 @@ class PlacementResult:
 
 @dataclass(slots=True)
 class Placements:
-    """The results of one document, and the memory chosen for it. ``alternatives``: of the state in force only."""
+    """The results of one document, and the memory chosen for it. ``alternatives``: of the state in force only.
+    ``needs``: by state, the open bytes a tile with which every tile is placed, None where no enlargement does."""
 
     ranges: Preset | None = None
     alternatives: dict[Choice, Placeability | None] = field(default_factory=dict)
+    needs: dict[EditState, int | None] = field(default_factory=dict)
     _kept: OrderedDict[tuple[object, ...], PlacementResult] = field(default_factory=OrderedDict)
 
     def clear(self) -> None:
         """Another document is open."""
         self.ranges = None
         self.alternatives.clear()
+        self.needs.clear()
         self._kept.clear()
 
     def choose(self, ranges: Preset | None) -> None:
         """Look at another memory: what was placed there is unknown again, the three steps stay."""
         self.ranges = ranges
         self.alternatives.clear()
+        self.needs.clear()
         for key, result in list(self._kept.items()):
             if result.steps is None:
                 del self._kept[key]
@@ -94,3 +99,9 @@ class Placements:
     def add(self, found: Mapping[Choice, Placeability | None]) -> None:
         """Take in what other plans leave without a place in the memory chosen; None: cannot be told."""
         self.alternatives.update(found)
+
+    def add_needs(self, found: Mapping[EditState, int | None]) -> None:
+        """Take in the memory that states need; those known longest make room."""
+        self.needs.update(found)
+        for state in list(self.needs)[: max(0, len(self.needs) - _KEPT_NEEDS)]:
+            del self.needs[state]

@@ -92,6 +92,11 @@ CAPTURED: Final = "captured-498872"
 TIGHTER: Final = "captured-482496"
 
 
+def planner_bytes(reserve: int) -> int:
+    """Bytes a tile that the planner assumes to be open."""
+    return DATA_END - DATA_START - reserve
+
+
 def preset(name: str, reserve: int) -> Preset | None:
     """A preset by its name; None where there is none of that name."""
     return next((each for each in presets(reserve) if each.name == name), None)
