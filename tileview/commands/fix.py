@@ -43,6 +43,7 @@ def run_fix(arguments: Arguments) -> int:
             arguments.workers,
             arguments.limit or MOST_PLACED,
             lambda done, what: meter.show(done, done, f" ({what})"),
+            prefer=prefer,
         ).result
         return _finish(arguments, subject, subject.source, result, meter)
     result = search(
