@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt, QUrl
@@ -11,7 +13,9 @@ from PySide6.QtWidgets import QApplication, QLabel
 from tests.helpers.golden_recipes import golden_recipe
 from tileview.analysis.placement import OUTCOMES, Placeability, place_program, program_requests
 from tileview.analysis.placement_words import State
+from tileview.core.placement.outcome import solve
 from tileview.core.placement.ranges import Preset, from_parts
+from tileview.model.placement import Memory
 from tileview.present.choices import Scope
 from tileview.present.rasters import Metric
 from tileview.qt.files.explain_message import ExplainDialog, linked
@@ -181,6 +185,31 @@ def test_parts_typed_ranges_and_a_dump_name_other_memory_kept_with_the_file(plac
     assert placer.session.ranges.name == "captured-498872"
     placer.open(vit3)
     assert placer.session.ranges == chosen
+
+
+def test_the_offset_of_interleaved_memory_comes_with_a_dumps_ranges(placer, vit3, samples, tmp_path):
+    """Interleaved requests start 32,000 bytes behind the boundary: on a fuller tile that decides."""
+    dump = json.loads((samples / "tile-0-5ff8df1f4e7afe02.json").read_bytes())
+    dump["interleaved_offset"], dump["ranges"] = 32_000, [[504_000, 560_000]]
+    path = tmp_path / "tile-0-0123456789abcdef.json"
+    path.write_text(json.dumps(dump))
+    placer.open(vit3)
+    memory = placer.window.docks.show_view("whatif").memory
+    memory.take_dump(path)
+    placer.qtbot.waitUntil(lambda: "tile 0" in placer.session.ranges.title, timeout=20_000)
+    placer.wait_placed()
+    requests = program_requests(golden_recipe("vit3-64tiles"))
+    asked = Memory(((504_000, 560_000),), 32_000)
+    classes = [(each, solve(requests.asked(each, asked), asked)) for each in requests.classes]
+    assert placer.session.placed.totals.placed == sum(len(each.tiles) for each, one in classes if one.by is not None)
+    plain = place_program(requests, Preset("", "", asked.ranges, ""), enlarge=False)
+    assert placer.session.placed.totals != plain.totals
+    assert "interleaved memory from 0x87d00 on" in memory.origin.text()
+    chosen = placer.session.ranges
+    placer.open(samples / "pair-8tiles.recipe.json")
+    placer.open(vit3)
+    assert placer.session.ranges == chosen
+    assert placer.session.ranges.memory == asked
 
 
 # -- a compiler's sentence --------------------------------------------------------------------------------------------

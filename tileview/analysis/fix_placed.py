@@ -18,7 +18,6 @@ from tileview.core.fusion.words import fits_only_fused
 from tileview.core.lowering.replanner import Replanner
 from tileview.core.placement.outcome import first_failing
 from tileview.core.placement.ranges import Preset
-from tileview.model.placement import Memory
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.sizes import Size, exact_text
 
@@ -219,7 +218,7 @@ class _Hunt:
         except PlacementUnknownError:
             return False
         begin = requests.classes.index(requests.class_of(self._tile))
-        failing = first_failing(requests, Memory(self.preset.ranges), begin)
+        failing = first_failing(requests, self.preset.memory, begin)
         if failing is not None:
             self._tile = requests.classes[failing].tiles[0]  # what fails in one set often fails in the next
         return failing is None

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
+from typing import Any
 
 from tileview.analysis.placement import Placeability, PlacedTiles, PlacementSteps
 from tileview.core.placement.ranges import CAPTURED, Preset, RangeError, checked, preset
+from tileview.model.placement import Memory
 from tileview.session.state import EditState
 
 _KEPT_STATES = 16
@@ -27,7 +29,10 @@ def default_ranges(reserve: int) -> Preset:
 def preset_to_json(memory: Preset) -> dict[str, object]:
     """A memory as it is kept between runs."""
     ranges = [list(span) for span in memory.ranges]
-    return {"name": memory.name, "title": memory.title, "ranges": ranges, "origin": memory.origin}
+    kept: dict[str, object] = {"name": memory.name, "title": memory.title, "ranges": ranges, "origin": memory.origin}
+    if memory.stated is not None:
+        kept["stated"] = list(astuple(memory.stated)[1:])
+    return kept
 
 
 def preset_from_json(kept: Mapping[str, object], reserve: int) -> Preset | None:
@@ -35,11 +40,18 @@ def preset_from_json(kept: Mapping[str, object], reserve: int) -> Preset | None:
     named = preset(str(kept.get("name", "")), reserve)
     if named is not None:
         return named
+    stored: Mapping[str, Any] = kept
     try:
-        ranges = checked([(int(start), int(end)) for start, end in kept["ranges"]])  # type: ignore[attr-defined]
+        ranges = checked([(int(start), int(end)) for start, end in stored["ranges"]])
+        stated = None
+        if "stated" in stored:
+            offset, boundary, element0, element1, window = stored["stated"]
+            stated = Memory(
+                ranges, int(offset), int(boundary), int(element0), int(element1), (int(window[0]), int(window[1]))
+            )
     except (KeyError, TypeError, ValueError, RangeError):
         return None
-    return Preset("", str(kept.get("title", "")), ranges, str(kept.get("origin", "")))
+    return Preset("", str(kept.get("title", "")), ranges, str(kept.get("origin", "")), stated)
 
 
 @dataclass(frozen=True, slots=True)

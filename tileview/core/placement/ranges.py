@@ -13,7 +13,17 @@ from typing import Final
 import numpy as np
 
 from tileview.errors import TileViewError
-from tileview.model.placement import DATA_END, DATA_START, END, REGION0_ELEMENT, WINDOW, ProfileTile, Ranges, Span
+from tileview.model.placement import (
+    DATA_END,
+    DATA_START,
+    END,
+    REGION0_ELEMENT,
+    WINDOW,
+    Memory,
+    ProfileTile,
+    Ranges,
+    Span,
+)
 
 CODE_START: Final = 376_832
 """Host and tile programs lie from here on."""
@@ -31,12 +41,18 @@ class RangeError(TileViewError):
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """Ranges with a name and where they come from. ``title`` is for sentences: "captured 498,872 B"."""
+    """Ranges with a name and where they come from. ``title`` is for sentences: "captured 498,872 B". ``stated``: the
+    memory of a tile dump, which may divide it in a way of its own; its ranges are these."""
 
     name: str
     title: str
     ranges: Ranges
     origin: str
+    stated: Memory | None = None
+
+    @property
+    def memory(self) -> Memory:
+        return Memory(self.ranges) if self.stated is None else self.stated
 
     @property
     def bytes(self) -> int:
