@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from types import MappingProxyType
 
 from tileview.analysis.alternatives import AlternativeResult
 from tileview.analysis.identity import same_root, same_step
@@ -20,6 +21,7 @@ from tileview.core.estimate import Estimate, configured
 from tileview.core.placement.ranges import Preset
 from tileview.model.graph import Graph
 from tileview.model.recipe import Overrides, Recipe
+from tileview.model.tensor import Format
 from tileview.model.timeline import Problem, Timeline, Verdict
 from tileview.model.timeline_file import TimelineFile
 from tileview.session import edits
@@ -217,10 +219,21 @@ class Session:
 
     def swap(self, operation: int, alternative: int | None) -> bool:
         """Swap an alternative in. The alternative that equals the file's plan means the file's plan (None)."""
+        return self.do(edits.swap_plan(self.state, operation, self._as_swapped(operation, alternative)))
+
+    def _as_swapped(self, operation: int, alternative: int | None) -> int | None:
         recipe = self.file_recipe
-        if recipe is not None and alternative is not None and recipe.in_force(operation) == alternative:
-            alternative = None
-        return self.do(edits.swap_plan(self.state, operation, alternative))
+        is_own = recipe is not None and alternative is not None and recipe.in_force(operation) == alternative
+        return None if is_own else alternative
+
+    def state_with(self, swaps: Iterable[Choice], homes: Mapping[int, Format] = MappingProxyType({})) -> EditState:
+        """The state that swaps, and repaired homes, would give."""
+        state = self.state
+        for operation, alternative in swaps:
+            state = state.with_swap(operation, self._as_swapped(operation, alternative))
+        for value, home in homes.items():
+            state = state.with_home(value, home)
+        return state
 
     def set_overrides(self, overrides: Overrides) -> bool:
         return self.do(edits.set_overrides(self.state, overrides))
@@ -477,6 +490,23 @@ class Session:
         if revision != self._revision or ranges != self.ranges:
             return False
         self._placements.add(found)
+        self._tell(Change.ALTERNATIVES)
+        return True
+
+    def needs(self) -> Mapping[EditState, int | None]:
+        """By state: the open bytes a tile, those of :attr:`ranges` and more, with which every tile is placed. None
+        where no enlargement is enough; states that are missing are not worked out."""
+        placed = self.placed
+        if placed is not None and placed.enlarged and self.state not in self._placements.needs:
+            more = placed.enlargement
+            self._placements.add_needs({self.state: None if more is None else placed.preset.bytes + more})
+        return self._placements.needs
+
+    def add_needs(self, ranges: Preset, found: Mapping[EditState, int | None]) -> bool:
+        """Take in the memory that states need; False where another memory is looked at by now."""
+        if ranges != self.ranges:
+            return False
+        self._placements.add_needs(found)
         self._tell(Change.ALTERNATIVES)
         return True
 
