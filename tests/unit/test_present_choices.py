@@ -106,7 +106,7 @@ def test_words_of_a_choice(shown: Choices) -> None:
     assert text.startswith("op 4 → 0 · 536.6 KiB (36.6 KiB spare) · ")
     assert f"−{now.cycles - point.cycles:,}" in choice_tip([point], shown)
     assert "(placement not known)" in choice_tip([point], shown)
-    assert choice_sentence(now, shown).startswith("in force · 603.0 KiB (29.8 KiB over) · 24.86 M planner's cycles")
+    assert choice_sentence(now, shown).startswith("current · 603.0 KiB (29.8 KiB over) · 24.86 M planner's cycles")
     lines = choices_csv(shown).splitlines()
     assert len(lines) == len(shown.points) + 1
     assert any(line.startswith(f"op 4 → 0,549496,-67968,{point.cycles},") for line in lines)
