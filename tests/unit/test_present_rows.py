@@ -31,6 +31,7 @@ from tileview.present.alternative_rows import (
 from tileview.present.operation_rows import (
     OPERATIONS,
     OUTSIDE,
+    RecipeOperations,
     StepOperations,
     footer,
     recipe_nodes,
@@ -202,6 +203,21 @@ def test_alternatives_rank_by_fit_then_peak_and_refused_ones_come_last() -> None
     assert spec.cell(rows[0], ALTERNATIVES.place("Δ peak")).text == "−3 B"
     assert spec.cell(rows[2], ALTERNATIVES.place("Fits")).text == "✗ no"
     assert progress_words(rows) == f"4 of {count} evaluated, 2 fit, 1 cannot be lowered"
+
+
+@pytest.mark.parametrize(("fusion", "total", "add"), [(True, 386_131, 6_198), (False, 390_919, 7_764)])
+def test_operations_have_their_share_of_the_cycles(fusion: bool, total: int, add: int):
+    """The outermost rows add up to the program's; an Add that went into its Gelu keeps only its copies."""
+    recipe = golden_recipe("vit3-64tiles")
+    made = estimate(recipe, Overrides(fusion=fusion))
+    operations = RecipeOperations(recipe, step_spans(made.timeline), cycles=made.cycles)
+    nodes = operations.nodes(NO_HOLDINGS)
+    assert sum(node.row.cycles for node in nodes) == total
+    rows = {row.operation: row for row in flat_rows(nodes)}
+    cell = OPERATIONS.cell(rows[19], OPERATIONS.place("Cycles"))
+    assert cell.value == add
+    assert f"{add:,} planner's cycles in all runs" in cell.tip
+    assert cell.text == f"{100 * add / total:.1f} %"
 
 
 def test_an_alternative_that_fits_with_the_fusions_alone_says_so():

@@ -15,9 +15,11 @@ from typing import Final
 
 from tileview.analysis.holdings import NO_HOLDINGS, Holdings
 from tileview.analysis.words import counted, kind_short, kind_words
+from tileview.core.cycles.prices import ProgramCycles
+from tileview.core.cycles.words import exact_cycles, short_cycles
 from tileview.model.graph import Operation, RepeatKind, UnknownKind
 from tileview.model.recipe import Recipe
-from tileview.model.sizes import exact_text, percent_text
+from tileview.model.sizes import UNAVAILABLE, Size, Unavailable, exact_text, percent_text
 from tileview.model.timeline import Timeline
 from tileview.present.plan_words import plan_is_known, plan_words
 from tileview.present.tables import EMPTY_CELL, Cell, Column, LateNodes, Node, Room, TableSpec, Tone, kib_cell, matches
@@ -52,6 +54,9 @@ class OperationRow:
     read: int = 0
     usage: int = 0
     unavailable: int = 0
+    cycles: Size = 0
+    """Planner's cycles of all its runs, of a Repeat those of its body; ``all_cycles`` are the program's."""
+    all_cycles: Size = 0
 
     @property
     def bytes(self) -> int:
@@ -111,8 +116,11 @@ class RecipeOperations:
         *,
         edited: Iterable[int] = (),
         unknown: Mapping[int, str] | None = None,
+        cycles: ProgramCycles | None = None,
     ) -> None:
         self._recipe = recipe
+        self._prices = {} if cycles is None else cycles.operations()
+        self._total: Size = UNAVAILABLE if cycles is None else cycles.total
         self._spans = spans
         self._edited = frozenset(edited)
         self._reasons = unknown or {}
@@ -140,6 +148,10 @@ class RecipeOperations:
             words = "no plan"
         alternatives = self._recipe.alternatives.get(operation.id)
         first, last = _span_with(self._spans.get(operation.id), inner)
+        cycles: Size = self._prices[operation.id].cycles if operation.id in self._prices else 0
+        for child in inner:
+            own = child.row.cycles
+            cycles = cycles + own if isinstance(cycles, int) and isinstance(own, int) else UNAVAILABLE
         return OperationRow(
             operation.id,
             None,
@@ -152,6 +164,8 @@ class RecipeOperations:
             self._reasons.get(operation.id, "" if known else "TileView does not know this operation or its plan"),
             last,
             kind_short(operation.kind),
+            cycles=cycles,
+            all_cycles=self._total,
         )
 
     def nodes(
@@ -352,6 +366,19 @@ def _read(row: OperationRow) -> Cell:
     return kib_cell(row.read) if row.read else EMPTY_CELL
 
 
+def _cycles(row: OperationRow) -> Cell:
+    """The share of the program's cycles, in full as its tooltip."""
+    if row.operation is None or row.cycles == 0:
+        return EMPTY_CELL
+    if isinstance(row.cycles, Unavailable):
+        return Cell("n/a", None, "A step of it has no known price", Tone.UNAVAILABLE)
+    tip = f"{exact_cycles(row.cycles)} planner's cycles in all runs"
+    if not isinstance(row.all_cycles, int) or not row.all_cycles:
+        return Cell(short_cycles(row.cycles), row.cycles, tip)
+    share = percent_text(row.cycles, row.all_cycles)
+    return Cell(share, row.cycles, f"{tip}, {share} of {exact_cycles(row.all_cycles)}")
+
+
 def _number(number: int | None) -> Cell:
     return EMPTY_CELL if number is None else Cell(f"{number:,}", number)
 
@@ -392,6 +419,14 @@ OPERATIONS: Final = TableSpec[OperationRow](
             "Reads", True, "Of that, the parameters and inputs that it reads", "bytes", cell=_read, sample="573.2 KiB"
         ),
         Column(
+            "Cycles",
+            True,
+            "Share of the program's planner's cycles, all runs counted; of a Repeat, with its body",
+            "planner's cycles",
+            cell=_cycles,
+            sample="100.0 %",
+        ),
+        Column(
             "Plans",
             True,
             "How many plans the search kept for this operation: its alternatives",
@@ -402,7 +437,7 @@ OPERATIONS: Final = TableSpec[OperationRow](
         Column("Last", True, f"The last {_SPAN_TIP}", cell=lambda row: _number(row.last_step), sample="163"),
     )
 )
-"""op · kind · share of the usage · plan in words · bytes, of them made and read · alternatives · first, last step."""
+"""op · kind · share of the usage · plan in words · bytes, of them made and read · cycles · alternatives · steps."""
 
 
 def split_words(row: OperationRow) -> str:

@@ -132,7 +132,8 @@ class OperationsView(TableView):
             program = None if estimate is None else estimate.program
             unknown = {} if program is None else dict(program.unknown)
             edited, spans = self.session.state.swaps.keys(), step_spans(self._timeline)
-            operations = RecipeOperations(recipe, spans, edited=edited, unknown=unknown)
+            cycles = None if estimate is None else estimate.cycles
+            operations = RecipeOperations(recipe, spans, edited=edited, unknown=unknown, cycles=cycles)
             made = self._made = (graph, revision, estimate, operations)
         return made[3]
 
