@@ -70,7 +70,7 @@ class Plot(pg.PlotWidget):
         tip: Callable[[QPointF], str] | None = None,
         axes: dict[str, PlotAxis] | None = None,
     ) -> None:
-        super().__init__(parent, axisItems=axes or {})
+        super().__init__(parent, axisItems=axes or {}, enableMenu=False)
         self.theme, self.zoom = theme, zoom
         self._keys, self._tip = keys, tip
         self._drag: Drag | None = None
@@ -80,7 +80,6 @@ class Plot(pg.PlotWidget):
         self.viewport().setMouseTracking(True)
         item = self.getPlotItem()
         item.hideButtons()
-        item.setMenuEnabled(False)
         self.box: pg.ViewBox = item.getViewBox()
         self.box.setMouseEnabled(False, False)
         self.box.disableAutoRange()
