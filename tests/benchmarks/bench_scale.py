@@ -50,9 +50,14 @@ from PySide6.QtCore import QObject, QTimer, Slot, qInstallMessageHandler
 qInstallMessageHandler(lambda *_: None)
 from tileview.qt import program
 
+def fail(*fault):
+    sys.__excepthook__(*fault)
+    os._exit(1)
+
 class Probe(QObject):
     def __init__(self, window):
         super().__init__(window)
+        sys.excepthook = fail  # a fault of the probe ends the run, no dialog waits for somebody
         self.window = window
         self.found = {"asked": time.time() - started, "asked_cpu": time.thread_time()}
         self.last, self.gap = time.perf_counter(), 0.0
@@ -108,7 +113,7 @@ class Probe(QObject):
         cpu = (time.thread_time() - cpu) / len(times)
         times.sort()
         begun = time.perf_counter()
-        session.select_tile(7)
+        session.select_tiles((7,))
         while not self.settled():
             application.processEvents()
         self.found["tile"] = time.perf_counter() - begun

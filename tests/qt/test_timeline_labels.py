@@ -11,7 +11,7 @@ from PySide6.QtCore import QRectF
 from tests.helpers.fake_session import session_of
 from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, make_timeline, small_timeline
 from tests.helpers.opened import opened
-from tileview.analysis.overflows import steps_over
+from tileview.analysis.overflows import overflows, steps_over
 from tileview.model.timeline import Timeline
 from tileview.present.curves import CurveMode, curves, peak_marks, repeat_spans
 from tileview.qt.base.theme import load_theme
@@ -81,7 +81,7 @@ def plotted(timeline: Timeline, width: int, height: int, name: str = "light") ->
         steps_over(timeline),
         peak_marks(timeline),
         repeat_spans(timeline),
-        overflows=excesses(timeline),
+        overflows=excesses(overflows(timeline) or ()),
     )
     plot.set_data(data)
     plot.grab()

@@ -13,6 +13,7 @@ from enum import StrEnum
 
 from tileview.analysis.alternatives import AlternativeResult
 from tileview.analysis.identity import same_root, same_step
+from tileview.analysis.overflows import Overflow, overflows
 from tileview.analysis.placement import Placeability, PlacedTiles, PlacementSteps
 from tileview.analysis.placement_words import NO_REQUESTS, StepWords, step_words
 from tileview.core.estimate import Estimate, configured
@@ -30,6 +31,9 @@ from tileview.session.placements import Choice, PlacementResult, Placements, def
 from tileview.session.selection import Selection
 from tileview.session.state import EditState
 
+MOST_LOOKED_THROUGH = 2**21
+"""Values times tiles of a program in which what is over is found at once."""
+
 
 class Change(StrEnum):
     """What a listener is told."""
@@ -45,6 +49,8 @@ class Change(StrEnum):
     """Results of single alternatives came in, or were discarded."""
     PLACEMENT = "placement"
     """More, or less, is known of where allocations lie; or another memory is looked at."""
+    OVERFLOWS = "overflows"
+    """It is known what is over in a program too large to find that out at once."""
     PINS = "pins"
     """The baseline or a pinned state changed."""
 
@@ -82,6 +88,7 @@ class Session:
         self._estimate_revision = -1
         self._cache = EstimateCache()
         self._selection = Selection()
+        self._overflows: tuple[Timeline | None, tuple[Overflow, ...] | None] = (None, None)
         self._results: dict[tuple[int, int], AlternativeResult] = {}
         self._placements = Placements()
         self._baseline: Pin | None = None
@@ -321,6 +328,27 @@ class Session:
     @property
     def verdict(self) -> Verdict | None:
         return None if self._estimate is None else self._estimate.verdict
+
+    @property
+    def overflows(self) -> tuple[Overflow, ...]:
+        """What is over, the worst first; empty where the program fits or where that is not known, or not yet.
+
+        Found at once in a program of ordinary size. In a larger one names and sizes of what lies there take a while to
+        read: whoever diagnoses it beside the window tells them (:meth:`tell_overflows`).
+        """
+        timeline = self.timeline
+        if timeline is None:
+            return ()
+        if self._overflows[0] is not timeline:
+            at_once = len(timeline.values) * timeline.tile_count <= MOST_LOOKED_THROUGH
+            self._overflows = timeline, overflows(timeline) if at_once else None
+        return self._overflows[1] or ()
+
+    def tell_overflows(self, timeline: Timeline, found: tuple[Overflow, ...] | None) -> None:
+        """Take what is over in the timeline of the estimate in force; of any other it is dropped."""
+        if timeline is self.timeline and found and not self.overflows:
+            self._overflows = timeline, found
+            self._tell(Change.OVERFLOWS)
 
     @property
     def problems(self) -> tuple[Problem, ...]:

@@ -1,13 +1,18 @@
-"""Painters that end whatever happens."""
+"""Painters that end whatever happens, and items whose faults in painting end nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QPaintDevice, QPainter, QPen
 from PySide6.QtWidgets import QWidget
+
+_Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
 @contextmanager
@@ -23,6 +28,36 @@ def painting(device: QPaintDevice) -> Iterator[QPainter]:
         yield painter
     finally:
         painter.end()
+
+
+def _nothing() -> None:
+    return None
+
+
+def told(instead: Callable[[], Any] = _nothing) -> Callable[[_Method], _Method]:
+    """Mark a method that Qt calls while it draws: what fails in it goes to the handler of faults, and nothing further.
+
+    Such a call stands in the midst of Qt's own code, often behind another call from Python (the event, the row, the
+    scene). On Python 3.11 an error that leaves it there ends the process with a segmentation fault.
+
+    Parameters
+    ----------
+    instead : callable
+        Makes what Qt is answered then.
+    """
+
+    def mark(method: _Method) -> _Method:
+        @wraps(method)
+        def safe(*arguments: Any, **named: Any) -> Any:
+            try:
+                return method(*arguments, **named)
+            except Exception:
+                sys.excepthook(*sys.exc_info())
+                return instead()
+
+        return cast(_Method, safe)
+
+    return mark
 
 
 def draw_focus(painter: QPainter, widget: QWidget, color: QColor) -> None:

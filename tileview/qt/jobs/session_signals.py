@@ -66,6 +66,7 @@ class SessionSignals(QObject):
     selection_changed = Signal()
     alternatives_changed = Signal()
     placement_changed = Signal()
+    overflows_changed = Signal()
     pins_changed = Signal()
     theme_changed = Signal()
     hovered = Signal(object, object, object)
@@ -94,6 +95,7 @@ class SessionSignals(QObject):
             Change.SELECTION: self.selection_changed,
             Change.ALTERNATIVES: self.alternatives_changed,
             Change.PLACEMENT: self.placement_changed,
+            Change.OVERFLOWS: self.overflows_changed,
             Change.PINS: self.pins_changed,
         }[change].emit()
         if change is Change.ESTIMATE:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from math import ceil, floor
 
@@ -49,7 +50,12 @@ class PlotAxis(pg.AxisItem):
         raise NotImplementedError
 
     def tickValues(self, low: float, high: float, size: float) -> list[tuple[float, list[float]]]:
-        self._texts = dict(self.ticks(low, high, size))
+        try:
+            self._texts = dict(self.ticks(low, high, size))
+        except Exception:
+            # pyqtgraph holds a painter while it asks: what got past it would end the process.
+            self._texts = {}
+            sys.excepthook(*sys.exc_info())
         return [(1.0, list(self._texts))]
 
     def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:

@@ -344,7 +344,7 @@ class Plot(pg.PlotWidget):
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
         super().resizeEvent(event)
-        if event is None:  # pyqtgraph calls it while it builds the widget
+        if event is None or self.closed:  # pyqtgraph calls it while it builds and closes the widget
             return
         self._over.set_bounds(QRectF(self.rect()))
         self.redraw()

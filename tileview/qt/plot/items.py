@@ -11,6 +11,8 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QBrush, QPainter, QPen, QTransform
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
+from tileview.qt.base.painting import told
+
 Floats = npt.NDArray[np.float64]
 Draw = Callable[[QPainter], None]
 
@@ -21,6 +23,7 @@ class Curve(pg.PlotCurveItem):
     pyqtgraph draws in the units of the plot, which stretches hatching, in files dashes too.
     """
 
+    @told()
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
         if self.xData is None or not len(self.xData):
             return
@@ -96,6 +99,7 @@ class Still(Kept):
         self.prepareGeometryChange()
         self.update()
 
+    @told()
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
         for part in self._parts:
             painter.save()
@@ -121,5 +125,6 @@ class Over(Kept):
     def boundingRect(self) -> QRectF:
         return self._bounds
 
+    @told()
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
         self._draw(painter)

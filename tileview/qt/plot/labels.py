@@ -27,7 +27,7 @@ class LabelPlacer:
     area : QRectF
         The plot; boxes are kept inside it.
     left, right : (columns,) float
-        Where the columns of the curves begin and end, in pixels.
+        Where the columns of the curves begin and end, in pixels, ascending.
     curves : sequence of (columns,) float
         The height of each curve in each column, in pixels from above; NaN where it is not drawn.
     """
@@ -38,7 +38,9 @@ class LabelPlacer:
         self._area = area
         self._left, self._right = left, right
         self._reach = reach
-        self._bands = [_bands(curve) for curve in curves if len(curve)]
+        bands = [_bands(curve) for curve in curves if len(curve)]
+        self._high = np.array([high for high, _ in bands]).reshape(len(bands), len(left))
+        self._low = np.array([low for _, low in bands]).reshape(len(bands), len(left))
         self.taken: list[QRectF] = []
         self.placed: list[QRectF] = []
 
@@ -65,11 +67,10 @@ class LabelPlacer:
         """0 for a free box, else the columns of curves that it covers; forbidden ones cost more than any curve."""
         if not self._area.contains(box) or any(box.intersects(other) for other in self.taken):
             return _FORBIDDEN
-        inside = (self._right > box.left()) & (self._left < box.right())
-        if not bool(inside.any()):
-            return 0.0
+        first = int(np.searchsorted(self._right, box.left(), "right"))
+        last = int(np.searchsorted(self._left, box.right(), "left"))
         top, bottom = box.top() - self._reach, box.bottom() + self._reach
-        return float(sum(int(((high[inside] <= bottom) & (low[inside] >= top)).sum()) for high, low in self._bands))
+        return float(np.count_nonzero((self._high[:, first:last] <= bottom) & (self._low[:, first:last] >= top)))
 
 
 def _bands(curve: FloatArray) -> tuple[FloatArray, FloatArray]:

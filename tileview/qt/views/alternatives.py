@@ -8,11 +8,9 @@ from enum import IntEnum
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QComboBox, QPushButton, QWidget
 
-from tileview.analysis.overflows import Overflow, overflows
 from tileview.analysis.words import kind_words
 from tileview.model.plan import Plan
 from tileview.model.recipe import Recipe
-from tileview.model.timeline import Timeline
 from tileview.present.alternative_rows import (
     ALTERNATIVES,
     AlternativeRow,
@@ -63,7 +61,6 @@ class AlternativesView(TableView):
         self._shown_for: int | None = None
         self._groups: tuple[Group, ...] = ()
         self._kept: dict[int, tuple[tuple[Plan | None, int | None, Plan | None], tuple[AlternativeRow, ...]]] = {}
-        self._overflows: tuple[Timeline | None, tuple[Overflow, ...]] = (None, ())
         self.headline = WrappedLabel()
         self.progress = ElidedLabel()
         self.scope_box = QComboBox()
@@ -119,6 +116,9 @@ class AlternativesView(TableView):
     def on_pins(self) -> None:
         self.refill()
 
+    def on_overflows(self) -> None:
+        self.refill()
+
     def on_selection(self) -> None:
         if self.session.selection.operation != self._shown_for:
             self.refill()
@@ -127,11 +127,8 @@ class AlternativesView(TableView):
 
     def _at_fault(self) -> dict[int, list[int]]:
         """Operation at fault → the steps at which it is, the worst overflow first."""
-        timeline = self.session.timeline
-        if timeline is not self._overflows[0]:
-            self._overflows = (timeline, () if timeline is None else overflows(timeline) or ())
         found: dict[int, list[int]] = {}
-        for one in self._overflows[1]:
+        for one in self.session.overflows:
             if one.operation is not None:
                 found.setdefault(one.operation, []).append(one.step)
         return found

@@ -70,6 +70,7 @@ class View(FocusHolder):
         bridge.estimate_changed.connect(self._take_estimate)
         bridge.selection_changed.connect(self._take_selection)
         bridge.alternatives_changed.connect(self._take_alternatives)
+        bridge.overflows_changed.connect(self._take_overflows)
         bridge.pins_changed.connect(self._take_pins)
         bridge.theme_changed.connect(self._take_theme)
 
@@ -137,6 +138,11 @@ class View(FocusHolder):
         self.on_alternatives()
 
     @Slot()
+    def _take_overflows(self) -> None:
+        if not self._waits:
+            self.bridge.turns.add(self.on_overflows, is_for_later=self._is_behind)
+
+    @Slot()
     def _take_pins(self) -> None:
         self.catch_up()
         self.on_pins()
@@ -160,6 +166,9 @@ class View(FocusHolder):
 
     def on_alternatives(self) -> None:
         """Results of single alternatives came in or were dropped."""
+
+    def on_overflows(self) -> None:
+        """What is over came to be known after the estimate."""
 
     def on_pins(self) -> None:
         """Baseline, pinned states or the linked file changed."""

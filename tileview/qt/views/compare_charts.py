@@ -291,7 +291,10 @@ class StateMapPlot(Plot):
 
 
 class CompareCharts(QWidget):
-    """A row for each state, curve and tiles, all curves of one height and on one axis; below them the differences."""
+    """A row for each state, curve and tiles, all curves of one height and on one axis; below them the differences.
+
+    A row is made when there is a state for it: plots take a while, and most windows compare nothing.
+    """
 
     step_wanted = Signal(int)
     """A step of the first state."""
@@ -299,30 +302,41 @@ class CompareCharts(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.zoom = Zoom(self, across_only=True)
-        self.charts = [StateChart(theme, self.zoom) for _ in range(MOST_STATES)]
-        self.maps = [StateMapPlot(theme) for _ in range(MOST_STATES)]
-        self.difference = DifferenceChart(theme, self.zoom)
+        self.charts: list[StateChart] = []
+        self.maps: list[StateMapPlot] = []
+        self.difference: DifferenceChart | None = None
         self.axis_name = QLabel("steps of A")
         self.axis_name.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom)
         self._rows = grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setSpacing(2)
-        for row, (chart, tiles) in enumerate(zip(self.charts, self.maps, strict=True)):
-            grid.addWidget(chart, row, 0)
-            grid.addWidget(tiles, row, 1)
-        grid.addWidget(self.difference, MOST_STATES, 0)
         grid.addWidget(self.axis_name, MOST_STATES, 1)
         grid.setRowStretch(MOST_STATES, 2)
         grid.setColumnStretch(0, 1)
-        for chart in (*self.charts, self.difference):
-            chart.step_wanted.connect(self.step_wanted)
         self._curves: StateCurves | None = None
         self.setMinimumHeight(1)
+
+    def _make_rows(self, count: int, theme: Theme) -> None:
+        """Make what is missing to show ``count`` states."""
+        while len(self.charts) < count:
+            chart, tiles, row = StateChart(theme, self.zoom), StateMapPlot(theme), len(self.charts)
+            self._rows.addWidget(chart, row, 0)
+            self._rows.addWidget(tiles, row, 1)
+            chart.step_wanted.connect(self.step_wanted)
+            self.charts.append(chart)
+            self.maps.append(tiles)
+        if count > 1 and self.difference is None:
+            self.difference = DifferenceChart(theme, self.zoom)
+            self._rows.addWidget(self.difference, MOST_STATES, 0)
+            self.difference.step_wanted.connect(self.step_wanted)
+
+    def _all(self) -> list[StateChart | DifferenceChart]:
+        return [*self.charts, *([] if self.difference is None else [self.difference])]
 
     def needed_height(self) -> int:
         """Pixels below which the charts say nothing."""
         shown: list[int] = [chart.minimumHeight() + 2 for chart in self.charts if not chart.isHidden()]
-        if not self.difference.isHidden():
+        if self.difference is not None and not self.difference.isHidden():
             shown.append(self.difference.minimumHeight())
         return sum(shown)
 
@@ -332,6 +346,7 @@ class CompareCharts(QWidget):
         if self._curves is None or curves.steps != self._curves.steps:
             self.zoom.set_bounds(QRectF(0, 0, max(curves.steps, 1), 1), keep=False)
         self._curves = curves
+        self._make_rows(len(names), theme)
         for place, (chart, tiles) in enumerate(zip(self.charts, self.maps, strict=True)):
             chart.setVisible(place < len(names))
             self._rows.setRowStretch(place, 3 if place < len(names) else 0)
@@ -340,20 +355,24 @@ class CompareCharts(QWidget):
                 tiles.show_map(maps[place], LETTERS[place], names[place], theme)
             else:
                 tiles.show_map(None, "", "", theme)
-        self.difference.setVisible(len(names) > 1)
         self.axis_name.setVisible(len(names) > 1)
-        self.difference.show_curves(curves, theme)
+        if self.difference is not None:
+            self.difference.setVisible(len(names) > 1)
+            self.difference.show_curves(curves, theme)
 
     def set_cursor(self, place: int | None) -> None:
         """Mark a step of the first state in all charts."""
-        for chart in (*self.charts, self.difference):
+        for chart in self._all():
             chart.set_cursor(place)
 
     def part(self) -> Part:
         """The charts as part of a picture."""
         rows = [
             RowPart([one for one in pair if one.isVisibleTo(self)])
-            for pair in (*zip(self.charts, self.maps, strict=True), (self.difference,))
+            for pair in (
+                *zip(self.charts, self.maps, strict=True),
+                *((one,) for one in self._all()[len(self.charts) :]),
+            )
             if pair[0].isVisibleTo(self)
         ]
         return ColumnPart(rows)

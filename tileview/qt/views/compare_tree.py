@@ -6,6 +6,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, Qt
 from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from tileview.present.compare_rows import MOST_STATES, CompareSpec
+from tileview.qt.base.painting import told
 from tileview.qt.widgets.node_model import NodeModel
 from tileview.qt.widgets.node_view import NodeView
 
@@ -24,6 +25,7 @@ class _Lines(QStyledItemDelegate):
         super().__init__(tree)
         self._tree = tree
 
+    @told(QSize)
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         height = self._tree.fontMetrics().height()
         return QSize(0, height * self._tree.lines(index) + 2)

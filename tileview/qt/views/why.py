@@ -144,6 +144,9 @@ class WhyView(View):
 
     def _take(self, diagnosis: Diagnosis | None) -> None:
         self._diagnosis = diagnosis
+        timeline = self.session.timeline
+        if diagnosis is not None and timeline is not None:
+            self.session.tell_overflows(timeline, diagnosis.overflows)
         self._show()
         self.diagnosed.emit(diagnosis)
 

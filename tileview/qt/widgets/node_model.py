@@ -14,6 +14,7 @@ from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistent
 from PySide6.QtGui import QColor, QFont
 
 from tileview.present.tables import Cell, Node, TableSpec, Tone
+from tileview.qt.base.painting import told
 from tileview.qt.base.text import safe_tip, visible
 from tileview.qt.base.theme import Theme
 
@@ -324,6 +325,7 @@ class NodeModel(QAbstractItemModel):
             return _RIGHT if column.numeric else _LEFT
         return None
 
+    @told()
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         answer = _ANSWERS.get(role)
         if answer is None or not index.isValid():

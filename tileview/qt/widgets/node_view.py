@@ -30,6 +30,7 @@ from PySide6.QtWidgets import (
 )
 
 from tileview.present.tables import Room, TableSpec, fitted_line
+from tileview.qt.base.painting import told
 from tileview.qt.base.text import safe_tip
 from tileview.qt.widgets.node_model import Index, NodeModel
 
@@ -192,6 +193,7 @@ class NodeView(QTreeView):
         """Whether a line of its own stands under the figures of a row."""
         return self._has_lines and index.isValid() and bool(self.nodes.spec.line(self.nodes.row(index)))
 
+    @told()
     def drawRow(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | Any) -> None:
         super().drawRow(painter, option, index)
         if self.has_line(index):
@@ -343,6 +345,7 @@ class _Cells(QStyledItemDelegate):
         super().__init__(view)
         self._view = view
 
+    @told()
     def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
         super().initStyleOption(option, index)
         given: Any = option
@@ -355,6 +358,7 @@ class _Cells(QStyledItemDelegate):
             if metrics.horizontalAdvance(given.text) > room:
                 given.text = self._view.shorten(given.text, room // max(metrics.averageCharWidth(), 1))
 
+    @told(QSize)
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         hint = super().sizeHint(option, index)
         if self._view.has_line(index):

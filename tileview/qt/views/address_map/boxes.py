@@ -16,6 +16,7 @@ from tileview.analysis.address_map import AddressMap, Attempt
 from tileview.present.address_map import Colouring, Group, closed_spans, columns_of
 from tileview.present.colours import category
 from tileview.present.ticks import step_ticks
+from tileview.qt.base.painting import told
 from tileview.qt.base.theme import Theme
 from tileview.qt.plot.axes import PlotAxis, byte_gutter
 
@@ -78,6 +79,7 @@ class Boxes(pg.GraphicsObject):  # type: ignore[misc]
     def boundingRect(self) -> QRectF:
         return QRectF(self._view())
 
+    @told()
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
         tile, colouring = self._map, self._colouring
         if tile is None or colouring is None:

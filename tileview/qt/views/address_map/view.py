@@ -90,11 +90,10 @@ class AddressMapView(View):
         self.legend = Legend(self)
         self.legend.setAccessibleName("Legend of the address map")
         self.legend.set_most_lines(2)
-        row = QHBoxLayout()
+        self._row = row = QHBoxLayout()
         row.setSpacing(4)
-        self.plots = [self._plot(number) for number in range(_MOST_BESIDE)]
-        for plot in self.plots:
-            row.addWidget(plot, 1)
+        self.plots: list[AddressPlot] = []
+        self._make_plots(1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(6, 4, 6, 4)
         layout.setSpacing(3)
@@ -111,8 +110,14 @@ class AddressMapView(View):
         plot.column_chosen.connect(self.go_to)
         plot.moved.connect(self._move)
         plot.lifted.connect(self._lift)
-        plot.setVisible(number == 0)
         return plot
+
+    def _make_plots(self, count: int) -> None:
+        """Make the plots that are missing to show ``count`` placements beside each other."""
+        while len(self.plots) < count:
+            plot = self._plot(len(self.plots))
+            self._row.addWidget(plot, 1)
+            self.plots.append(plot)
 
     # -- what is shown --------------------------------------------------------------------------------------------
 
@@ -304,6 +309,7 @@ class AddressMapView(View):
             self.legend.set_entries(())
             return
         shown = self._shown(found, together=self._together and len(found) > 1)
+        self._make_plots(len(shown))
         for number, plot in enumerate(self.plots):
             attempt = shown[number] if number < len(shown) else None
             plot.set_narrow(len(shown) > 1)

@@ -9,7 +9,6 @@ from PySide6.QtGui import QFont, QFontMetricsF
 
 from tileview.analysis.fusions import fusion_facts
 from tileview.analysis.holdings import holdings, host_inputs, input_readers, owners_of_values
-from tileview.analysis.overflows import Overflow, overflows
 from tileview.graphlayout import Sizes, Spacing, Structure
 from tileview.model.graph import Graph
 from tileview.model.recipe import Recipe
@@ -75,7 +74,6 @@ class GraphLook:
         self._readers: dict[int, tuple[int, ...]] = {}
         self._hosts: frozenset[int] = frozenset()
         self._spans: dict[int, tuple[int, int]] = {}
-        self._overflows: tuple[Overflow, ...] = ()
         self._colours: dict[int, int] = {}
         self._marks: tuple[Structure, NodeMarks] | None = None
 
@@ -94,8 +92,11 @@ class GraphLook:
         self._sizes, self._sizes_of, self._marks = {}, None, None
         self._spans = {} if timeline is None else step_spans(timeline)
         has_graph = timeline is not None and self.recipe() is not None
-        self._overflows = (overflows(timeline) or ()) if timeline is not None and has_graph else ()
         self._colours = operation_colours(timeline) if has_graph else {}
+
+    def forget_marks(self) -> None:
+        """What is over came to be known."""
+        self._marks = None
 
     def words(self, structure: Structure, recipe: Recipe) -> tuple[NodeWords, ...]:
         """What the boxes say whatever the step."""
@@ -111,7 +112,7 @@ class GraphLook:
         if self._session.timeline is None:
             return no_marks(structure)
         if self._marks is None or self._marks[0] is not structure:
-            self._marks = structure, node_marks(structure, self._overflows, self._colours)
+            self._marks = structure, node_marks(structure, self._session.overflows, self._colours)
         return self._marks[1]
 
     def figures(self, structure: Structure) -> NodeFigures:

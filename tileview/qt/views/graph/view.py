@@ -212,6 +212,11 @@ class GraphView(View):
             if self.canvas.is_opening:
                 self.canvas.show_readable(self.first_focus())
 
+    def on_overflows(self) -> None:
+        if self._graph is not None:
+            self._look.forget_marks()
+            self._dress()
+
     def on_selection(self) -> None:
         if self._graph is None:
             self.steps.show_selection()

@@ -26,7 +26,7 @@ from tileview.present.rasters import (
     outline,
 )
 from tileview.present.ticks import UNIT_BYTES, byte_ticks
-from tileview.qt.base.painting import painting
+from tileview.qt.base.painting import painting, told
 from tileview.qt.base.theme import Theme
 from tileview.qt.plot.axes import PlotAxis
 from tileview.qt.plot.legend import Entry
@@ -239,6 +239,7 @@ class CellLines(pg.GraphicsObject):
     def _places(self, tiles: BoolArray) -> IndexArray:
         return np.column_stack([self._grid.column[tiles], self._grid.row[tiles]])
 
+    @told()
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
         view = self.getViewBox()
         width, height = view.viewPixelSize()

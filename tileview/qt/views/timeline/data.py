@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QBrush, QColor, QPen
 
-from tileview.analysis.overflows import STANDARD_ALLOCATION, overflows
+from tileview.analysis.overflows import STANDARD_ALLOCATION, Overflow
 from tileview.model.sizes import Unavailable
-from tileview.model.timeline import ByteArray, Timeline
+from tileview.model.timeline import ByteArray
 from tileview.present.colours import category
 from tileview.present.curves import BoolArray, Curves, PeakMark, RepeatSpan, Series
 from tileview.qt.base.theme import Theme
@@ -69,11 +70,11 @@ class PlotData:
         return max(highest + highest // 12, 1024)
 
 
-def excesses(timeline: Timeline) -> tuple[Excess, ...]:
+def excesses(overflows: Sequence[Overflow]) -> tuple[Excess, ...]:
     """The overflows of steps, the worst first, with the operation at fault; none where what is over is not known."""
     return tuple(
         Excess(one.step, one.over_bytes, "" if one.operation is None else f", op {one.operation}")
-        for one in overflows(timeline) or ()
+        for one in overflows
         if one.limit != STANDARD_ALLOCATION
     )
 

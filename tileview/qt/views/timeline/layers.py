@@ -6,7 +6,7 @@ import time
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from tileview.model.timeline import Timeline
+from tileview.model.timeline import Timeline, steps_read
 from tileview.present.curves import Curves, Series, StackSource
 
 _FIRST_SECONDS = 0.05
@@ -43,7 +43,13 @@ class LayerReader(QObject):
         self._timer.timeout.connect(self._read_on)
 
     def layers(self, timeline: Timeline, shown: Curves) -> tuple[Series, ...]:
-        """The layers that add up to curves; empty as long as they are being read."""
+        """The layers that add up to curves; empty as long as they are being read.
+
+        While the steps of a large file are read elsewhere, their fullest tiles are not known: another estimate follows.
+        """
+        if steps_read(timeline) < len(timeline.steps):
+            self._timer.stop()
+            return ()
         if self._source is None or self._source.timeline is not timeline:
             self._source, self._made = StackSource(timeline), None
         if _read_for(self._source, _FIRST_SECONDS):

@@ -212,7 +212,7 @@ class TimelineView(View):
             self._layers(timeline, shown),
             *(source.behind(timeline) if self.controls.with_baseline else (None, None)),
             source.second(timeline),
-            excesses(timeline),
+            excesses(self.session.overflows),
             tuple(self.notes.by_step().items()),
         )
         self.plot.set_data(self._data)
@@ -405,6 +405,9 @@ class TimelineView(View):
         self._pace.ask()
 
     def on_pins(self) -> None:
+        self.refresh()
+
+    def on_overflows(self) -> None:
         self.refresh()
 
     def on_theme(self) -> None:
