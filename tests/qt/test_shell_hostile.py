@@ -139,12 +139,11 @@ def check_widget(widget: QWidget) -> int:
 
 
 @pytest.fixture
-def shaped(make_driver, samples):
+def shaped(shared_driver, pair):
     """A window of a common size that has one file open."""
-    driver = make_driver()
-    driver.window.resize(*SIZE)
-    driver.open(samples / "pair-8tiles.recipe.json")
-    return driver
+    shared_driver.window.resize(*SIZE)
+    shared_driver.open(pair)
+    return shared_driver
 
 
 @pytest.fixture
