@@ -258,7 +258,8 @@ def test_recipe_timeline_and_profile_opened_together_are_linked(driver, samples,
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in BROKEN.glob("*.json")))
-def test_broken_dumps_give_one_clear_error(driver, name):
+def test_broken_dumps_give_one_clear_error(shared_driver, name):
+    driver = shared_driver
     driver.window.files.open(BROKEN / name)
     driver.qtbot.waitUntil(lambda: bool(driver.window.findChildren(QDialog)), timeout=30_000)
     dialogs = [one for one in driver.window.findChildren(QDialog) if one.isVisible()]
