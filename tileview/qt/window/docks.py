@@ -42,6 +42,7 @@ from tileview.qt.views.timeline.view import TimelineView
 from tileview.qt.views.whatif import WhatIfView
 from tileview.qt.views.why import WhyView
 from tileview.qt.widgets.focus import FocusHolder
+from tileview.session.document import Document
 
 VIEW_CLASSES: Final[tuple[type[View], ...]] = (
     OperationsView,
@@ -194,6 +195,7 @@ class DockArea(QMainWindow):
         self._before_maximised: QByteArray | None = None
         self._maximised = ""
         self._is_for_file = False
+        self._suited: Document | None = None
         self._current = ""
         self._title_timer = QTimer(self)
         self._title_timer.setSingleShot(True)
@@ -206,7 +208,6 @@ class DockArea(QMainWindow):
         application = QApplication.instance()
         if isinstance(application, QApplication):
             application.focusChanged.connect(self._on_focus)
-        bridge.document_changed.connect(self._follow_document)
 
     def _add(self, name: str, view: View) -> None:
         dock = ViewDock(view.title, self._bridge, self)
@@ -320,10 +321,12 @@ class DockArea(QMainWindow):
                 other.hide()
         self.show_view(chosen)
 
-    @Slot()
-    def _follow_document(self) -> None:
+    def suit_document(self) -> None:
         """Give the address map all the room for a file that speaks of addresses alone, and take it back after that."""
         document = self._bridge.session.document
+        if document is self._suited:
+            return
+        self._suited = document
         is_alone = document is not None and bool(document.no_program)
         if is_alone and not self._maximised:
             self.maximise(_OF_ADDRESSES)
