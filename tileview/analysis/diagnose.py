@@ -16,6 +16,7 @@ from tileview.analysis.alternatives import AlternativeResult
 from tileview.analysis.bad_layouts import bad_homes, bad_layouts
 from tileview.analysis.diagnosis import Contribution, Diagnosis, Lever
 from tileview.analysis.diagnosis_words import details, figures
+from tileview.analysis.layout_fix import fix_layouts
 from tileview.analysis.loads import (
     LoadChange,
     PeakPlace,
@@ -123,6 +124,7 @@ def diagnose(
         reliefs=reliefs,
         levers=levers,
         bad_layouts=bad,
+        repaired=tuple(fix_layouts(timeline).layouts.items()) if bad and recipe is None else (),
         cure=together,
         overflows=overflows(timeline),
     )

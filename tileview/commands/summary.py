@@ -247,7 +247,7 @@ def reliefs_text(found: Sequence[Relief], names: dict[int, str]) -> str:
         )
         for relief in found
     ]
-    header = ("operation", "its fullest step", "could hold", "change", "with alternative", "alone")
+    header = ("operation", "its fullest step now", "with best alternative", "change", "alternative", "alone")
     return table(header, rows, numbers=(1, 2, 3, 4), indent=2)
 
 
