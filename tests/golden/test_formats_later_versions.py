@@ -253,3 +253,4 @@ def test_unknown_versions_name_those_that_are_read(version: int) -> None:
     with pytest.raises(LoadError) as caught:
         search_state_from_bytes(changed(MAPPED, "version", version))
     assert "TileView reads version 6, 7 and 8 of a search state" in str(caught.value)
+    assert "No search state beyond version 8 is known." in str(caught.value)

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.helpers.golden_recipes import golden_recipe, golden_rules, model_names, rule_recipe
 from tileview.core.estimate import estimate, judge
-from tileview.core.fusion.words import fits_only_fused
 from tileview.core.lowering.replanner import Replanner
+from tileview.model.recipe import Overrides
 
 REPLANNERS: dict[str, Replanner] = {}
 
 
-def same(recipe, replanner=None):
-    whole, outcome = estimate(recipe), judge(recipe, None, replanner)
-    verdict = whole.verdict
-    if fits_only_fused(verdict):
-        verdict = replace(verdict, text=verdict.text.partition("): ")[2])
-    assert outcome.verdict == verdict
+def same(recipe, replanner=None, overrides=None):
+    whole, outcome = estimate(recipe, overrides), judge(recipe, overrides, replanner)
+    assert outcome.verdict == whole.verdict
     assert outcome.price == whole.price
     assert outcome.fusion == (None if whole.fusion is None else whole.fusion.reason)
     assert outcome.peak == (None if whole.timeline is None else whole.timeline.peak)
@@ -41,7 +36,13 @@ def test_of_any_swaps_of_the_samples(data):
 
 @pytest.mark.parametrize("name", model_names())
 def test_of_every_model(name):
-    same(golden_recipe(f"models/{name}"))
+    recipe = golden_recipe(f"models/{name}")
+    same(recipe)
+    plenty = estimate(recipe, Overrides(reserve_bytes=0))
+    peaks = [plenty.timeline and plenty.timeline.peak, plenty.other_peak]
+    for total in {peak.total for peak in peaks if peak is not None and isinstance(peak.total, int)}:
+        for budget in (total - 1, total, 2 * total):  # at twice what it takes it is often sure to fit unfused too
+            same(recipe, overrides=Overrides(budget_bytes=budget, reserve_bytes=0))
 
 
 def test_of_every_rule_case():

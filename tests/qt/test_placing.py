@@ -88,10 +88,14 @@ def test_where_it_is_not_automatic_nothing_is_placed_until_asked_for(driver, vit
     assert driver.session.placement_words().title == "Fits, placed"
 
 
-def test_a_timeline_is_not_placed(placer, rejected):
+def test_a_timeline_or_a_dump_is_not_placed(placer, rejected, samples):
     placer.open(rejected)
     assert not placer.session.is_placing
     assert "its recipe can be placed" in placer.session.placement_unknown
+    placer.window.files.open(samples / "tile-0-5ff8df1f4e7afe02.json")
+    placer.qtbot.waitUntil(lambda: placer.session.document.addresses is not None, timeout=20_000)
+    assert placer.session.placement_unknown == placer.session.document.no_program
+    assert "timeline" not in placer.session.placement_unknown
 
 
 def test_alternatives_of_the_selected_operation_are_placed(placer, vit3):

@@ -272,7 +272,7 @@ def test_the_next_step_is_the_true_one_for_each_state():
     swapped = Evaluator(recipe).estimate(told.swaps).verdict
     assert swapped.fits
     assert told.text == (
-        f"Swap in op {operation} → alternative {alternative}: it then fits with "
+        f"Swap in op {operation} → alternative {alternative}: it then fits with the compiler's fusions, "
         f"{size_text(-swapped.short_bytes)} spare."
     )
     good = estimate(golden_recipe("so400m"))

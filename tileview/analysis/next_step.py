@@ -141,7 +141,10 @@ def _over(diagnosis: Diagnosis, timeline: Timeline, recipe: Recipe | None) -> Ne
 
 
 def _fits_words(cure: Cure) -> str:
-    return "it then fits" if isinstance(cure.spare, Unavailable) else f"it then fits with {size_text(cure.spare)} spare"
+    if isinstance(cure.spare, Unavailable):
+        return "it then fits"
+    spare = f"{size_text(cure.spare)} spare"
+    return f"it then fits with the compiler's fusions, {spare}" if cure.only_fused else f"it then fits with {spare}"
 
 
 def swaps_text(swaps: Sequence[tuple[int, int]]) -> str:

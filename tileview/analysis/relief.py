@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from tileview.analysis.loads import PeakPlace
 from tileview.analysis.trials import Evaluator
 from tileview.core.estimate import Estimate
+from tileview.core.fusion.words import fits_only_fused
 from tileview.core.geometry.resolve import LayoutError, resolve
 from tileview.core.lowering.replanner import Replanner
 from tileview.model.config import INTERLEAVED_ELEMENT_BYTES, STANDARD_ELEMENT_BYTES
@@ -32,11 +33,13 @@ from tileview.model.timeline import Cause, Timeline, TimelineValue, steps_of_ope
 
 @dataclass(frozen=True, slots=True)
 class Cure:
-    """Swaps made together, measured: ``fits`` is None where it is not known, ``spare`` are bytes."""
+    """Swaps made together, measured: ``fits`` is None where it is not known, ``spare`` are bytes. ``only_fused``: it
+    fits with the compiler's fusions alone."""
 
     swaps: tuple[tuple[int, int], ...]
     fits: bool | None
     spare: Size
+    only_fused: bool = False
 
 
 DEFAULT_LIMIT = 60
@@ -168,7 +171,7 @@ def cure(
     verdict = Evaluator(recipe, overrides, replanner).estimate(swaps).verdict
     short = verdict.short_bytes
     spare = UNAVAILABLE if isinstance(short, Unavailable) or not verdict.fits else -short
-    return Cure(swaps, verdict.fits, spare)
+    return Cure(swaps, verdict.fits, spare, fits_only_fused(verdict))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from tileview.commands.base import EXIT_OK, Arguments, UsageError, clean, emit, 
 from tileview.commands.output import Meter
 from tileview.commands.subject import load_recipe, operation_names, overrides_of, price_json
 from tileview.core.cycles.words import describe_cycles
+from tileview.core.fusion.words import verdict_words
 from tileview.model.recipe import Recipe
 from tileview.model.sizes import exact_text, size_to_json
 from tileview.model.timeline import fits_words
@@ -86,6 +87,6 @@ def _row(recipe: Recipe, result: AlternativeResult) -> tuple[str, ...]:
     if not result.ok or result.peak is None:
         return (f"{result.alternative}{mark}", "", "", "", "cannot be lowered", clean(result.error or "", 160))
     change = "" if result.delta_total is None else describe_bytes(result.delta_total)
-    verdict = fits_words(result.fits)
+    verdict = fits_words(result.fits) if result.verdict is None else verdict_words(result.verdict)
     cycles = "" if result.delta_cycles is None else describe_cycles(result.delta_cycles)
     return (f"{result.alternative}{mark}", exact_text(result.peak.total), change, cycles, verdict, words)

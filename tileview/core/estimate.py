@@ -10,10 +10,11 @@ from tileview.core.fusion.stand import Fusion, M, Reason, stand, unfused
 from tileview.core.fusion.words import fusion_sentence, with_fusions
 from tileview.core.lowering.replanner import Replanner
 from tileview.core.memory.assemble import Judged, OwnPeak
-from tileview.core.memory.measurement import measure, measure_peaks
+from tileview.core.memory.groups import mentions
+from tileview.core.memory.measurement import footprint, measure, measure_peaks
 from tileview.core.memory.verdict import cut_note
 from tileview.errors import GraphError, PlanError
-from tileview.model.config import PipelineConfig
+from tileview.model.config import INTERLEAVED_BYTES, INTERLEAVED_ELEMENT_BYTES, PipelineConfig
 from tileview.model.program import Program
 from tileview.model.recipe import Overrides, Recipe
 from tileview.model.sizes import UNAVAILABLE
@@ -147,10 +148,7 @@ class Outcome:
 
 
 def judge(recipe: Recipe, overrides: Overrides | None = None, replanner: Replanner | None = None) -> Outcome:
-    """What :func:`estimate` says of peaks, verdict and price, without program and timeline, in less time.
-
-    That a program fits only with the compiler's fusions is not said.
-    """
+    """What :func:`estimate` says of peaks, verdict and price, without program and timeline, in less time."""
     config = configured(recipe.config, overrides)
     worker = Replanner() if replanner is None else replanner
     try:
@@ -163,7 +161,31 @@ def judge(recipe: Recipe, overrides: Overrides | None = None, replanner: Replann
 
     fusion, fused = _stand(composed, config, overrides, measured)
     judged = fused if fused is not None and fusion.stands else measured(composed)
-    return Outcome(judged.peak, None, judged.verdict, fusion.cycles.price, fusion.reason, judged.own_peaks)
+    verdict = judged.verdict
+    if fusion.stands and not _is_sure_to_fit_composed(fusion, judged.peak, config):
+        verdict = with_fusions(verdict, judged.peak.total, measured(composed).verdict)
+    return Outcome(judged.peak, None, verdict, fusion.cycles.price, fusion.reason, judged.own_peaks)
+
+
+def _is_sure_to_fit_composed(fusion: Fusion, fused: Peak, config: PipelineConfig) -> bool:
+    """Whether the composed program fits beyond doubt, without being measured; False where it may or may not.
+
+    Values that both programs have are live in the fused one wherever they are in the composed one, or longer. So the
+    composed one takes at most what the fused does and what was dropped: values, each with the rounding of its group to
+    memory elements, and the scratch of copies that made them. No limit is below the interleaved region's size.
+    """
+    kept = {value for entry in fusion.program.flatten() for value in mentions(entry.step)}
+    dropped = {result for entry in fusion.composed.flatten() for result in entry.step.results} - kept
+    total, tiles = fused.total, fusion.composed.tile_count
+    if not isinstance(total, int):
+        return False
+    for number in dropped:
+        value = fusion.composed.values[number]
+        size = footprint(value.shape, value.precision, value.layout, tiles, owners=value.owners)
+        if size.error is not None:
+            return False
+        total += 2 * size.largest(tiles) + INTERLEAVED_ELEMENT_BYTES
+    return total + config.reserve_bytes <= min(config.budget_bytes, INTERLEAVED_BYTES)
 
 
 def standing_program(recipe: Recipe, overrides: Overrides | None = None, replanner: Replanner | None = None) -> Program:

@@ -120,6 +120,8 @@ def check_version(path: str, kind: Kind, version: object, head: bytes = b"") -> 
         if type(version) is int and 1 <= version < min(SUPPORTED[kind]):
             found = f"search state version {version}, written by an earlier build of the compiler"
             hint = f"TileView reads {listed.replace(' or ', ' and ')}. {_EARLIER_HINT}"
+        else:
+            hint += f" No search state beyond version {max(SUPPORTED[kind])} is known."
         hint = f"{hint}{_known_of(head)}"
     place = "schema_version" if kind is Kind.PLACEMENT else "version"
     raise LoadError(path, place, f"{listed} (a {TITLES[kind]})", found, hint)
@@ -131,8 +133,9 @@ def _known_of(head: bytes) -> str:
     tiles = re.search(rb"\btile_count: ([0-9]{1,9})\b", rest)
     facts = [f"{int(tiles[1]):,} tiles"] if tiles else []
     if whole:
-        for word, name in ((rb"Operation \{ id: ", "operations"), (rb"GraphInput \{ ", "inputs")):
-            facts.append(f"{len(re.findall(word, graph)):,} {name}")
+        for word, name in ((rb"Operation \{ id: ", "operation"), (rb"GraphInput \{ ", "input")):
+            count = len(re.findall(word, graph))
+            facts.append(f"{count:,} {name}{'' if count == 1 else 's'}")
     return f" It is of a program with {', '.join(facts)}." if facts else ""
 
 

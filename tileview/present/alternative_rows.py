@@ -15,6 +15,7 @@ from tileview.analysis.alternatives import AlternativeResult
 from tileview.analysis.placement import Placeability
 from tileview.analysis.words import at_start, counted
 from tileview.core.cycles.words import describe_cycles, short_cycles
+from tileview.core.fusion.words import fits_only_fused
 from tileview.core.memory.assemble import OwnPeak
 from tileview.model.plan import Plan
 from tileview.model.recipe import Recipe
@@ -287,7 +288,8 @@ def _fits(entry: Entry) -> Cell:
     short = None if result.verdict is None else result.verdict.short_bytes
     match outcome:
         case Outcome.FITS:
-            return Cell("✓ fits", str(outcome), reason, Tone.OK)
+            is_fused = result.verdict is not None and fits_only_fused(result.verdict)
+            return Cell("✓ fits fused" if is_fused else "✓ fits", str(outcome), reason, Tone.OK)
         case Outcome.NOT_KNOWN:
             return Cell("? not known", str(outcome), reason, Tone.UNKNOWN)
         case Outcome.REFUSED:

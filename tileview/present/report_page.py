@@ -15,10 +15,11 @@ from tileview.analysis.report import OperationRow, ReportInput, SwapRow, render_
 from tileview.analysis.trials import Cancelled, never
 from tileview.core.cycles.prices import Price
 from tileview.core.cycles.words import cycles_between, exact_cycles
+from tileview.core.fusion.words import verdict_words
 from tileview.errors import WorkError
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.sizes import exact_text
-from tileview.model.timeline import Problem, Timeline, Verdict, fits_words
+from tileview.model.timeline import Problem, Timeline, Verdict
 from tileview.present.plan_words import plan_words, words_against
 from tileview.present.problem_rows import notes_with_problems, problem_text
 
@@ -169,7 +170,7 @@ def _results(
 
 def _single(recipe: Recipe, result: AlternativeResult) -> SwapRow:
     plan = words_against(recipe, result.operation, result.alternative)
-    verdict = result.error or "" if not result.ok else fits_words(result.fits)
+    verdict = result.error or "" if not result.ok or result.verdict is None else verdict_words(result.verdict)
     total = None if result.peak is None else result.peak.total
     swap = f"{result.operation}={result.alternative}"
     return SwapRow(swap, plan, total, result.delta_total, verdict, bool(result.fits), result.delta_cycles)
@@ -184,4 +185,4 @@ def _several(recipe: Recipe, fix: FixResult) -> SwapRow:
     plans = "; ".join(plan_words(recipe.alternatives[operation][index]) for operation, index in fix.swaps)
     swaps = " ".join(f"{operation}={index}" for operation, index in fix.swaps)
     cycles = cycles_between(fix.before.cycles, fix.after.cycles)
-    return SwapRow(swaps, plans, total, delta, fits_words(fix.after.fits), bool(fix.after.fits), cycles)
+    return SwapRow(swaps, plans, total, delta, verdict_words(fix.after.verdict), bool(fix.after.fits), cycles)

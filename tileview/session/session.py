@@ -438,7 +438,7 @@ class Session:
         if self._document is None or self.is_placing:
             return ""
         if self.file_recipe is None:
-            return NO_REQUESTS
+            return self._document.no_program or NO_REQUESTS
         result = self._placements.get(self.state)
         if result is not None:
             return result.unknown
