@@ -133,3 +133,10 @@ def test_csv_holds_no_marks_either() -> None:
     from tileview.present.tables import csv_text
 
     assert csv_text(["name"], [["a\x1b[2Jb\u202e"]]) == "name\r\na\\u{1b}[2Jb\\u{202e}\r\n"
+
+
+@pytest.mark.parametrize("command", [("open", "-"), ("screenshot", "-", "-o", "picture.png")])
+def test_the_window_says_why_it_takes_no_standard_input(command: tuple[str, ...]) -> None:
+    done = run(*command)
+    assert done.code == 2
+    assert "cannot show standard input; write that to a file first" in done.err

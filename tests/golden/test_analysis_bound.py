@@ -13,7 +13,11 @@ from tests.helpers.golden_recipes import golden_recipe, model_names
 from tileview.analysis.alternatives import evaluate_all, ranked
 from tileview.analysis.conflict import ConflictFinder
 from tileview.analysis.fix import Mode, search
+from tileview.analysis.fix_placed import MOST_PLACED, search_placed
+from tileview.analysis.placement import placeable, program_requests
 from tileview.analysis.trials import Evaluator, with_swaps
+from tileview.core.placement.ranges import Preset
+from tileview.model.placement import BOUNDARY
 from tileview.model.recipe import Overrides
 from tileview.model.sizes import U64_MAX
 
@@ -83,6 +87,39 @@ def test_fewest_and_best_equal_exhaustive_enumeration(seed, fusion):
         assert margin.after is not None
         assert margin.after.peak is not None
         assert (margin.after.peak.total, len(margin.swaps)) == best
+
+
+@pytest.mark.parametrize("limit", [MOST_PLACED, 1])
+@pytest.mark.parametrize("seed", [200, 201, 204, 205, 207, 208])
+def test_the_fewest_that_place_every_tile_equal_exhaustive_enumeration(seed, limit):
+    """In memory a little larger than the live peak of the best single swap: tight, and first fit does not fill it."""
+    recipe, _ = random_model(seed)
+    overrides = Overrides(budget_bytes=1 << 20, reserve_bytes=0)
+    sets = all_sets(recipe, 2)
+    trials = {swaps: Evaluator(recipe, overrides).trial(swaps) for swaps in sets}
+    least = min(trial.peak.total for swaps, trial in trials.items() if trial.peak is not None and len(swaps) < 2)
+    share = (30 + seed % 5) * least // 64
+    memory = Preset("", "little memory", ((BOUNDARY - share, BOUNDARY + share),), "")
+    placed = {
+        swaps
+        for swaps, trial in trials.items()
+        if trial.fits and placeable(program_requests(with_swaps(recipe, swaps), overrides), memory).placed
+    }
+    fewest = min(map(len, placed), default=None)
+    found = search_placed(recipe, memory, 2, overrides, workers=1, limit=limit)
+    result = found.result
+    assert found.tried <= limit
+    if not result.found:
+        assert "no proof" in result.text
+        assert fewest is None or limit == 1
+        return
+    assert {trial.swaps for trial in result.proposals} <= placed
+    if limit > 1 or "fewest possible" in result.text:
+        assert len(result.swaps) == fewest
+    if limit > 1:
+        assert {trial.swaps for trial in result.proposals} == {swaps for swaps in placed if len(swaps) == fewest}
+        order = [(t.peak.total, t.cycles, t.peak.standard, t.swaps) for t in result.proposals]
+        assert order == sorted(order)
 
 
 @pytest.mark.parametrize("seed", range(40, 52))

@@ -12,7 +12,10 @@ from tests.helpers.golden_recipes import COMPOSED, golden_model, golden_recipe, 
 from tileview.analysis.alternatives import evaluate, evaluate_all, ranked
 from tileview.analysis.conflict import ConflictFinder
 from tileview.analysis.fix import Mode, search
-from tileview.analysis.trials import Evaluator, Workers, single_swaps
+from tileview.analysis.fix_placed import search_placed
+from tileview.analysis.placement import placeable, program_requests
+from tileview.analysis.trials import Evaluator, Workers, single_swaps, with_swaps
+from tileview.core.placement.ranges import CAPTURED, preset
 from tileview.model.recipe import Overrides
 from tileview.model.sizes import U64_MAX
 
@@ -234,6 +237,23 @@ def test_the_composed_recipe_over_budget_is_fixed_by_two_swaps():
     assert result.tried < 200
     assert "exhaustive" not in result.text
     assert "operation 4 to alternative 1 and operation 21 to alternative 3" in result.text
+
+
+def test_of_the_twelve_pairs_four_place_every_tile_and_the_cheapest_is_first():
+    """Counted tile by tile: with twelve pairs of one peak 0, 183, 808 or 853 tiles have no place in the capture."""
+    recipe, memory = golden_recipe("so400m-over"), preset(CAPTURED, 49_152)
+    found = search_placed(recipe, memory, 2, COMPOSED, workers=1)
+    pairs = [((4, one), (21, other)) for one in (0, 1, 2, 3, 5, 6) for other in (0, 3)]
+    left = {swaps: placeable(program_requests(with_swaps(recipe, swaps), COMPOSED), memory) for swaps in pairs}
+    assert sorted(one.not_placed for one in left.values()) == [0] * 4 + [183] * 2 + [808] * 4 + [853] * 2
+    assert not any(one.over for one in left.values())
+    proposals = found.result.proposals
+    assert {trial.swaps for trial in proposals} == {swaps for swaps in pairs if left[swaps].placed}
+    assert [trial.cycles for trial in proposals] == sorted(trial.cycles for trial in proposals)
+    assert found.result.swaps == ((4, 1), (21, 0))
+    assert found.result.after.cycles == 20_323_468
+    assert (found.tried, found.result.exhaustive) == (12, True)
+    assert found.result.text.endswith("total peak 500,344 B; fewest possible.")
 
 
 def test_the_closest_of_what_was_tried_is_named_where_nothing_fits():

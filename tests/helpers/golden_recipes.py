@@ -97,7 +97,7 @@ def assert_swap(result: Estimate, expected: Json) -> None:
 
 
 def assert_in_force(result: Estimate, expected: Json) -> None:
-    """Everything a golden model says about the program in force."""
+    """Everything a golden model says about the current program."""
     assert_swap(result, expected)
     if result.timeline is None or result.program is None:
         return

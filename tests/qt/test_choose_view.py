@@ -10,6 +10,7 @@ from tests.helpers.views import Stage, stage
 from tileview.analysis.alternatives import evaluate_all
 from tileview.analysis.fix import search
 from tileview.core.estimate import estimate
+from tileview.core.placement.ranges import preset
 from tileview.present.choices import Scope, Standing
 from tileview.qt.plot.picture import Picture, svg_bytes
 from tileview.qt.views.choose import ChooseView
@@ -91,7 +92,7 @@ def test_the_tooltip_names_what_lies_there(shown: Stage) -> None:
     plot = shown.view.plot
     tip = plot.tip_at(plot.mark_place(len(plot.choices.points) - 1))
     assert "617,464 B (603.0 KiB)" in tip
-    assert "in force: does not fit" in tip
+    assert "current: does not fit" in tip
     assert plot.tip_at(plot.area().topRight()) == ""
 
 
@@ -136,11 +137,36 @@ def test_single_swaps_fixes_and_what_is_missing(shown: Stage, results) -> None:
 def test_the_memory_of_placement_takes_the_axis(shown: Stage) -> None:
     view = shown.view
     assert "placement not known" in view.choices.memory_name
-    view.set_needs({point.swaps: 500_000 for point in view.choices.points})
-    assert view.choices.memory_name == "memory in which every tile is placed"
-    shown.session.swap(4, 1)
+    session = shown.session
+    states = {point.swaps: session.state_with(point.swaps) for point in view.choices.points}
+    assert session.add_needs(session.ranges, dict.fromkeys(states.values(), 500_000))
+    QTest.qWait(300)
+    assert view.choices.by_placement
+    assert view.choices.memory_name.startswith("memory in which every tile is placed")
+    assert {point.memory for point in view.choices.points} == {500_000}
+    session.swap(4, 1)
     shown.estimate()
+    # what is in force now was a choice before: what is known of a program stays known
+    assert view.choices.now.memory == 500_000
+    session.set_ranges(preset("captured-482496", 49_152))
+    QTest.qWait(300)
     assert "placement not known" in view.choices.memory_name
+
+
+def test_the_view_asks_for_the_memory_of_what_it_shows(shown: Stage) -> None:
+    """The state in force first, then the best by what is known; nothing once the view is out of sight."""
+    view, session = shown.view, shown.session
+    asked: list = []
+    view.bridge.needs_wanted.connect(asked.append)
+    view.show_choices(Scope.OPERATION)
+    points = view.choices.points
+    assert asked[-1][0] == session.state
+    assert asked[-1][1] == session.state_with(points[view.choices.front[0]].swaps)
+    assert set(asked[-1]) == {session.state_with(point.swaps) for point in points}
+    view.hide()
+    view.set_in_front(False)
+    QTest.qWait(300)
+    assert asked[-1] == ()
 
 
 def test_table_and_picture(shown: Stage) -> None:

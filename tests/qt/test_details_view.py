@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
 from tests.helpers.opened import document, opened
 from tests.helpers.views import Stage, stage
@@ -244,3 +245,48 @@ def test_maker_and_readers_are_named_with_links(shown: Stage) -> None:
     assert shown.session.selection.operation == 21
     shown.view.text.anchorClicked.emit(QUrl("step:68"))
     assert shown.session.selection.step == 68
+
+
+def test_links_are_reached_and_followed_by_keys(shown: Stage) -> None:
+    """Tab goes from link to link, Enter follows one."""
+    session = shown.session
+    session.select_allocation(454)
+    session.select_operation(None)
+    text = shown.view.text
+    text.setFocus()
+    QTest.keyClick(text, Qt.Key.Key_Tab)
+    assert text.hasFocus()
+    link = text.textCursor().charFormat().anchorHref()
+    assert link.startswith("op:")
+    QTest.keyClick(text, Qt.Key.Key_Return)
+    assert session.selection.operation == int(link.removeprefix("op:"))
+
+
+def test_the_buttons_act_on_the_subject(shown: Stage, qtbot) -> None:
+    session, buttons = shown.session, shown.view.buttons
+    asked: list[tuple[str, object]] = []
+    shown.bridge.requested.connect(lambda what, about: asked.append((what, about)))
+    session.select_allocation(454)
+    timeline = session.timeline
+    assert timeline is not None
+    QTest.mouseClick(buttons.tiles, Qt.MouseButton.LeftButton)
+    holding = timeline.tiles.allocation(454)
+    assert session.selection.tiles == tuple(tile for tile in range(1472) if holding[tile])
+    QTest.mouseClick(buttons.copy, Qt.MouseButton.LeftButton)
+    assert QApplication.clipboard().text() == "op 21's copy of op 20's result (F16) #454"
+    session.select_operation(None)
+    shown.view.tabs.setCurrentIndex(Subject.ALLOCATION)
+    QTest.mouseClick(buttons.alternatives, Qt.MouseButton.LeftButton)
+    assert session.selection.operation == 21
+    assert asked == [("show_view", "alternatives")]
+    root = min(timeline.parameters)
+    session.select_allocation(root)
+    assert not buttons.alternatives.isEnabled()
+    assert "No operation makes it" in buttons.alternatives.toolTip()
+    shown.view.tabs.setCurrentIndex(Subject.TILE)
+    assert not buttons.alternatives.isVisibleTo(shown.view)
+    session.select_tiles((174,))
+    QTest.mouseClick(buttons.tiles, Qt.MouseButton.LeftButton)
+    usage = timeline.tiles.usage(session.selection.step)
+    same = tuple(tile for tile in range(1472) if tuple(usage[tile]) == tuple(usage[174]))
+    assert session.selection.tiles == same

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt, QUrl
@@ -11,7 +13,10 @@ from PySide6.QtWidgets import QApplication, QLabel
 from tests.helpers.golden_recipes import golden_recipe
 from tileview.analysis.placement import OUTCOMES, Placeability, place_program, program_requests
 from tileview.analysis.placement_words import State
+from tileview.core.placement.outcome import solve
 from tileview.core.placement.ranges import Preset, from_parts
+from tileview.model.placement import Memory
+from tileview.present.choices import Scope
 from tileview.present.rasters import Metric
 from tileview.qt.files.explain_message import ExplainDialog, linked
 from tileview.qt.files.fix import FixDialog
@@ -182,6 +187,31 @@ def test_parts_typed_ranges_and_a_dump_name_other_memory_kept_with_the_file(plac
     assert placer.session.ranges == chosen
 
 
+def test_the_offset_of_interleaved_memory_comes_with_a_dumps_ranges(placer, vit3, samples, tmp_path):
+    """Interleaved requests start 32,000 bytes behind the boundary: on a fuller tile that decides."""
+    dump = json.loads((samples / "tile-0-5ff8df1f4e7afe02.json").read_bytes())
+    dump["interleaved_offset"], dump["ranges"] = 32_000, [[504_000, 560_000]]
+    path = tmp_path / "tile-0-0123456789abcdef.json"
+    path.write_text(json.dumps(dump))
+    placer.open(vit3)
+    memory = placer.window.docks.show_view("whatif").memory
+    memory.take_dump(path)
+    placer.qtbot.waitUntil(lambda: "tile 0" in placer.session.ranges.title, timeout=20_000)
+    placer.wait_placed()
+    requests = program_requests(golden_recipe("vit3-64tiles"))
+    asked = Memory(((504_000, 560_000),), 32_000)
+    classes = [(each, solve(requests.asked(each, asked), asked)) for each in requests.classes]
+    assert placer.session.placed.totals.placed == sum(len(each.tiles) for each, one in classes if one.by is not None)
+    plain = place_program(requests, Preset("", "", asked.ranges, ""), enlarge=False)
+    assert placer.session.placed.totals != plain.totals
+    assert "interleaved memory from 0x87d00 on" in memory.origin.text()
+    chosen = placer.session.ranges
+    placer.open(samples / "pair-8tiles.recipe.json")
+    placer.open(vit3)
+    assert placer.session.ranges == chosen
+    assert placer.session.ranges.memory == asked
+
+
 # -- a compiler's sentence --------------------------------------------------------------------------------------------
 
 
@@ -234,6 +264,24 @@ def test_alternatives_say_whether_they_are_placed(unfused):
     # with alternative 0, which the file has, order 1 places all
     unfused.qtbot.waitUntil(lambda: cells().get(0) == "✓ all", timeout=120_000)
     assert session.placed_of(21, 3) == Placeability(808, 0)
+
+
+def test_memory_against_cycles_places_what_it_shows(unfused):
+    """Alternative 3 of operation 21, which is in force there, needs 53,248 B more than the capture of 498,872 B;
+    alternative 0 needs no more."""
+    session = unfused.session
+    view = unfused.window.docks.show_view("choose")
+    session.select_operation(21)
+    unfused.window.tools.evaluation.evaluate(21)
+    view.show_choices(Scope.OPERATION)
+
+    def memory() -> dict:
+        return {point.swaps: point.memory for point in view.choices.points if point.is_placed_in}
+
+    unfused.qtbot.waitUntil(lambda: ((21, 0),) in memory() and () in memory(), timeout=120_000)
+    assert memory()[()] == 498_872 + 53_248
+    assert memory()[(21, 0),] == 498_872
+    assert view.choices.by_placement
 
 
 # -- fixes ------------------------------------------------------------------------------------------------------------

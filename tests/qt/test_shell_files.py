@@ -33,7 +33,7 @@ def test_open_shows_the_verdict_and_selects_where_it_points(driver, over):
     assert driver.session.selection.step == 69
     assert driver.session.selection.operation == 21
     assert driver.window.windowTitle().startswith("so400m-over.recipe.json")
-    assert driver.window.status.place_text().startswith("step 69/165 · op 21 Gemm · tile L174 (row 4, column 5)")
+    assert driver.window.status.place_text().startswith("step 69/165 · op 21 Gemm · tile 174 (row 4, column 5)")
 
 
 def test_swap_undo_redo_and_the_edited_mark(driver, pair):

@@ -292,16 +292,16 @@ def test_a_tooltip_says_where_and_how_much(make) -> None:
     session.select_step(1)
     view = make(session)
     lines = view.tip(1471).split("\n")
-    assert lines[0] == "Tile L1471 · P 63 · row 0, column 63"
+    assert lines[0] == "Tile 1471 · P 63 · row 0, column 63"
     assert lines[1] == "standard  631.0 KiB (646,100 B)"
     assert lines[2] == "interleaved  0.0 KiB (0 B), 0.0 % of its budget"
     assert lines[3] == "total  631.0 KiB (646,100 B), 110.1 % of the budget"
     assert lines[4] == "with reserve  679.0 KiB (695,252 B), 118.4 %: 108,292 B over"
     view.set_logical_order(True)
-    assert view.tip(1471).startswith("Tile L1471 · P 63 ·")
+    assert view.tip(1471).startswith("Tile 1471 · P 63 ·")
     small = make(session_of(small_timeline()))
     small.session.select_step(6)
-    assert small.tip(3).split("\n")[:2] == ["Tile L3", "standard  44.0 KiB (45,056 B), scratch 4.0 KiB of it"]
+    assert small.tip(3).split("\n")[:2] == ["Tile 3", "standard  44.0 KiB (45,056 B), scratch 4.0 KiB of it"]
 
 
 def test_an_unavailable_tooltip_gives_the_known_part_as_such(make) -> None:
@@ -469,11 +469,11 @@ def test_several_tiles_show_least_most_and_sum(make) -> None:
     view = make(session)
     assert view.field.values.tolist() == [98304, 163840, 147456, 32768]
     session.select_tiles((3, 0, 1))
-    text = "3 tiles selected: least 32.0 KiB (L3), most 160.0 KiB (L1), sum 288.0 KiB"
+    text = "3 tiles selected: least 32.0 KiB (tile 3), most 160.0 KiB (tile 1), sum 288.0 KiB"
     assert text in view.legend.texts
     assert text in view.map.accessibleDescription()
     session.select_tiles((1,))
-    assert "selected L1: 160.0 KiB" in view.legend.texts
+    assert "selected tile 1: 160.0 KiB" in view.legend.texts
 
 
 def test_a_tooltip_lists_the_largest_allocations(make) -> None:
@@ -498,14 +498,14 @@ def test_a_tile_offers_its_identical_ones_and_its_name(make, qtbot) -> None:
     asked = []
     view.bridge.requested.connect(lambda name, argument: asked.append((name, argument)))
     same, allocations, name, figures = view.tile_actions(2)
-    assert same.text().replace("&", "") == "Select the tiles identical to L2"
+    assert same.text().replace("&", "") == "Select the tiles identical to tile 2"
     same.trigger()
     assert session.selection.tiles == (0, 4, 2)
     allocations.trigger()
     assert session.selection.tiles == (2,)
     assert asked == [("show_view", "allocations")]
     name.trigger()
-    assert QApplication.clipboard().text() == "L2"
+    assert QApplication.clipboard().text() == "tile 2"
     figures.trigger()
     assert QApplication.clipboard().text() == view.tip(2)
 
@@ -691,7 +691,7 @@ def test_ctrl_and_space_choose_tiles_far_apart(make) -> None:
     assert view.session.selection.tiles == (0,)
     cursor = chip.tile_at(start[0] + 3, start[1])
     assert view.choice.cursor == cursor
-    assert view.line.full_text.startswith(f"L{cursor}: ")
+    assert view.line.full_text.startswith(f"tile {cursor}: ")
     # The cursor can be seen, and not by its colour alone: a dotted frame.
     box = view.map.cell_rect(cursor)
     image = view.map.grab().toImage()

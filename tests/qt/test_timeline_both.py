@@ -95,19 +95,19 @@ def test_the_legend_names_both_with_their_tiles_and_bytes(make) -> None:
     view = make(session)
     assert view.controls.mode_box.currentData() == CurveMode.BOTH
     assert view.data.second is None
-    assert view.legend.texts[0] == "total, worst tile L0 500.0 KiB"
+    assert view.legend.texts[0] == "total, worst tile 0 500.0 KiB"
     session.select_tiles((2,))
     assert {
-        "total, worst tile L0 500.0 KiB",
+        "total, worst tile 0 500.0 KiB",
         "standard 500.0 KiB",
         "interleaved 0.0 KiB",
-        "total, tile L2 260.0 KiB",
-        "standard, L2 200.0 KiB",
-        "interleaved, L2 60.0 KiB",
+        "total, tile 2 260.0 KiB",
+        "standard, tile 2 200.0 KiB",
+        "interleaved, tile 2 60.0 KiB",
     } <= set(view.legend.texts)
-    assert "tile L2: 260.0 KiB (266,240 B)" in view.line.full_text
-    assert "selected tile L2: total  260.0 KiB (266,240 B)" in view.tip(3)
-    assert "worst tile L0" in view.tip(3)
+    assert "tile 2: 260.0 KiB (266,240 B)" in view.line.full_text
+    assert "selected tile 2: total  260.0 KiB (266,240 B)" in view.tip(3)
+    assert "worst tile 0" in view.tip(3)
 
 
 def test_only_one_of_them_on_demand(make) -> None:
@@ -118,11 +118,11 @@ def test_only_one_of_them_on_demand(make) -> None:
     box = view.controls.mode_box
     box.setCurrentIndex(box.findData(CurveMode.WORST))
     assert view.data.second is None
-    assert not any("L2" in text for text in view.legend.texts)
+    assert not any("tile 2" in text for text in view.legend.texts)
     box.setCurrentIndex(box.findData(CurveMode.TILE))
     assert view.data.second is None
     assert view.data.curves.total.tolist() == [260 * KIB] * 12
-    assert view.legend.texts[0] == "total, tile L2 260.0 KiB"
+    assert view.legend.texts[0] == "total, tile 2 260.0 KiB"
     actions = {action.text(): action for action in view.view_actions()}
     actions["Timeline: worst and selected tile"].trigger()
     assert view.data.second is not None
@@ -163,7 +163,7 @@ def test_stacked_by_group_the_selected_tile_lies_over_the_layers(make) -> None:
     assert view.data.layers
     gaps = darkest(column(view, 200 * KIB, 1))
     assert (gaps < 90).mean() > 0.4
-    assert "total, tile L1 200.0 KiB" in view.legend.texts
+    assert "total, tile 1 200.0 KiB" in view.legend.texts
 
 
 def test_the_table_has_columns_of_the_second_tile(make) -> None:
@@ -186,7 +186,7 @@ def test_unavailable_steps_have_no_second_curve_either(make) -> None:
     session.select_tiles((1,))
     assert view.data.second.unavailable.tolist() == [False] * 4 + [True] * 3 + [False] * 3
     session.select_step(5)
-    assert "total, tile L1 unavailable" in view.legend.texts
+    assert "total, tile 1 unavailable" in view.legend.texts
     assert "18446744073709551615" not in view.tip(5) + view.table_csv()
 
 
@@ -199,10 +199,10 @@ def test_what_of_a_large_file_is_still_being_read_is_said_to_be_so(make) -> None
     session.select_tiles((2,))
     session.select_step(8)
     assert view.data.second.unavailable.tolist() == [False] * 5 + [True] * 7
-    assert "total, tile L2 not read yet" in view.legend.texts
-    assert "total, worst tile L0 500.0 KiB" in view.legend.texts
-    assert view.line.full_text.endswith("tile L2: not read yet")
-    assert "selected tile L2  not read yet" in view.tip(8)
+    assert "total, tile 2 not read yet" in view.legend.texts
+    assert "total, worst tile 0 500.0 KiB" in view.legend.texts
+    assert view.line.full_text.endswith("tile 2: not read yet")
+    assert "selected tile 2  not read yet" in view.tip(8)
     rows = list(csv.DictReader(io.StringIO(view.table_csv())))
     assert [row["tile 2 total_bytes"] for row in rows] == [str(260 * KIB)] * 5 + [""] * 7
     colours = column(view, 260 * KIB)
@@ -212,7 +212,7 @@ def test_what_of_a_large_file_is_still_being_read_is_said_to_be_so(make) -> None
     assert darkest(colours.copy(read_until + 8, 0, 60, colours.height())).min() > 128
     timeline.tiles.scanned = 12
     view.refresh()
-    assert "total, tile L2 260.0 KiB" in view.legend.texts
+    assert "total, tile 2 260.0 KiB" in view.legend.texts
 
 
 def test_the_tile_changes_and_the_worst_curves_stay(make) -> None:

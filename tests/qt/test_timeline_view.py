@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QColor, QKeyEvent, QWheelEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QInputDialog
 
 from tests.helpers.fake_session import publish, session_of, set_baseline, show
 from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, big_timeline, make_timeline, small_timeline
@@ -18,6 +18,7 @@ from tileview.analysis.lifetimes import LifetimeOrder
 from tileview.present.curves import CurveMode
 from tileview.qt.base.theme import load_theme
 from tileview.qt.files.export_view import picture_of
+from tileview.qt.plot.axes import ByteAxis
 from tileview.qt.plot.picture import svg_bytes
 from tileview.qt.views.timeline.axis import StepZoom
 from tileview.qt.views.timeline.controls import LifetimeFilter
@@ -152,7 +153,7 @@ def test_unavailable_steps_are_a_band_and_never_a_number(make, stacked: bool) ->
     assert QColor(view.bridge.theme.total).name() not in colours_at(view, 5.5, 64 * KIB)
     session.select_step(5)
     assert view.line.full_text.endswith("usage unavailable, known part 64.0 KiB (65,536 B)")
-    assert view.legend.texts[0].startswith("total, worst tile L")
+    assert view.legend.texts[0].startswith("total, worst tile ")
     assert view.legend.texts[0].endswith(" unavailable")
     assert "1 live allocation without a known size" in view.tip(5)
     assert "18446744073709551615" not in view.tip(5) + view.table_csv()
@@ -210,7 +211,7 @@ def test_layers_add_up_and_are_named(make) -> None:
     data = view.data
     assert sum(layer.sizes for layer in data.layers).tolist() == data.curves.total.tolist()
     assert {
-        "total, worst tile L2 636.0 KiB",
+        "total, worst tile 2 636.0 KiB",
         "parameters 64.0 KiB",
         "op 5 508.0 KiB",
         "op 1 64.0 KiB",
@@ -266,7 +267,8 @@ def test_keys_move_the_cursor(make) -> None:
         (Qt.Key.Key_Right, SHIFT, 199),
         (Qt.Key.Key_P, NONE, 50),
         (Qt.Key.Key_Home, NONE, 0),
-        (Qt.Key.Key_S, NONE, 50),
+        (Qt.Key.Key_S, NONE, 0),
+        (Qt.Key.Key_S, SHIFT, 50),
         (Qt.Key.Key_I, NONE, 0),
     )
     for key, modifier, step in keys:
@@ -284,8 +286,12 @@ def test_peaks_take_the_tile_along_that_reaches_them(make) -> None:
     ]
     session = session_of(make_timeline(FakeProgram(3, [Step()] * 4, allocs)))
     view = make(session)
-    for key, step, tile in ((Qt.Key.Key_S, 1, 1), (Qt.Key.Key_I, 2, 1), (Qt.Key.Key_P, 3, 2)):
-        QTest.keyClick(view.plot, key)
+    for key, modifier, step, tile in (
+        (Qt.Key.Key_S, SHIFT, 1, 1),
+        (Qt.Key.Key_I, NONE, 2, 1),
+        (Qt.Key.Key_P, NONE, 3, 2),
+    ):
+        QTest.keyClick(view.plot, key, modifier)
         assert (session.selection.step, session.selection.tiles) == (step, (tile,))
 
 
@@ -753,7 +759,21 @@ def test_w_a_s_d_zoom_and_move(make) -> None:
     assert view.axis.is_fit
     session.select_step(3)
     QTest.keyClick(view.plot, Qt.Key.Key_S)
+    assert session.selection.step == 3, "zooming out once too often selects nothing"
+    QTest.keyClick(view.plot, Qt.Key.Key_S, SHIFT)
     assert session.selection.step == 50
+
+
+def test_m_asks_for_a_note_on_the_step(make) -> None:
+    session = session_of(small_timeline())
+    view = make(session)
+    session.select_step(2)
+    QTest.keyClick(view.plot, Qt.Key.Key_M)
+    dialog = view.findChild(QInputDialog)
+    assert dialog.windowTitle() == "Note on step 2"
+    dialog.setTextValue("too much")
+    dialog.accept()
+    assert view.notes.by_step() == {2: "too much"}
 
 
 def test_notes_are_kept_with_the_file(make, show_view) -> None:
@@ -791,3 +811,11 @@ def test_what_is_pointed_at_elsewhere_is_lit(make) -> None:
     assert np.flatnonzero(view.plot.lit_steps).tolist() == list(range(50, 60))
     view.bridge.hovered.emit(None, None, None)
     assert np.flatnonzero(view.plot.lit_steps).tolist() == list(range(30, 40))
+
+
+@pytest.mark.parametrize("height", [20, 40, 60, 200, 800])
+def test_an_axis_of_bytes_has_two_ticks_however_low_it_is(qtbot, height: int) -> None:
+    axis = ByteAxis()
+    texts = [text for _, text in axis.ticks(0.0, 620.0 * KIB, height)]
+    assert texts[:1] == ["0 KiB"]
+    assert len(texts) >= 2

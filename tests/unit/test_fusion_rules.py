@@ -262,6 +262,51 @@ def test_the_cheaper_of_two_ways_through_a_region_stays(sources: int, winner: st
         assert before - after == saved * sources
 
 
+CHAINS = {
+    "source is cheaper": ((6, 2304), layout(axis(1, 2)), layout(axis(2, 2))),
+    "consumer is cheaper": ((2, 2304), layout(axis(1, 3)), layout(axis(1, 4))),
+}
+"""A Gelu's shape, where it is, and where its result is moved and cast to F8."""
+
+
+def moved_casts(*chains: tuple[Shape, Layout, Layout]) -> tuple[Program, Program, Program]:
+    """The chains as they are, with each Gelu at the place of its Cast, and with each where it was."""
+    values: list[Value] = []
+    plain: list[Step] = []
+    consumer: list[Step] = []
+    source: list[Step] = []
+    for shape, here, there in chains:
+        base = len(values)
+        x, made, moved, cast, written = range(base, base + 5)
+        left = [Layout(LEFT, where.tiling) for where in (there, here)]
+        values += [value(x, shape, here), value(made, shape, here), value(moved, shape, there)]
+        values += [value(cast, shape, left[0], F8), value(written, shape, left[1], F8)]
+        plain += [Kernel(1, "Gelu", (x,), (made,)), Copy(1, (made,), (moved,)), Kernel(2, "Cast", (moved,), (cast,))]
+        consumer += [Copy(1, (x,), (moved,)), Kernel(1, "Gelu", (moved,), (cast,))]
+        source += [Kernel(1, "Gelu", (x,), (written,)), Copy(2, (written,), (cast,))]
+    host, outputs = tuple(range(0, len(values), 5)), tuple(range(3, len(values), 5))
+    made_of = [program(values, steps, outputs, host=host, tiles=12) for steps in (plain, consumer, source)]
+    return made_of[0], made_of[1], made_of[2]
+
+
+@pytest.mark.parametrize(
+    ("chains", "prices", "winner"),
+    [
+        (["source is cheaper"], (43_398, 41_922), "F8 at source"),
+        (["consumer is cheaper"], (8_838, 10_314), "F8 at consumer"),
+        (["source is cheaper", "consumer is cheaper"], (52_236, 52_236), "F8 at consumer"),
+    ],
+)
+def test_of_two_ways_that_cost_the_same_the_consumers_stands(
+    chains: list[str], prices: tuple[int, int], winner: str
+) -> None:
+    plain, *ways = moved_casts(*(CHAINS[name] for name in chains))
+    assert tuple(program_cycles(way).total for way in ways) == prices
+    rewritten = fuse(plain)
+    assert {candidate.kind for candidate in rewritten.candidates if candidate.made} == {winner}
+    assert program_cycles(rewritten.program).total == min(prices)
+
+
 def test_a_result_for_f8_must_be_of_the_class() -> None:
     """The Cast's result must lie where the kernel would write it, in its memory class too."""
     region = Casts()

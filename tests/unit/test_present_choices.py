@@ -9,6 +9,7 @@ import pytest
 from tests.helpers.golden_recipes import golden_recipe
 from tileview.analysis.alternatives import AlternativeResult, evaluate_all
 from tileview.core.estimate import Estimate, estimate
+from tileview.core.placement.ranges import CAPTURED, preset
 from tileview.model.sizes import UNAVAILABLE
 from tileview.present.choices import Choices, Scope, Standing, choice_sentence, choice_tip, choices_csv, choices_of
 from tileview.present.choices import choices_sentence as sentence
@@ -18,6 +19,9 @@ from tileview.present.choices import choices_sentence as sentence
 def over() -> tuple[Estimate, tuple[AlternativeResult, ...]]:
     recipe = golden_recipe("so400m-over")
     return estimate(recipe), evaluate_all(recipe, (4, 21), workers=1)
+
+
+CAPTURED_MEMORY = preset(CAPTURED, 49_152)
 
 
 @pytest.fixture(scope="module")
@@ -52,23 +56,35 @@ def test_the_front_is_what_no_other_beats(shown: Choices) -> None:
     assert front == sorted(front)
 
 
-def test_the_memory_in_which_all_is_placed_counts_where_it_is_known_of_all(over, shown: Choices) -> None:
+def test_the_memory_in_which_all_is_placed_takes_the_axis(over, shown: Choices) -> None:
     needs = {point.swaps: 400_000 + place for place, point in enumerate(shown.points)}
-    placed = choices_of(*over, needs)
+    placed = choices_of(*over, needs, memory=CAPTURED_MEMORY)
     assert placed.by_placement
     assert {point.swaps: point.memory for point in placed.points} == needs
     assert "placed" in placed.memory_name
     assert all(point.standing in (Standing.PLACED, Standing.OVER) for point in placed.points)
-    needs.popitem()
-    partly = choices_of(*over, needs)
-    assert not partly.by_placement
-    assert "placement not known" in partly.memory_name
+    assert (placed.limit, placed.planner) == (498_872, 537_808)
 
 
-def test_what_needs_more_than_there_is_is_not_placed(over, shown: Choices) -> None:
-    fits = next(point.swaps for point in shown.points if point.standing is Standing.FITS)
-    by_swaps = {point.swaps: point for point in choices_of(*over, {fits: 600_000}).points}
-    assert by_swaps[fits].standing is Standing.UNPLACED
+def test_what_is_not_yet_placed_stands_at_its_sum_and_is_no_trade_off(over, shown: Choices) -> None:
+    needs: dict = {point.swaps: 498_872 + 4_096 for point in shown.points}
+    waiting, never = (4, 0), (4, 1)
+    del needs[waiting,]
+    needs[never,] = None
+    partly = choices_of(*over, needs, memory=CAPTURED_MEMORY)
+    by_swaps = {point.swaps: point for point in partly.points}
+    assert partly.by_placement
+    assert (never,) not in by_swaps
+    assert by_swaps[waiting,].memory == 500_344 + 49_152
+    assert by_swaps[waiting,].standing is Standing.FITS
+    assert by_swaps[waiting,].memory_change is None
+    assert all(partly.points[place].is_placed_in for place in partly.front)
+    assert partly.left_out[0] == "1 not yet placed, drawn hollow at the sum"
+    assert partly.left_out[-1] == "1 that no enlargement of this memory places"
+    others = [point for point in partly.points if point.is_placed_in]
+    assert {point.standing for point in others} == {Standing.UNPLACED, Standing.OVER}
+    assert "487.2" not in choice_sentence(others[0], partly)
+    assert "491.2 KiB open, 4.0 KiB more than captured 498,872 B" in choice_sentence(others[0], partly)
 
 
 def test_what_has_no_figures_is_counted(over) -> None:
@@ -90,7 +106,7 @@ def test_words_of_a_choice(shown: Choices) -> None:
     assert text.startswith("op 4 → 0 · 536.6 KiB (36.6 KiB spare) · ")
     assert f"−{now.cycles - point.cycles:,}" in choice_tip([point], shown)
     assert "(placement not known)" in choice_tip([point], shown)
-    assert choice_sentence(now, shown).startswith("in force · 603.0 KiB (29.8 KiB over) · 24.86 M planner's cycles")
+    assert choice_sentence(now, shown).startswith("current · 603.0 KiB (29.8 KiB over) · 24.86 M planner's cycles")
     lines = choices_csv(shown).splitlines()
     assert len(lines) == len(shown.points) + 1
     assert any(line.startswith(f"op 4 → 0,549496,-67968,{point.cycles},") for line in lines)
@@ -103,7 +119,7 @@ def test_nothing_without_a_program() -> None:
 
 def test_tiles_without_a_place_are_told_of_each_choice(over) -> None:
     left = {((4, 0),): 0, ((4, 1),): 176, (): 1_296}
-    found = choices_of(*over, left=left.get, where="captured 498,872 B")
+    found = choices_of(*over, left=left.get, memory=CAPTURED_MEMORY)
     by_swaps = {point.swaps: point for point in found.points}
     assert by_swaps[(4, 0),].standing is Standing.PLACED
     assert by_swaps[(4, 1),].standing is Standing.UNPLACED

@@ -27,10 +27,10 @@ from tileview.model.timeline import Peak, Verdict
 
 @dataclass(frozen=True, slots=True)
 class AlternativeResult:
-    """One alternative of one operation, evaluated against the recipe in force.
+    """One alternative of one operation, evaluated against the current recipe.
 
     ``ok`` False means that it cannot be lowered, ``error`` says why; then ``peak`` and ``delta_total`` are None.
-    ``delta_total`` is the change of the total peak in bytes against the recipe in force (negative: better),
+    ``delta_total`` is the change of the total peak in bytes against the current recipe (negative: better),
     ``delta_cycles`` that of the planner's cycles; None where either is unavailable. ``own_peak`` is the fullest of the
     operation's own steps: a cure shows there even where another operation's step keeps the total peak up.
     """
@@ -62,7 +62,7 @@ def evaluate(
     Parameters
     ----------
     recipe : Recipe
-        The choices in force: what the difference is measured against.
+        The current choices: what the difference is measured against.
     replanner : Replanner or None
         Keeps what earlier evaluations of the same recipe lowered.
     baseline : Trial or None

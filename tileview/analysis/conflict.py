@@ -75,7 +75,7 @@ class ConflictFinder:
         Parameters
         ----------
         recipe : Recipe
-            What is in force: the same graph, homes, boundaries and alternatives, possibly other plans.
+            The current state: the same graph, homes, boundaries and alternatives, possibly other plans.
         estimate : Estimate
             Its estimate.
         mark : int or None

@@ -280,7 +280,7 @@ def reordered(result: FixResult, proposals: tuple[Trial, ...], mode: Mode, prefe
 
 
 def choices(recipe: Recipe) -> dict[int, tuple[int, ...]]:
-    """Operation → indices of the alternatives that differ from the plan in force and from each other."""
+    """Operation → indices of the alternatives that differ from the current plan and from each other."""
     found: dict[int, tuple[int, ...]] = {}
     known = {operation.id for operation, _ in recipe.graph.walk()}
     for operation in sorted(recipe.alternatives):

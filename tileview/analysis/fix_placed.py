@@ -2,7 +2,7 @@
 
 A set of swaps counts only if it fits by the sum; of those that do, it is asked whether the compiler's two orders place
 every tile, which stops at the first class that fails. First fit is not monotone, so nothing rules a swap out: beyond
-the sets that the search by the sum proves to be the fewest, one more swap of any operation is tried until a limit.
+the sets that the search by the sum proves to be the fewest, one more swap of any operation is tried, until a limit.
 """
 
 from __future__ import annotations
@@ -12,16 +12,19 @@ from dataclasses import dataclass, replace
 
 from tileview.analysis.fix import FixResult, Mode, Prefer, choices, reordered, search, swaps_text
 from tileview.analysis.placement import Placeability, PlacementUnknownError, placeable, program_requests
-from tileview.analysis.trials import Cancelled, Evaluator, Swaps, Trial, never, with_swaps
+from tileview.analysis.trials import Cancelled, Evaluator, Swaps, Trial, Workers, never, with_swaps
+from tileview.analysis.words import counted
+from tileview.core.fusion.words import fits_only_fused
 from tileview.core.lowering.replanner import Replanner
 from tileview.core.placement.outcome import first_failing
 from tileview.core.placement.ranges import Preset
-from tileview.model.placement import Memory
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.sizes import Size, exact_text
 
-MOST_PLACED = 400
-"""Programs that are placed before a search gives up: half a minute for a program of 1,472 tiles."""
+MOST_PLACED = 300
+"""Programs that are placed before a search gives up: about half a minute for a program of 1,472 tiles."""
+MOST_TRIALS = 600
+"""Sets beyond the fewest that fit whose sum is looked at."""
 _MOST_COUNTED = 12
 """Sets whose tiles that are not placed are counted, for the ranking and where nothing was found."""
 
@@ -49,34 +52,47 @@ def search_placed(
     limit: int = MOST_PLACED,
     on_placed: OnPlaced | None = None,
     cancelled: Cancelled = never,
+    prefer: Prefer = Prefer.MEMORY,
 ) -> PlacedFix:
     """Find the fewest swaps that fit by the sum and place every tile in a memory.
 
-    Of sets with equal total peak, those found are ranked by their standard peak; of those that place not every tile,
-    by the tiles that are left.
+    Of those found the first has the lowest total peak, then the fewest cycles, then the lowest standard peak; where
+    cycles are preferred these come first. At most ``limit`` programs are placed, the best by that order first.
     """
     by_sum = search(recipe, max_swaps, Mode.FEWEST, overrides, workers, cancelled=cancelled)
     if not by_sum.found:
         return PlacedFix(by_sum, preset, 0, ())
     repaired = replace(recipe, inputs={**recipe.inputs, **by_sum.homes})
-    hunt = _Hunt(repaired, preset, overrides, limit, on_placed, cancelled)
-    level = {trial.swaps: trial for trial in by_sum.proposals}
-    complete = by_sum.exhaustive
-    depth = len(by_sum.swaps)
-    while True:
-        placed = [trial for trial in sorted(level.values(), key=_rank) if hunt.placed(trial)]
-        complete &= not hunt.cut
-        if placed or depth >= max_swaps or hunt.cut or cancelled():
-            break
-        depth += 1
-        complete &= depth <= len(by_sum.swaps) + 1
-        level = hunt.extended(level.values())
+    with Workers(repaired, overrides, workers) as pool:
+        hunt = _Hunt(repaired, preset, overrides, pool, prefer, limit, on_placed, cancelled)
+        level: tuple[Trial, ...] = by_sum.proposals
+        fewest = depth = len(by_sum.swaps)
+        while True:
+            placed = hunt.level(depth, level)
+            if placed or depth >= max_swaps or hunt.cut:
+                break
+            depth += 1
+            level = hunt.extended(level, depth)
+    # every set of one swap more than none holds the empty set; larger ones need not hold a set that fits
+    whole = fewest + (not fewest) if by_sum.exhaustive else -1
     if not placed:
         left = hunt.counted(by_sum.proposals)
         return PlacedFix(_nothing(by_sum, preset, max_swaps, hunt, left), preset, hunt.tried, left)
     best = placed[0]
     after = Evaluator(repaired, overrides).confirm(best.swaps)
-    return PlacedFix(_found(by_sum, best, after, placed, preset, complete), preset, hunt.tried, ())
+    proof = "fewest possible" if depth <= whole + 1 else "fewer swaps may do: not every set was tried"
+    if depth > whole or hunt.cut:
+        proof += f"; of the sets of {counted(depth, 'swap')} not every one was tried"
+    found = replace(
+        by_sum,
+        found=after.fits is True,
+        swaps=best.swaps,
+        after=after,
+        proposals=tuple(placed),
+        exhaustive=depth <= whole and not hunt.cut,
+        text=_found_text(best, after, preset, proof),
+    )
+    return PlacedFix(found, preset, hunt.tried, ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +140,7 @@ def rank_equal(
     def figures(trial: Trial) -> tuple[int, int, int]:
         found = left.get(trial.swaps)
         missing = 1 << 64 if found is None else found.not_placed + found.over
-        return missing, _size(trial.cycles), _rank(trial)[1]
+        return missing, _size(trial.cycles), _size(trial.peak.standard if trial.peak is not None else None)
 
     equal.sort(key=lambda trial: (figures(trial), trial.swaps))
     others = tuple(trial for trial in proposals if trial not in equal)
@@ -160,29 +176,40 @@ def _why_first(
 
 
 class _Hunt:
-    """Which sets have been placed so far."""
+    """What has been tried so far, in ``told`` by the number of swaps; ``cut`` once a limit left something out."""
 
     def __init__(
         self,
         recipe: Recipe,
         preset: Preset,
         overrides: Overrides,
+        pool: Workers,
+        prefer: Prefer,
         limit: int,
         on_placed: OnPlaced | None,
         cancelled: Cancelled,
     ) -> None:
-        self.recipe, self.preset, self.overrides = recipe, preset, overrides
+        self.recipe, self.preset, self.overrides, self.pool, self.prefer = recipe, preset, overrides, pool, prefer
         self.limit, self.on_placed, self.cancelled = limit, on_placed, cancelled
-        self.tried = 0
+        self.tried = self.trials = 0
         self.cut = False
+        self.told: list[str] = []
         self._replanner = Replanner()
-        self._evaluator = Evaluator(recipe, overrides)
+        self._tile = 0
 
-    def placed(self, trial: Trial) -> bool:
-        """Whether the two orders place every tile with a set of swaps; False where the limit is reached."""
-        if self.tried >= self.limit or self.cancelled():
-            self.cut = True
-            return False
+    def level(self, depth: int, trials: Iterable[Trial]) -> list[Trial]:
+        """Those of the sets with ``depth`` swaps that place every tile, the best first."""
+        ranked = sorted(trials, key=lambda trial: _rank(trial, self.prefer))
+        room = max(0, self.limit - self.tried)
+        self.cut |= len(ranked) > room
+        before = self.tried
+        placed = [trial for trial in ranked[:room] if not self.cancelled() and self._is_placed(trial)]
+        self.cut |= self.cancelled()
+        sets = f"{self.tried - before:,} of {counted(len(ranked), 'set')} of {counted(depth, 'swap')}"
+        self.told.append(f"{sets} that fit by the sum" if depth else "it as it is")
+        return placed
+
+    def _is_placed(self, trial: Trial) -> bool:
         self.tried += 1
         if self.on_placed is not None:
             self.on_placed(self.tried, f"placing {swaps_text(trial.swaps) or 'it as it is'}")
@@ -190,22 +217,26 @@ class _Hunt:
             requests = program_requests(with_swaps(self.recipe, trial.swaps), self.overrides, self._replanner)
         except PlacementUnknownError:
             return False
-        return first_failing(requests, Memory(self.preset.ranges)) is None
+        begin = requests.classes.index(requests.class_of(self._tile))
+        failing = first_failing(requests, self.preset.memory, begin)
+        if failing is not None:
+            self._tile = requests.classes[failing].tiles[0]  # what fails in one set often fails in the next
+        return failing is None
 
-    def extended(self, trials: Iterable[Trial]) -> dict[Swaps, Trial]:
-        """Every set with one more swap that fits by the sum."""
-        found: dict[Swaps, Trial] = {}
-        for trial in trials:
+    def extended(self, trials: Iterable[Trial], depth: int) -> tuple[Trial, ...]:
+        """The sets with one more swap that fit by the sum, from the best on until the limit."""
+        found: dict[Swaps, None] = {}
+        for trial in sorted(trials, key=lambda trial: _rank(trial, self.prefer)):
             taken = {operation for operation, _ in trial.swaps}
             for operation, alternatives in choices(self.recipe).items():
                 for alternative in alternatives if operation not in taken else ():
-                    swaps = tuple(sorted((*trial.swaps, (operation, alternative))))
-                    if swaps in found or self.cancelled():
-                        continue
-                    other = self._evaluator.trial(swaps)
-                    if other.fits:
-                        found[swaps] = other
-        return found
+                    found[tuple(sorted((*trial.swaps, (operation, alternative))))] = None
+        tasks = list(found)[: max(0, MOST_TRIALS - self.trials)]
+        self.cut |= len(tasks) < len(found)
+        if self.on_placed is not None:
+            self.on_placed(self.tried, f"looking at the sum of {len(tasks):,} sets of {depth} swaps")
+        self.trials += len(tasks)
+        return tuple(other for others in self.pool.run(tasks, None, self.cancelled) for other in others if other.fits)
 
     def counted(self, trials: tuple[Trial, ...]) -> tuple[tuple[Swaps, Placeability], ...]:
         """The tiles that the best sets leave without a placement, fewest first."""
@@ -219,28 +250,19 @@ class _Hunt:
         return tuple((trial.swaps, left) for trial, left in found)
 
 
-def _rank(trial: Trial) -> tuple[int, int, Swaps]:
-    sizes = [] if trial.peak is None else [trial.peak.total, trial.peak.standard]
-    total, standard = [size if isinstance(size, int) else 1 << 64 for size in (*sizes, 1 << 64, 1 << 64)][:2]
-    return total, standard, trial.swaps
+def _rank(trial: Trial, prefer: Prefer = Prefer.MEMORY) -> tuple[int, int, int, Swaps]:
+    """Total peak, cycles, standard peak; cycles first where they are preferred."""
+    total, standard = (None, None) if trial.peak is None else (trial.peak.total, trial.peak.standard)
+    figures = (_size(total), _size(trial.cycles))
+    first, second = figures if prefer is Prefer.MEMORY else figures[::-1]
+    return first, second, _size(standard), trial.swaps
 
 
-def _found(
-    by_sum: FixResult, best: Trial, after: Trial, placed: list[Trial], preset: Preset, complete: bool
-) -> FixResult:
+def _found_text(best: Trial, after: Trial, preset: Preset, proof: str) -> str:
     what = f"after swapping {swaps_text(best.swaps)}" if best.swaps else "as it is"
-    proof = "fewest possible" if complete or not best.swaps else "fewer swaps may do: the search was cut short"
+    fused = " with the compiler's fusions" if fits_only_fused(after.verdict) else ""
     peak = "" if after.peak is None else f": total peak {exact_text(after.peak.total)}"
-    text = f"It fits {what}, and every tile is placed in {preset.title}{peak}; {proof}."
-    return replace(
-        by_sum,
-        found=after.fits is True,
-        swaps=best.swaps,
-        after=after,
-        proposals=tuple(placed),
-        exhaustive=complete,
-        text=text,
-    )
+    return f"It fits{fused} {what}, and every tile is placed in {preset.title}{peak}; {proof}."
 
 
 def _nothing(
@@ -250,10 +272,15 @@ def _nothing(
     hunt: _Hunt,
     left: tuple[tuple[Swaps, Placeability], ...],
 ) -> FixResult:
-    cut = "the search was cut short" if hunt.cut else "sets that differ in more from those that fit were not tried"
+    if hunt.cancelled():
+        cut = "the search was stopped"
+    elif hunt.cut:
+        cut = f"the search ends at {hunt.limit:,} programs placed and {MOST_TRIALS:,} more sets whose sum is looked at"
+    else:
+        cut = "larger sets of which no part fits were not tried"
     text = (
         f"No set of at most {max_swaps} swaps was found with which every tile is placed in {preset.title}: "
-        f"{hunt.tried:,} that fit by the sum were placed; {cut}."
+        f"{hunt.tried:,} programs were placed ({', '.join(hunt.told)}); {cut}. That is no proof that there is none."
     )
     if left:
         swaps, worst = left[0]

@@ -94,7 +94,7 @@ def home_offers(recipe: Recipe, value: int, current: Format | None) -> tuple[Hom
     Parameters
     ----------
     recipe : Recipe
-        With the edits in force.
+        With the current edits.
     value : int
         Graph value of the input.
     current : Format or None

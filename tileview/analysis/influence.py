@@ -24,7 +24,7 @@ NOBODY: Final[Operations] = frozenset()
 
 
 class Influence:
-    """Answers for one graph and one set of alternatives; the plans in force may vary."""
+    """Answers for one graph and one set of alternatives; the current plans may vary."""
 
     def __init__(self, recipe: Recipe) -> None:
         self._alternatives = recipe.alternatives

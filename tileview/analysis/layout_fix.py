@@ -19,7 +19,7 @@ _CHOICES: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class LayoutFix:
-    """``repairs``: one for each group that has any; ``timeline``: with them in force.
+    """``repairs``: one for each group that has any; ``timeline``: with them applied.
 
     ``exhaustive`` where every combination offered was tried, or the first one fits.
     """

@@ -17,7 +17,7 @@ from tileview.core.memory.exchange import step_fragments
 from tileview.core.placement.outcome import Outcome, solve
 from tileview.core.placement.ranges import presets
 from tileview.core.placement.requests import ProgramRequests, TileClass
-from tileview.model.placement import END, Memory, TileDump
+from tileview.model.placement import END, TileDump
 from tileview.model.program import Program
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.sizes import exact_text
@@ -197,7 +197,7 @@ def _failures(message: Message, recipe: Recipe, requests: ProgramRequests, each:
     """The largest memory in which the tile is not placed, rather one in which order 2 ends at the request named."""
     found: list[tuple[bool, _Failure]] = []
     for preset in sorted(presets(recipe.config.reserve_bytes), key=lambda each: -each.bytes):
-        memory = Memory(preset.ranges)
+        memory = preset.memory
         outcome = solve(requests.asked(each, memory), memory)
         if outcome.by is None and outcome.placing.failed is not None:
             found.append((each.bytes[outcome.placing.failed] == message.bytes, (preset.title, outcome)))
@@ -244,7 +244,7 @@ def _helping(
 ) -> list[str]:
     """Single alternatives with which the tile is placed in the memory where it failed, of operations that fill it."""
     title, outcome = failing[0]
-    memory = next(Memory(p.ranges) for p in presets(recipe.config.reserve_bytes) if p.title == title)
+    memory = next(p.memory for p in presets(recipe.config.reserve_bytes) if p.title == title)
     wanted = _operations_at(requests, each, outcome)
     tried, helpful = 0, []
     replanner = Replanner()

@@ -61,7 +61,7 @@ def next_step(
     Parameters
     ----------
     diagnosis : Diagnosis
-        Of the state in force: its cure, levers, reliefs and layouts that do not resolve decide. None only where the
+        Of the current state: its cure, levers, reliefs and layouts that do not resolve decide. None only where the
         verdict says that the program fits.
     swaps : int
         Edits of a recipe that no export holds yet.

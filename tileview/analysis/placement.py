@@ -173,7 +173,6 @@ def place_program(
     requests: ProgramRequests,
     preset: Preset,
     *,
-    memory: Memory | None = None,
     searching: bool = False,
     enlarge: bool = True,
     ended: Ended | None = None,
@@ -182,8 +181,6 @@ def place_program(
 
     Parameters
     ----------
-    memory : Memory, optional
-        Where the memory is more than the preset's ranges: with an interleaved offset, as a dump states it.
     searching : bool
         Run the bounded search where both orders fail and nothing is proved; about a second for each such class.
     enlarge : bool
@@ -191,7 +188,7 @@ def place_program(
     ended : callable, optional
         Asked now and then whether the answer is no longer wanted; then PlacementUnknownError is raised.
     """
-    memory = Memory(preset.ranges) if memory is None else memory
+    memory = preset.memory
     outcomes: list[Outcome] = []
     for outcome in solve_classes(requests, memory, searching=searching, ended=ended):
         if ended is not None and ended():
@@ -343,9 +340,18 @@ def placeable(requests: ProgramRequests, preset: Preset, ended: Ended | None = N
     return Placeability(totals.not_placed, totals.over)
 
 
-def first_not_placed(requests: ProgramRequests, preset: Preset, memory: Memory | None = None) -> FailingTile | None:
+def memory_needed(requests: ProgramRequests, preset: Preset, ended: Ended | None = None) -> int | None:
+    """Open bytes a tile with which the two orders place every tile: those of a preset, with its smallest enlargement.
+
+    None where no enlargement does, and where the answer is no longer wanted.
+    """
+    more = smallest_enlargement(requests, preset.memory, ended)
+    return None if more is None else preset.bytes + more
+
+
+def first_not_placed(requests: ProgramRequests, preset: Preset) -> FailingTile | None:
     """The first tile found that the two orders do not place, None where they place all: the quick yes or no."""
-    memory = Memory(preset.ranges) if memory is None else memory
+    memory = preset.memory
     index = first_failing(requests, memory)
     if index is None:
         return None

@@ -149,7 +149,9 @@ def ranges_of_dump(source: TileDump | PlacementProfile, name: str, tile: int | N
     """
     if isinstance(source, TileDump):
         problem = source.problem
-        return Preset("", f"the memory of tile {problem.tile} in {name}", problem.memory.ranges, "a tile dump")
+        memory, offset = problem.memory, problem.memory.interleaved_offset
+        origin = "a tile dump" + (f", interleaved memory from {memory.boundary + offset:#x} on" if offset else "")
+        return Preset("", f"the memory of tile {problem.tile} in {name}", memory.ranges, origin, memory)
     listed = source.tiles.logical()
     if tile is not None and tile not in listed:
         raise RangeError(f"does not list tile {tile}")

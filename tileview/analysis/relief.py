@@ -32,7 +32,7 @@ from tileview.model.timeline import Cause, Timeline, TimelineValue, steps_of_ope
 
 @dataclass(frozen=True, slots=True)
 class Cure:
-    """Swaps put in force together, measured: ``fits`` is None where it is not known, ``spare`` are bytes."""
+    """Swaps made together, measured: ``fits`` is None where it is not known, ``spare`` are bytes."""
 
     swaps: tuple[tuple[int, int], ...]
     fits: bool | None
@@ -153,7 +153,7 @@ def cure(
     overrides: Overrides = NO_OVERRIDES,
     replanner: Replanner | None = None,
 ) -> Cure | None:
-    """The best alternatives of the operations at fault, put in force together; None where none has a better one.
+    """The best alternatives of the operations at fault, swapped in together; None where none has a better one.
 
     ``at_fault``: operations, the worst overflow's first. The fewest that fit: a single relief that does it alone before
     all of them together.

@@ -48,7 +48,7 @@ class SwapRow:
 
 @dataclass(frozen=True, slots=True)
 class OperationRow:
-    """An operation with the plan in force, in words."""
+    """An operation with the current plan, in words."""
 
     operation: int
     kind: str

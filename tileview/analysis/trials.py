@@ -32,7 +32,7 @@ from tileview.model.sizes import Size
 from tileview.model.timeline import Peak, Verdict
 
 Swap = tuple[int, int]
-"""(operation, index of the alternative put in force)."""
+"""(operation, index of the alternative swapped in)."""
 Swaps = tuple[Swap, ...]
 
 
@@ -62,7 +62,7 @@ class Trial:
 
 
 def with_swaps(recipe: Recipe, swaps: Iterable[Swap]) -> Recipe:
-    """The recipe with alternatives put in force.
+    """The recipe with alternatives swapped in.
 
     Raises
     ------
@@ -93,7 +93,7 @@ class Evaluator:
         return most_trials(self.recipe, self._replanner.size)
 
     def estimate(self, swaps: Swaps = ()) -> Estimate:
-        """The whole estimate with the swaps in force."""
+        """The whole estimate with the swaps."""
         return estimate(with_swaps(self.recipe, swaps), self.overrides, self._replanner)
 
     def trial(self, swaps: Swaps, mark: int | None = None) -> Trial:
@@ -299,13 +299,13 @@ def _trials(handed: bytes, tasks: tuple[Swaps, ...], mark: int | None) -> list[T
 
 
 def single_swaps(recipe: Recipe, operations: Iterable[int] | None = None) -> list[Swap]:
-    """Every alternative of the operations given (of all), in ascending order, those in force included."""
+    """Every alternative of the operations given (of all), in ascending order, the current ones included."""
     wanted = sorted(recipe.alternatives) if operations is None else sorted(set(operations))
     return [(operation, index) for operation in wanted for index in range(len(recipe.alternatives.get(operation, ())))]
 
 
 def in_force_indices(recipe: Recipe) -> Mapping[int, frozenset[int]]:
-    """Operation → indices of all alternatives that equal the plan in force."""
+    """Operation → indices of all alternatives that equal the current plan."""
     return {
         operation: frozenset(index for index, plan in enumerate(plans) if plan == recipe.plans.get(operation))
         for operation, plans in recipe.alternatives.items()

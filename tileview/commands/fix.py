@@ -34,7 +34,7 @@ def run_fix(arguments: Arguments) -> int:
         return _fix_timeline(arguments, subject)
     meter = Meter(0, "re-plans")
     if arguments.ranges is not None:
-        preset = chosen_ranges(arguments.ranges, subject.source.recipe.config.reserve_bytes).preset
+        preset = chosen_ranges(arguments.ranges, subject.source.recipe.config.reserve_bytes)
         result = search_placed(
             subject.source.recipe,
             preset,
@@ -43,6 +43,7 @@ def run_fix(arguments: Arguments) -> int:
             arguments.workers,
             arguments.limit or MOST_PLACED,
             lambda done, what: meter.show(done, done, f" ({what})"),
+            prefer=prefer,
         ).result
         return _finish(arguments, subject, subject.source, result, meter)
     result = search(

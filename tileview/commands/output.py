@@ -50,7 +50,7 @@ def refuse_source(target: str | None, source: str, force: bool | None = None) ->
 def write_recipe(
     target: str, state: SearchState, swaps: Swaps, homes: dict[int, Format] | None = None, force: bool = False
 ) -> None:
-    """Write a recipe with swaps (and new homes of inputs) in force; nothing else differs from the file."""
+    """Write a recipe with swaps (and new homes of inputs); nothing else differs from the file."""
     write_file(target, render(state, Changes(dict(swaps), homes or {})), state.path, force)
 
 

@@ -36,7 +36,7 @@ from tileview.commands.base import (
     emit_json,
     table,
 )
-from tileview.commands.ranges import DEFAULT_RESERVE, Chosen, chosen_ranges
+from tileview.commands.ranges import DEFAULT_RESERVE, chosen_ranges
 from tileview.commands.subject import overrides_of
 from tileview.commands.swap import checked_swaps
 from tileview.core.placement.orders import Order, Placing
@@ -91,7 +91,7 @@ def _place_recipe(arguments: Arguments, state: SearchState) -> int:
             emit_json({**_frame(chosen), "verdict": None, "error": str(error)})
         complain(f"{arguments.file}: whether it can be placed is not known: {error}")
         return EXIT_UNKNOWN
-    placement = place_program(requests, chosen.preset, memory=chosen.memory, searching=arguments.search)
+    placement = place_program(requests, chosen, searching=arguments.search)
     study, each = None, None
     if arguments.tile is not None:
         each = requests.class_of(arguments.tile)
@@ -113,10 +113,10 @@ def _names(requests: ProgramRequests, each: TileClass) -> list[str]:
     return [name(requests.templates[index]) for index in each.present]
 
 
-def _frame(chosen: Chosen) -> dict[str, Any]:
+def _frame(chosen: Preset) -> dict[str, Any]:
     return {
         "ranges": [list(span) for span in chosen.memory.ranges],
-        "preset": chosen.preset.name or None,
+        "preset": chosen.name or None,
         "interleaved_offset": chosen.memory.interleaved_offset,
     }
 
@@ -129,7 +129,7 @@ def program_json(placement: ProgramPlacement) -> dict[str, Any]:
         proofs = outcome.proofs or prove(requests.asked(each, memory), memory)
         tiles.append(_tile_json(each.tiles, outcome, proofs, each.bytes))
     return {
-        **_frame(Chosen(placement.preset, memory)),
+        **_frame(placement.preset),
         "classes": len(requests.classes),
         "verdict": totals.answer.value,
         "placed_tiles": totals.placed,
@@ -202,7 +202,7 @@ def _place_dump(arguments: Arguments, dump: TileDump) -> int:
     problem = dump.problem
     if arguments.tile not in (None, problem.tile):
         raise UsageError(f"{clean(arguments.file)} is a dump of tile {problem.tile}, not of tile {arguments.tile}")
-    chosen = Chosen(Preset("", "the dump's own ranges", problem.memory.ranges, "a tile dump"), problem.memory)
+    chosen = Preset("", "the dump's own ranges", problem.memory.ranges, "a tile dump", problem.memory)
     if arguments.ranges is not None:
         chosen = chosen_ranges(arguments.ranges, DEFAULT_RESERVE, problem.tile)
     study = study_tile(problem.tile, problem.requests, chosen.memory, searching=True)
@@ -231,7 +231,7 @@ def _place_dump(arguments: Arguments, dump: TileDump) -> int:
     else:
         title = "version 1" if dump.version else "no version stated"
         emit(f"{clean(arguments.file)}: {answer.value.upper()}")
-        emit(f"  tile dump, {title}, {len(problem.requests):,} requests in {chosen.preset.title}")
+        emit(f"  tile dump, {title}, {len(problem.requests):,} requests in {chosen.title}")
         emit(f"  {_ranges_text(chosen.memory.ranges)}, {exact_text(chosen.memory.bytes)}\n")
         emit(_study_text(study, names))
         if enlargement:

@@ -92,10 +92,10 @@ def placement_failure(subject: Subject, ranges: str) -> tuple[bool | None, str]:
         return None, f"whether it can be placed is not known: {NO_REQUESTS}"
     chosen = chosen_ranges(ranges, subject.recipe.config.reserve_bytes)
     try:
-        failing = first_not_placed(program_requests(subject.recipe, subject.overrides), chosen.preset, chosen.memory)
+        failing = first_not_placed(program_requests(subject.recipe, subject.overrides), chosen)
     except PlacementUnknownError as error:
         return None, f"whether it can be placed is not known: {error}"
-    return failing is None, "" if failing is None else not_placed_sentence(failing, chosen.preset.title)
+    return failing is None, "" if failing is None else not_placed_sentence(failing, chosen.title)
 
 
 # -- dumps of addresses ---------------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 
 from tileview.analysis.placement_files import ranges_of_dump
 from tileview.commands.base import UsageError, clean
@@ -11,21 +10,13 @@ from tileview.core.placement.ranges import PLANNER, Preset, RangeError, parse_ra
 from tileview.errors import LoadError
 from tileview.formats import SearchState, open_dump
 from tileview.model.config import STANDARD_ELEMENT_BYTES
-from tileview.model.placement import Memory, PlacementProfile, TileDump
+from tileview.model.placement import PlacementProfile, TileDump
 
 DEFAULT_RESERVE = 3 * STANDARD_ELEMENT_BYTES
 """The planner's usual reserve, for files that state none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """The memory that a command line names; ``preset`` has its name and origin."""
-
-    preset: Preset
-    memory: Memory
-
-
-def chosen_ranges(text: str | None, reserve: int, tile: int | None = None) -> Chosen:
+def chosen_ranges(text: str | None, reserve: int, tile: int | None = None) -> Preset:
     """The memory of ``--ranges``: a preset's name, typed ranges, or a dump's own.
 
     Raises
@@ -37,25 +28,22 @@ def chosen_ranges(text: str | None, reserve: int, tile: int | None = None) -> Ch
     if known is not None:
         if known.ranges[0][0] >= known.ranges[0][1]:
             raise UsageError(f"the reserve of {reserve:,} B leaves no memory to place anything in")
-        return Chosen(known, Memory(known.ranges))
+        return known
     assert text is not None
     if os.path.exists(text):
         return _ranges_of_file(text, tile)
     if not text[:1].isdigit():
         names = ", ".join(each.name for each in presets(reserve))
         raise UsageError(f"{clean(text)} is no preset ({names}), no ranges such as 491520-949168, and no file")
-    ranges = parse_ranges(text)
-    return Chosen(Preset("", "the ranges given", ranges, "typed"), Memory(ranges))
+    return Preset("", "the ranges given", parse_ranges(text), "typed")
 
 
-def _ranges_of_file(name: str, tile: int | None) -> Chosen:
+def _ranges_of_file(name: str, tile: int | None) -> Preset:
     source = open_dump(name)
     try:
         if not isinstance(source, TileDump | PlacementProfile):
             raise LoadError(name, "", "a tile dump or a placement profile", "a dump without ranges")
-        found = ranges_of_dump(source, clean(os.path.basename(name), 60), tile)
-        memory = source.problem.memory if isinstance(source, TileDump) else Memory(found.ranges)
-        return Chosen(found, memory)
+        return ranges_of_dump(source, clean(os.path.basename(name), 60), tile)
     except RangeError as error:
         raise UsageError(f"{clean(name)} {error}") from None
     finally:

@@ -165,7 +165,7 @@ def _estimate(source: SearchState, recipe: Recipe, overrides: Overrides, replann
 
 
 def with_recipe(subject: Subject, state: SearchState, recipe: Recipe, replanner: Replanner | None = None) -> Subject:
-    """The same file with other choices in force."""
+    """The same file with other choices."""
     made = _estimate(state, recipe, subject.overrides, replanner)
     return Subject(subject.name, state, subject.overrides, made, recipe)
 

@@ -1,4 +1,4 @@
-"""``tileview swap``: put alternatives in force, estimate, and write the recipe where asked."""
+"""``tileview swap``: swap alternatives in, estimate, and write the recipe where asked."""
 
 from __future__ import annotations
 

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import importlib.util
 import os
+from collections.abc import Sequence
 
 from tileview.commands.base import EXIT_OK, Arguments, UsageError, clean, emit
 from tileview.commands.output import refuse_source
+from tileview.formats.files import STANDARD_INPUT
 
 
 def run_open(arguments: Arguments) -> int:
     """Open the window and stay until it is closed; its exit code."""
+    _refuse_input(arguments.files)
     for name in arguments.files:
         if not os.path.exists(name):
             other = "" if set(name) & set("./\\") else ", and no command of this name (see tileview --help)"
@@ -28,6 +31,7 @@ def run_open(arguments: Arguments) -> int:
 def run_screenshot(arguments: Arguments) -> int:
     """Draw the real window offscreen and write the picture."""
     first, *others = arguments.files
+    _refuse_input(arguments.files)
     for name in arguments.files:
         refuse_source(arguments.output, name)
     _require_qt()
@@ -46,6 +50,21 @@ def run_screenshot(arguments: Arguments) -> int:
     )
     emit(f"Written: {clean(arguments.output)}")
     return EXIT_OK
+
+
+def _refuse_input(names: Sequence[str]) -> None:
+    """Complain about standard input.
+
+    Raises
+    ------
+    UsageError
+        Where one of the names stands for it.
+    """
+    if STANDARD_INPUT in names:
+        raise UsageError(
+            f"{STANDARD_INPUT}: the window reads a file again and again and watches it, so it cannot show standard "
+            "input; write that to a file first (summary, profile, report and others do read it)"
+        )
 
 
 def _require_qt() -> None:

@@ -81,7 +81,7 @@ def estimate(
     Parameters
     ----------
     recipe : Recipe
-        Plans, homes and boundaries in force.
+        The current plans, homes and boundaries.
     overrides : Overrides, optional
         What-if budget and reserve (bytes). They count wherever the configuration's do: also when homes that the recipe
         leaves open are chosen, and when it is decided whether the fused program stands. And whether to fuse at all.

@@ -102,7 +102,7 @@ class LateAlternatives(Mapping[int, Sequence[Plan]]):
         self._lock = threading.RLock()
 
     def look_through(self, chosen: Mapping[str, Any], progress: Progress) -> bool:
-        """Parse every list once, keep its length and which plan is in force; False where a piece is not what the
+        """Parse every list once, keep its length and which plan is the current one; False where a piece is not what the
         compiler writes.
         """
         for done, (operation, (start, end)) in enumerate(self._lists.items()):

@@ -35,7 +35,7 @@ Edit = tuple[int, int, bytes]
 class Changes:
     """What an export changes.
 
-    ``plans``: operation → index of the alternative to put in force. ``inputs``: graph value → its new home.
+    ``plans``: operation → index of the alternative to swap in. ``inputs``: graph value → its new home.
     ``open_boundaries``: all boundaries that are to be open, None to leave them.
     """
 

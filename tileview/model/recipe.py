@@ -15,7 +15,7 @@ from tileview.model.tensor import Format
 class Recipe:
     """A search state as the re-planner reads it; what a file holds beyond that stays in the file's own document.
 
-    ``plans``: operation id → plan in force. ``alternatives``: operation id → plans kept by the search, in file order;
+    ``plans``: operation id → current plan. ``alternatives``: operation id → plans kept by the search, in file order;
     those of a large file are read as they are looked at.
     ``inputs``: graph value id → home. ``requests`` names what the recipe asks of the compiler that TileView does not
     model (field name, entries in words), for the estimate's notes. ``chip_tiles``: tile t of the program is tile
@@ -40,7 +40,7 @@ class Recipe:
         return replace(self, plans={**self.plans, operation: plan})
 
     def in_force(self, operation: int) -> int | None:
-        """Index of the first alternative equal to the plan in force, None where it is not among them."""
+        """Index of the first alternative equal to the current plan, None where it is not among them."""
         plan = self.plans.get(operation)
         alternatives = self.alternatives.get(operation, ())
         try:
@@ -51,7 +51,7 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class Overrides:
-    """What-if values that are no part of a recipe; None leaves the configuration's in force.
+    """What-if values that are no part of a recipe; None leaves the configuration's own.
 
     ``fusion`` False asks for the program without the compiler's fusions.
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -60,9 +61,9 @@ def live_bytes(tile: AddressMap) -> Numbers:
     return np.cumsum(change)[:-1]
 
 
-def colouring(tile: AddressMap) -> Colouring:
-    """Parameters in grey, the operations that hold most where most is live in colours of their own, as in the
-    timeline."""
+def colouring(tile: AddressMap, places: Mapping[int, int] | None = None) -> Colouring:
+    """Parameters in grey, operations in the categories that ``places`` gives them in every view; where it names none,
+    those that hold most where most is live."""
     live = live_bytes(tile)
     fullest = int(live.argmax()) if len(live) else 0
     held: dict[int, list[int]] = {}
@@ -71,9 +72,12 @@ def colouring(tile: AddressMap) -> Colouring:
             sums = held.setdefault(entry.operation, [0, 0])
             sums[0] += entry.bytes * (begin <= fullest < end)
             sums[1] = max(sums[1], entry.bytes)
-    ranked = sorted(held, key=lambda one: (-held[one][0], -held[one][1], one))[:_MOST_OPERATIONS]
+    known = {one: places[one] for one in sorted(places, key=places.__getitem__) if one in held} if places else {}
+    if not known:
+        ranked = sorted(held, key=lambda one: (-held[one][0], -held[one][1], one))[:_MOST_OPERATIONS]
+        known = {one: place for place, one in enumerate(ranked)}
     groups = [Group("live the whole run", "parameters")]
-    groups += [Group(f"op {one}", "group", place, one) for place, one in enumerate(ranked)]
+    groups += [Group(f"op {one}", "group", place, one) for one, place in known.items()]
     where = {group.operation: index for index, group in enumerate(groups) if group.operation is not None}
     rest = len(groups)
     groups += [Group("other", "rest"), Group("scratch", "scratch"), Group("support", "support")]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from tileview.analysis.diagnosis import Diagnosis
+from tileview.analysis.holdings import step_holdings
 from tileview.analysis.next_step import NextStep, next_step
 from tileview.analysis.overflows import Phrase, overflow_phrases
 from tileview.analysis.placement_words import State, Step, StepWords, step_words
@@ -13,7 +15,7 @@ from tileview.core.cycles.words import short_cycles
 from tileview.core.fusion.words import fits_only_fused
 from tileview.model.recipe import Overrides, Recipe
 from tileview.model.sizes import Size, Unavailable, exact_text, kib_text
-from tileview.model.timeline import Cause, Timeline, Verdict
+from tileview.model.timeline import Cause, Timeline, Verdict, fullest_tile
 from tileview.present.cycle_words import cycles_sentence
 from tileview.present.tables import Tone
 from tileview.session.session import Session
@@ -21,6 +23,8 @@ from tileview.session.session import Session
 MOST_OVERFLOWS = 3
 """Overflows that are told with their allocations; the rest are counted, and Why lists them all."""
 LOOKING = "Looking for a fix…"
+READ, OTHERS = -1, -2
+"""In place of a category: parameters and inputs; operations without a colour of their own."""
 
 _TONES = {
     State.GOOD: Tone.OK,
@@ -44,22 +48,34 @@ def icon_of(state: State) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What the load bar draws, in bytes: the fullest tile by class, the reserve, the budget they are held against."""
+    """What the load bar draws, in bytes: the fullest tile by class, the reserve, the budget they are held against.
+
+    ``parts``: (category of the operation that makes them, READ or OTHERS, and bytes) from the left; empty where they
+    are not shared out.
+    """
 
     standard: Size
     interleaved: Size
     total: Size
     reserve: int
     budget: int
+    parts: tuple[tuple[int, int], ...] = ()
 
     @classmethod
-    def of(cls, timeline: Timeline) -> Load:
+    def of(cls, timeline: Timeline, places: Mapping[int, int] = MappingProxyType({})) -> Load:
         step = timeline.total_peak_step
         total = timeline.peak.total
         standard, interleaved = timeline.peak.standard, timeline.peak.interleaved
         if step is not None and step < len(timeline.steps) and timeline.steps[step].usage.total == total:
             standard, interleaved = timeline.steps[step].usage.standard, timeline.steps[step].usage.interleaved
-        return cls(standard, interleaved, total, timeline.reserve_bytes, timeline.budget_bytes)
+        parts: list[tuple[int, int]] = []
+        if places and step is not None and not isinstance(total, Unavailable):
+            own = step_holdings(timeline, step, fullest_tile(timeline.tiles, step)).own
+            made = [(places[one], own[one]) for one in sorted(places, key=places.__getitem__) if own.get(one)]
+            others = sum(own.values()) - sum(size for _, size in made)
+            read = total - sum(own.values())
+            parts = [(READ, read), *made, (OTHERS, others)] if read >= 0 else []
+        return cls(standard, interleaved, total, timeline.reserve_bytes, timeline.budget_bytes, tuple(parts))
 
     @property
     def needed(self) -> Size:
@@ -130,13 +146,17 @@ def what_if_text(overrides: Overrides, recipe: Recipe | None, timeline: Timeline
     return f"What if: {', '.join(parts)}" if parts else ""
 
 
-def banner(session: Session, diagnosis: Diagnosis | None) -> Banner | None:
-    """The banner for the state in force; None where nothing is open or nothing is known yet.
+def banner(
+    session: Session, diagnosis: Diagnosis | None, places: Mapping[int, int] = MappingProxyType({})
+) -> Banner | None:
+    """The banner for the current state; None where nothing is open or nothing is known yet.
 
     Parameters
     ----------
     diagnosis : Diagnosis, optional
-        Of the state in force; None while it is made.
+        Of the current state; None while it is made.
+    places : Mapping[int, int]
+        Operation → category of its colour.
     """
     verdict, timeline, document = session.verdict, session.timeline, session.document
     if verdict is None or document is None:
@@ -153,7 +173,7 @@ def banner(session: Session, diagnosis: Diagnosis | None) -> Banner | None:
         what_if = bool(what_if_text(overrides, recipe, timeline))
         doing = next_step(diagnosis, verdict, timeline, recipe, swaps=swaps, layouts=layouts, what_if=what_if)
     kinds = {} if session.graph is None else session.graph.kind_names()
-    load = None if timeline is None else Load.of(timeline)
+    load = None if timeline is None else Load.of(timeline, places)
     notes = list(() if timeline is None else timeline.notes)
     if timeline is not None and timeline.derived and not any("derived" in note for note in notes):
         notes.insert(0, "Numbers per tile are derived from shapes and layouts: the file has none.")

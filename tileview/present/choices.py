@@ -21,6 +21,7 @@ from tileview.core.cycles.words import (
 )
 from tileview.core.estimate import Estimate
 from tileview.core.fusion.words import verdict_words
+from tileview.core.placement.ranges import Preset, planner_bytes
 from tileview.model.sizes import Size, exact_text, kib_text
 from tileview.model.timeline import Verdict
 from tileview.present.tables import Cell, Column, Node, TableSpec, delta_cell, outcome
@@ -38,7 +39,7 @@ class Standing(StrEnum):
     """What is known of a choice; each has a mark of its own."""
 
     PLACED = "every tile is placed"
-    FITS = "fits"
+    FITS = "fits by the sum, not yet placed"
     UNPLACED = "fits by the sum, not every tile is placed"
     OVER = "does not fit"
     UNKNOWN = "not known whether it fits"
@@ -46,10 +47,11 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One choice: no swaps are the state in force.
+    """One choice: no swaps are the current state.
 
-    ``memory``: bytes a tile, the total peak with the reserve, or, where ``is_placed_in``, the memory in which every
-    tile is placed. ``cycles``: planner's cycles. ``change``: these against the state in force, None where not known.
+    ``memory``: bytes a tile, the total peak with the reserve, or, where ``is_placed_in``, the open memory in which
+    every tile is placed. ``cycles``: planner's cycles. ``change``: these against the current state, None where not
+    known.
     """
 
     swaps: Swaps
@@ -66,8 +68,8 @@ class Choice:
 
     @property
     def name(self) -> str:
-        """``op 4 → 1, op 21 → 0``, or that it is the state in force."""
-        return ", ".join(f"op {operation} → {index}" for operation, index in self.swaps) or "in force"
+        """``op 4 → 1, op 21 → 0``, or that it is the current state."""
+        return ", ".join(f"op {operation} → {index}" for operation, index in self.swaps) or "current"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +77,18 @@ class Choices:
     """What is shown: the choices by memory and cycles, and those of them that no other beats in both.
 
     ``front``: places in ``points``, ascending in memory and descending in cycles; of choices alike in both, the first.
-    ``left_out``: why choices are missing. ``limit``: bytes that a tile has (None: not known). ``by_placement``: whether
-    memory is that in which every tile is placed, for all of them.
+    ``left_out``: why choices are missing. ``limit``: bytes that a tile has (None: not known), and ``limit_name``.
+    ``by_placement``: whether memory is that in which every tile is placed; then those of which it is not known yet
+    stand at their sum, and none of them is in the front. ``planner``: bytes that the planner assumes, in that case.
     """
 
     points: tuple[Choice, ...] = ()
     front: tuple[int, ...] = ()
     left_out: tuple[str, ...] = ()
     limit: int | None = None
+    limit_name: str = "budget"
     by_placement: bool = False
+    planner: int | None = None
     where: str = ""
     """The memory that ``left`` of each choice speaks of."""
 
@@ -91,17 +96,27 @@ class Choices:
     def memory_name(self) -> str:
         return PLACED_MEMORY if self.by_placement else SUM_MEMORY
 
+    def words_of(self, standing: Standing) -> str:
+        """What a mark stands for, with the memory that is looked at."""
+        words = {
+            Standing.PLACED: f"placed in {self.where}",
+            Standing.UNPLACED: f"fits by the sum, not placed in {self.where}",
+            Standing.OVER: "over by the sum" if self.by_placement else str(Standing.OVER),
+        }
+        return words.get(standing, str(standing)) if self.where else str(standing)
+
     @property
     def now(self) -> Choice | None:
-        """The state in force."""
+        """The current state."""
         return next((point for point in self.points if not point.swaps), None)
 
 
 SUM_MEMORY: Final = "total peak with reserve, the sum on the fullest tile (placement not known)"
-PLACED_MEMORY: Final = "memory in which every tile is placed"
+PLACED_MEMORY: Final = "memory in which every tile is placed (open bytes a tile, orders 1 and 2)"
 
-Needs = Mapping[Swaps, Size]
-"""Swaps → bytes a tile in which every tile is placed, as far as known."""
+Needs = Mapping[Swaps, int | None]
+"""Swaps → open bytes a tile with which every tile is placed, None where no enlargement of the memory looked at is
+enough; as far as known."""
 Left = Callable[[Swaps], int | None]
 """Swaps → tiles that are left without a place in the memory looked at, None where not known."""
 
@@ -117,57 +132,65 @@ def choices_of(
     needs: Needs | None = None,
     missing: int = 0,
     left: Left = none_known,
-    where: str = "",
+    memory: Preset | None = None,
 ) -> Choices:
-    """The choices that trials come to, with the state in force.
+    """The choices that trials come to, with the current state.
 
     Parameters
     ----------
     now : Estimate or None
-        Of the state in force; nothing is shown without.
+        Of the current state; nothing is shown without.
     trials : iterable
-        Outcomes of swaps on that state; alternatives in force are left out as being the state itself.
+        Outcomes of swaps on that state; current alternatives are left out as being the state itself.
     needs : mapping, optional
-        Memory in which every tile is placed. It is what is shown where it is known of every choice, else the sum is.
+        Memory in which every tile is placed. It is what is shown as soon as it is known of a choice, else the sum is.
     missing : int
         Alternatives that are not evaluated yet.
-    left, where
-        Tiles without a place, and the memory that this is of.
+    left, memory
+        Tiles without a place, and the memory that this and ``needs`` are of.
     """
     if now is None or now.timeline is None or now.price is None:
         return Choices(left_out=("there is no program whose memory and cycles could be compared",))
     timeline, needs = now.timeline, needs or {}
+    reserve, room = timeline.reserve_bytes, 0 if memory is None else memory.bytes
     outcomes: list[tuple[Swaps, Trial | AlternativeResult]] = [
-        (_swaps(trial), trial) for trial in trials if not (isinstance(trial, AlternativeResult) and trial.in_force)
+        (swaps_of(trial), trial) for trial in trials if not (isinstance(trial, AlternativeResult) and trial.in_force)
     ]
-    outcomes = [(swaps, trial) for swaps, trial in outcomes if swaps]
-    base = _choice((), timeline.peak.total, now.price.cycles, now.verdict, timeline.reserve_bytes, needs, left)
-    found, refused = [base], 0
+    found = [_choice((), timeline.peak.total, now.price.cycles, now.verdict, reserve, left)]
+    refused = 0
     for swaps, trial in outcomes:
-        if not trial.ok or trial.peak is None or trial.price is None or trial.verdict is None:
-            refused += 1
-            continue
-        found.append(
-            _choice(swaps, trial.peak.total, trial.price.cycles, trial.verdict, timeline.reserve_bytes, needs, left)
-        )
-    unknown = sum(choice is None for choice in found)
+        if swaps and trial.ok and trial.peak is not None and trial.price is not None and trial.verdict is not None:
+            found.append(_choice(swaps, trial.peak.total, trial.price.cycles, trial.verdict, reserve, left))
+        else:
+            refused += bool(swaps)
     points = [choice for choice in found if choice is not None]
-    by_placement = bool(points) and all(isinstance(needs.get(point.swaps), int) for point in points)
+    unknown = len(found) - len(points)
+    by_placement = any(needs.get(point.swaps) is not None for point in points)
+    never = sum(needs.get(point.swaps, 0) is None for point in points) if by_placement else 0
     if by_placement:
-        points = [_placed(point, needs) for point in points]
+        points = [_placed(point, needs, room) for point in points if needs.get(point.swaps, 0) is not None]
+    base = next((point for point in points if not point.swaps), None)
     if base is not None:
-        origin = _placed(base, needs) if by_placement else base
-        points = [_against(origin, point) for point in points]
+        points = [_against(base, point) for point in points]
     points.sort(key=lambda point: (point.memory, point.cycles, len(point.swaps), point.swaps))
-    left_out = []
-    for count, words in (
-        (missing, "not yet evaluated"),
-        (refused, "cannot be lowered"),
-        (unknown, "without known memory or cycles"),
-    ):
-        if count:
-            left_out.append(f"{count:,} {words}")
-    return Choices(tuple(points), front_of(points), tuple(left_out), timeline.budget_bytes, by_placement, where)
+    waiting = sum(not point.is_placed_in for point in points) if by_placement else 0
+    left_out = [
+        f"{count:,} {words}"
+        for count, words in (
+            (waiting, "not yet placed, drawn hollow at the sum"),
+            (missing, "not yet evaluated"),
+            (refused, "cannot be lowered"),
+            (unknown, "without known memory or cycles"),
+            (never, "that no enlargement of this memory places"),
+        )
+        if count
+    ]
+    where = "" if memory is None else memory.title
+    shown = Choices(tuple(points), front_of(points), tuple(left_out), timeline.budget_bytes, where=where)
+    if not by_placement:
+        return shown
+    planner = planner_bytes(reserve)
+    return replace(shown, limit=room, limit_name=where, by_placement=True, planner=None if planner == room else planner)
 
 
 def fix_trials(result: FixResult) -> list[Trial]:
@@ -178,48 +201,49 @@ def fix_trials(result: FixResult) -> list[Trial]:
 
 
 def front_of(points: Sequence[Choice]) -> tuple[int, ...]:
-    """Places of the choices that no other beats in memory and cycles, of points sorted by both."""
+    """Places of the choices that no other beats in memory and cycles, of points sorted by both: of those placed
+    where some are."""
     front: list[int] = []
     least: int | None = None
+    by_placement = any(point.is_placed_in for point in points)
     for place, point in enumerate(points):
-        if least is None or point.cycles < least:
+        if point.is_placed_in == by_placement and (least is None or point.cycles < least):
             front.append(place)
             least = point.cycles
     return tuple(front)
 
 
-def _swaps(trial: Trial | AlternativeResult) -> Swaps:
+def swaps_of(trial: Trial | AlternativeResult) -> Swaps:
+    """What a trial swaps."""
     return trial.swaps if isinstance(trial, Trial) else ((trial.operation, trial.alternative),)
 
 
-def _choice(
-    swaps: Swaps, total: Size, cycles: Size, verdict: Verdict, reserve: int, needs: Needs, left: Left
-) -> Choice | None:
+def _choice(swaps: Swaps, total: Size, cycles: Size, verdict: Verdict, reserve: int, left: Left) -> Choice | None:
     if not isinstance(total, int) or not isinstance(cycles, int):
         return None
     standing = Standing.UNKNOWN if verdict.fits is None else Standing.FITS if verdict.fits else Standing.OVER
-    need, tiles = needs.get(swaps), left(swaps)
+    tiles = left(swaps)
     if standing is Standing.FITS and tiles is not None:
         standing = Standing.UNPLACED if tiles else Standing.PLACED
-    elif standing is Standing.FITS and isinstance(need, int):
-        standing = Standing.PLACED if need <= verdict_room(verdict) else Standing.UNPLACED
     return Choice(swaps, total + reserve, cycles, standing, total, verdict_words(verdict), left=tiles)
 
 
-def verdict_room(verdict: Verdict) -> int:
-    """Bytes a tile that a verdict allows; 0 where not known."""
-    return verdict.available_bytes if isinstance(verdict.available_bytes, int) else 0
-
-
-def _placed(point: Choice, needs: Needs) -> Choice:
-    need = needs[point.swaps]
-    assert isinstance(need, int)
-    return replace(point, memory=need, is_placed_in=True)
+def _placed(point: Choice, needs: Needs, room: int) -> Choice:
+    """The choice at the memory that it needs, where that is known."""
+    need = needs.get(point.swaps)
+    if need is None:
+        return point
+    standing = point.standing
+    if standing in (Standing.FITS, Standing.PLACED, Standing.UNPLACED):
+        standing = Standing.PLACED if need <= room else Standing.UNPLACED
+    left = 0 if need <= room else point.left
+    return replace(point, memory=need, is_placed_in=True, standing=standing, left=left)
 
 
 def _against(origin: Choice, point: Choice) -> Choice:
     change = cycles_between(origin.cycles, point.cycles)
-    return replace(point, change=change, memory_change=point.memory - origin.memory)
+    alike = point.is_placed_in == origin.is_placed_in
+    return replace(point, change=change, memory_change=point.memory - origin.memory if alike else None)
 
 
 def choice_sentence(point: Choice, choices: Choices) -> str:
@@ -245,9 +269,11 @@ def _placed_words(point: Choice, choices: Choices) -> list[str]:
 
 
 def _room(point: Choice, choices: Choices) -> str:
-    if choices.limit is None:
+    if choices.limit is None or point.is_placed_in != choices.by_placement:
         return ""
     spare = choices.limit - point.memory
+    if choices.by_placement:
+        return " open" if spare >= 0 else f" open, {kib_text(-spare)} more than {choices.where}"
     return f" ({kib_text(abs(spare))} {'spare' if spare >= 0 else 'over'})"
 
 
@@ -257,7 +283,7 @@ def choice_tip(points: Sequence[Choice], choices: Choices, most: int = 6) -> str
         return ""
     first, now = points[0], choices.now
     lines = [
-        f"{exact_text(first.memory)} ({kib_text(first.memory)}), {choices.memory_name}",
+        f"{exact_text(first.memory)} ({kib_text(first.memory)}), {memory_name(first)}",
         f"{exact_cycles(first.cycles)} planner's cycles",
     ]
     if now is not None and first.change:
@@ -268,6 +294,11 @@ def choice_tip(points: Sequence[Choice], choices: Choices, most: int = 6) -> str
     if len(points) > most:
         lines.append(f"and {len(points) - most:,} more here")
     return "\n".join(lines)
+
+
+def memory_name(point: Choice) -> str:
+    """What the memory of a choice is."""
+    return PLACED_MEMORY if point.is_placed_in else SUM_MEMORY
 
 
 def choices_sentence(scope: Scope, choices: Choices, operation: int | None = None) -> str:

@@ -355,7 +355,7 @@ MISSING = "–"
 
 @dataclass(frozen=True, slots=True)
 class CompareState:
-    """One state. ``recipe`` has its edits in force, None for a timeline; no ``timeline`` where it cannot be lowered."""
+    """One state. ``recipe`` has its current edits, None for a timeline; no ``timeline`` where it cannot be lowered."""
 
     name: str
     verdict: Verdict

@@ -13,7 +13,7 @@ A file holds those as text that is decoded when it is looked at, which takes a s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -340,12 +340,13 @@ def matched_max(values: ByteArray, ranges: IndexArray) -> tuple[ByteArray, BoolA
 @dataclass(frozen=True, slots=True)
 class Series:
     """One layer of a stack: (steps,) bytes. ``kind`` is ``parameters``, ``group``, ``rest``, ``scratch`` or ``other``;
-    ``operation`` is set for what one operation makes."""
+    ``operation`` is set for what one operation makes, ``place`` is the category that colours a group."""
 
     name: str
     kind: str
     sizes: ByteArray
     operation: int | None = None
+    place: int = 0
 
 
 _Group = int | str
@@ -410,14 +411,15 @@ class StackSource:
         self._scratch[step] = sizes.astype(np.int32) if small else sizes
         return sizes
 
-    def layers(self, shown: Curves, top: int = 6) -> tuple[Series, ...]:
+    def layers(self, shown: Curves, top: int = 6, places: Mapping[int, int] | None = None) -> tuple[Series, ...]:
         """The layers that add up to ``shown.total`` at every step, from the bottom.
 
         Parameters (where the timeline names none: what is live at every step) come first, then the ``top`` operations
-        by what they make, those that hold most at the largest total first, then by their largest bytes, the rest in one
-        layer, then the scratch of steps that name no operation. Where a file disagrees with itself, so that the
-        allocations do not add up to its usage, the difference is a layer of its own: the sum always is the curve. In
-        LARGEST mode the layers are those of the tile with the largest total. What has not been read yet is read now.
+        by what they make, those with ``places`` (operation → category) in their order, then those that hold most at
+        the largest total, then by their largest bytes, the rest in one layer, then the scratch of steps that name no
+        operation. Where a file disagrees with itself, so that the allocations do not add up to its usage, the
+        difference is a layer of its own: the sum always is the curve. In LARGEST mode the layers are those of the tile
+        with the largest total. What has not been read yet is read now.
         """
         self.advance(self.count)
         count = len(self.timeline.steps)
@@ -426,17 +428,20 @@ class StackSource:
         base, groups = self._allocations(tiles, resident)
         scratch = self._add_scratch(tiles, groups)
         fullest = int(np.argmax(shown.total)) if count else 0
-        ranked = sorted(
-            groups,
-            key=lambda group: (-int(groups[group][fullest]), -int(groups[group].max(initial=0)), _order(group)),
-        )
+        given: dict[_Group, int] = dict((places or {}).items())
+        last = len(given)
+
+        def rank(group: _Group) -> tuple[object, ...]:
+            sizes = groups[group]
+            return given.get(group, last), -int(sizes[fullest]), -int(sizes.max(initial=0)), _order(group)
+
+        ranked = sorted(groups, key=rank)
+        free = iter(sorted(set(range(last + top)).difference(given.values())))
         layers = [Series(name, "parameters", base)] if resident else []
-        layers += [
-            Series(f"op {group}", "group", groups[group], group)
-            if isinstance(group, int)
-            else Series(group, "group", groups[group])
-            for group in ranked[:top]
-        ]
+        for group in ranked[:top]:
+            operation, title = (group, f"op {group}") if isinstance(group, int) else (None, group)
+            place = given[group] if group in given else next(free)
+            layers.append(Series(title, "group", groups[group], operation, place))
         if len(ranked) > top:
             rest = _added(count, [groups[group] for group in ranked[top:]])
             layers.append(Series(f"{REST} ({len(ranked) - top:,})", "rest", rest))

@@ -35,7 +35,7 @@ def nobody(_done: int, _total: int, _what: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ReportSubject:
-    """What a page is about. ``recipe`` has the edits in force, None for a timeline; ``edits`` are their labels."""
+    """What a page is about. ``recipe`` has the current edits, None for a timeline; ``edits`` are their labels."""
 
     name: str
     version: int

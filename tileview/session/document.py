@@ -132,7 +132,7 @@ class Document:
 
 
 def edited_recipe(recipe: Recipe, state: EditState) -> Recipe:
-    """The recipe with the edits of a state in force.
+    """The recipe with the edits of a state.
 
     Raises
     ------

@@ -30,7 +30,7 @@ class Edit(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SwapPlan:
-    """Put alternative ``new`` of an operation in force; None is the plan of the file."""
+    """Swap alternative ``new`` of an operation in; None is the plan of the file."""
 
     operation: int
     new: int | None
@@ -162,7 +162,7 @@ class Together:
 
 
 def swap_plan(state: EditState, operation: int, alternative: int | None) -> SwapPlan:
-    """The edit that puts an alternative in force, given the state it will be applied to."""
+    """The edit that swaps an alternative in, given the state it will be applied to."""
     return SwapPlan(operation, alternative, state.swaps.get(operation))
 
 

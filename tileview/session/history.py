@@ -41,11 +41,11 @@ class History:
 
     @property
     def done(self) -> tuple[Edit, ...]:
-        """The edits in force, oldest first."""
+        """The current edits, oldest first."""
         return tuple(self._done)
 
     def steps(self) -> tuple[Step, ...]:
-        """The edits in force by label and the state each led to, oldest first."""
+        """The current edits by label and the state each led to, oldest first."""
         found, state = [], self._state
         for edit in reversed(self._done):
             found.append((edit.label, state))

@@ -1,8 +1,8 @@
-"""The session: an open document, its edits, the estimate in force, the selection. No Qt.
+"""The session: an open document, its edits, the current estimate, the selection. No Qt.
 
 All views read this object and tell it what the user does; it tells its listeners which part changed. It never
 computes an estimate itself: :meth:`Session.job` says what has to be computed, whoever runs it hands the result to
-:meth:`Session.publish`, and a result for a state that is no longer in force is dropped there.
+:meth:`Session.publish`, and a result for a state that is no longer current is dropped there.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from types import MappingProxyType
 
 from tileview.analysis.alternatives import AlternativeResult
 from tileview.analysis.identity import same_root, same_step
@@ -20,6 +21,7 @@ from tileview.core.estimate import Estimate, configured
 from tileview.core.placement.ranges import Preset
 from tileview.model.graph import Graph
 from tileview.model.recipe import Overrides, Recipe
+from tileview.model.tensor import Format
 from tileview.model.timeline import Problem, Timeline, Verdict
 from tileview.model.timeline_file import TimelineFile
 from tileview.session import edits
@@ -43,7 +45,7 @@ class Change(StrEnum):
     STATE = "state"
     """An edit was done, undone or redone; the estimate of the new state may still be missing."""
     ESTIMATE = "estimate"
-    """A new estimate is in force."""
+    """There is a new estimate."""
     SELECTION = "selection"
     ALTERNATIVES = "alternatives"
     """Results of single alternatives came in, or were discarded."""
@@ -177,7 +179,7 @@ class Session:
 
     @property
     def recipe(self) -> Recipe | None:
-        """The recipe with all edits in force."""
+        """The recipe with all current edits."""
         recipe = self.file_recipe
         return None if recipe is None else edited_recipe(recipe, self.state)
 
@@ -216,11 +218,22 @@ class Session:
         return redone
 
     def swap(self, operation: int, alternative: int | None) -> bool:
-        """Put an alternative in force. The alternative that equals the file's plan means the file's plan (None)."""
+        """Swap an alternative in. The alternative that equals the file's plan means the file's plan (None)."""
+        return self.do(edits.swap_plan(self.state, operation, self._as_swapped(operation, alternative)))
+
+    def _as_swapped(self, operation: int, alternative: int | None) -> int | None:
         recipe = self.file_recipe
-        if recipe is not None and alternative is not None and recipe.in_force(operation) == alternative:
-            alternative = None
-        return self.do(edits.swap_plan(self.state, operation, alternative))
+        is_own = recipe is not None and alternative is not None and recipe.in_force(operation) == alternative
+        return None if is_own else alternative
+
+    def state_with(self, swaps: Iterable[Choice], homes: Mapping[int, Format] = MappingProxyType({})) -> EditState:
+        """The state that swaps, and repaired homes, would give."""
+        state = self.state
+        for operation, alternative in swaps:
+            state = state.with_swap(operation, self._as_swapped(operation, alternative))
+        for value, home in homes.items():
+            state = state.with_home(value, home)
+        return state
 
     def set_overrides(self, overrides: Overrides) -> bool:
         return self.do(edits.set_overrides(self.state, overrides))
@@ -235,7 +248,7 @@ class Session:
         self._tell(Change.STATE)
 
     def alternative_in_force(self, operation: int) -> int | None:
-        """Index of the alternative in force, None where the plan is not among the alternatives."""
+        """Index of the current alternative, None where the plan is not among the alternatives."""
         if operation in self.state.swaps:
             return self.state.swaps[operation]
         recipe = self.file_recipe
@@ -258,13 +271,13 @@ class Session:
         return self._revision
 
     def job(self) -> EstimateJob | None:
-        """What has to be computed now; None where the estimate in force is current or nothing is open."""
+        """What has to be computed now; None where the estimate is current or nothing is open."""
         if self._document is None or self.is_current:
             return None
         return EstimateJob(self._revision, self._document, self.state)
 
     def publish(self, result: EstimateResult) -> bool:
-        """Take a result in force; False where it is stale (then it is dropped)."""
+        """Publish a result; False where it is stale (then it is dropped)."""
         if result.revision != self._revision or result.document is not self._document:
             return False
         self._cache.put(result.state, result.estimate)
@@ -314,7 +327,7 @@ class Session:
 
     @property
     def estimate(self) -> Estimate | None:
-        """The last estimate in force; of an earlier state while :attr:`is_current` is False."""
+        """The last estimate; of an earlier state while :attr:`is_current` is False."""
         return self._estimate
 
     @property
@@ -361,7 +374,7 @@ class Session:
 
     @property
     def results(self) -> Mapping[tuple[int, int], AlternativeResult]:
-        """(operation, alternative) → what swapping it in alone would give, for the state in force; filled as results
+        """(operation, alternative) → what swapping it in alone would give, for the current state; filled as results
         come in."""
         return self._results
 
@@ -392,20 +405,20 @@ class Session:
 
     @property
     def is_placing(self) -> bool:
-        """Whether the placement of the state in force is still to come."""
+        """Whether the placement of the current state is still to come."""
         if self.file_recipe is None or (self.is_current and self.timeline is None):
             return False
         return self._placements.get(self.state) is None
 
     @property
     def wants_placing(self) -> bool:
-        """Whether something of the placement of the state in force has still to be worked out."""
+        """Whether something of the placement of the current state has still to be worked out."""
         result = self._placements.get(self.state)
         can_be = self.file_recipe is not None and self.is_current and self.timeline is not None
         return can_be and (result is None or not result.complete)
 
     def publish_placement(self, result: PlacementResult) -> bool:
-        """Take what came of placing the state in force; False where it is stale (then it is dropped)."""
+        """Take what came of placing the current state; False where it is stale (then it is dropped)."""
         if result.revision != self._revision or (result.chosen and result.chosen.preset != self.ranges):
             return False
         self._placements.put(result)
@@ -414,7 +427,7 @@ class Session:
 
     @property
     def placement(self) -> PlacementSteps | None:
-        """The placement of the state in force in the memories that a verdict speaks of; None while it is worked out,
+        """The placement of the current state in the memories that a verdict speaks of; None while it is worked out,
         and where it cannot be (see :attr:`placement_unknown`)."""
         result = self._placements.get(self.state)
         return None if result is None else result.steps
@@ -463,7 +476,7 @@ class Session:
         return in_force or (operation, alternative) in self._placements.alternatives
 
     def placed_alternatives(self) -> dict[Choice, Placeability | None]:
-        """What is known of single alternatives, those in force included; None where nothing can be told."""
+        """What is known of single alternatives, the current ones included; None where nothing can be told."""
         found = dict(self._placements.alternatives)
         recipe, placed = self.file_recipe, self.placed
         if recipe is not None and placed is not None:
@@ -477,6 +490,23 @@ class Session:
         if revision != self._revision or ranges != self.ranges:
             return False
         self._placements.add(found)
+        self._tell(Change.ALTERNATIVES)
+        return True
+
+    def needs(self) -> Mapping[EditState, int | None]:
+        """By state: the open bytes a tile, those of :attr:`ranges` and more, with which every tile is placed. None
+        where no enlargement is enough; states that are missing are not worked out."""
+        placed = self.placed
+        if placed is not None and placed.enlarged and self.state not in self._placements.needs:
+            more = placed.enlargement
+            self._placements.add_needs({self.state: None if more is None else placed.preset.bytes + more})
+        return self._placements.needs
+
+    def add_needs(self, ranges: Preset, found: Mapping[EditState, int | None]) -> bool:
+        """Take in the memory that states need; False where another memory is looked at by now."""
+        if ranges != self.ranges:
+            return False
+        self._placements.add_needs(found)
         self._tell(Change.ALTERNATIVES)
         return True
 
@@ -496,7 +526,7 @@ class Session:
         self._tell(Change.PINS)
 
     def pin_current(self, name: str) -> Pin | None:
-        """Keep the state in force, with its estimate, under a name."""
+        """Keep the current state, with its estimate, under a name."""
         if self._document is None or self._estimate is None or not self.is_current:
             return None
         pin = Pin(name, self._document, self.state, self._estimate)
@@ -579,6 +609,6 @@ def linked_timeline(session: Session) -> Timeline | None:
 
 
 def recipe_of_graph(session: Session) -> Recipe | None:
-    """The recipe in force; that of the linked file where a timeline is open."""
+    """The current recipe; that of the linked file where a timeline is open."""
     recipe = session.recipe
     return session.linked.recipe if recipe is None and session.linked is not None else recipe

@@ -25,7 +25,7 @@ def with_entry(mapping: Mapping[K, V], key: K, value: V | None) -> Mapping[K, V]
 
 @dataclass(frozen=True, slots=True)
 class EditState:
-    """The sum of all edits in force, as differences from the file. The default is the unedited document.
+    """The sum of all current edits, as differences from the file. The default is the unedited document.
 
     ``swaps``: operation id → index of the alternative swapped in. ``homes``: graph value id → home. ``boundaries``:
     value id → open (True) or closed (False), where that differs from the file. ``layouts``: index of a timeline's

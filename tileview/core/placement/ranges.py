@@ -13,7 +13,17 @@ from typing import Final
 import numpy as np
 
 from tileview.errors import TileViewError
-from tileview.model.placement import DATA_END, DATA_START, END, REGION0_ELEMENT, WINDOW, ProfileTile, Ranges, Span
+from tileview.model.placement import (
+    DATA_END,
+    DATA_START,
+    END,
+    REGION0_ELEMENT,
+    WINDOW,
+    Memory,
+    ProfileTile,
+    Ranges,
+    Span,
+)
 
 CODE_START: Final = 376_832
 """Host and tile programs lie from here on."""
@@ -31,12 +41,18 @@ class RangeError(TileViewError):
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """Ranges with a name and where they come from. ``title`` is for sentences: "captured 498,872 B"."""
+    """Ranges with a name and where they come from. ``title`` is for sentences: "captured 498,872 B". ``stated``: the
+    memory of a tile dump, which may divide it in a way of its own; its ranges are these."""
 
     name: str
     title: str
     ranges: Ranges
     origin: str
+    stated: Memory | None = None
+
+    @property
+    def memory(self) -> Memory:
+        return Memory(self.ranges) if self.stated is None else self.stated
 
     @property
     def bytes(self) -> int:
@@ -90,6 +106,11 @@ def presets(reserve: int) -> tuple[Preset, ...]:
 CAPTURED: Final = "captured-498872"
 """The preset that a verdict's third step looks at."""
 TIGHTER: Final = "captured-482496"
+
+
+def planner_bytes(reserve: int) -> int:
+    """Bytes a tile that the planner assumes to be open."""
+    return DATA_END - DATA_START - reserve
 
 
 def preset(name: str, reserve: int) -> Preset | None:

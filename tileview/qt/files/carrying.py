@@ -35,7 +35,7 @@ class Carried:
 def marks_of(document: Document, steps: Sequence[Step]) -> Marks:
     """What to keep beside edits that name plans and values by number: the file may be another one later.
 
-    A swap's mark is that of the plan it puts in force; its number is written ``operation:alternative``.
+    A swap's mark is that of the plan it swaps in; its number is written ``operation:alternative``.
     """
     recipe = document.recipe
     states = [state for _, state in steps]
@@ -63,9 +63,9 @@ def carry_over(document: Document, steps: Sequence[Step], marks: Marks) -> Carri
     """What of edits made on other content can be done on a document's, step by step.
 
     A swap is carried over where the document has the same operation and an alternative *equal* to the one swapped in,
-    wherever it stands in its list (where it is in force already, nothing is left to do); homes and boundaries where the
+    wherever it stands in its list (where it is current already, nothing is left to do); homes and boundaries where the
     value still has the same shape; layouts where the timeline still has a value of the same id, name and shape. Budgets
-    are always kept. Conflicts are those of the last step: what is in force.
+    are always kept. Conflicts are those of the last step: what is current.
     """
     carry = _RecipeCarrier(document.recipe, marks) if document.recipe is not None else _LayoutCarrier(document, marks)
     done: list[Step] = []
@@ -106,7 +106,7 @@ class _RecipeCarrier:
         return EditState(swaps=swaps, homes=homes, boundaries=boundaries, overrides=state.overrides)
 
     def _place(self, operation: int, index: int) -> int | None:
-        """Where the alternative is now: −1 where it is in force without a swap, None where it is gone."""
+        """Where the alternative is now: −1 where it is current without a swap, None where it is gone."""
         if (operation, index) not in self._places:
             plans = self._recipe.alternatives.get(operation, ())
             in_force = self._recipe.plans.get(operation)

@@ -82,10 +82,10 @@ class Exporter(FileWriter):
     def commands(self) -> tuple[Command, ...]:
         return (
             Command("export_recipe", "&Export recipe…", "File", self.export_recipe, ("Ctrl+E",),
-                    "Write the recipe with the edits in force to a file", self._has_recipe, icon="export",
+                    "Write the recipe with the current edits to a file", self._has_recipe, icon="export",
                     separator_before=True),
             Command("export_timeline", "Export ti&meline…", "File", self.export_timeline, (),
-                    "Write the estimate in force as a memory timeline of version 3", self._has_timeline),
+                    "Write the current estimate as a memory timeline of version 3", self._has_timeline),
         )  # fmt: skip
 
     def edit_commands(self) -> tuple[Command, ...]:
@@ -142,7 +142,7 @@ class Exporter(FileWriter):
         return True
 
     def export_timeline(self, argument: object = None) -> None:
-        """Ask for a file (or take the path given) and write the estimate in force in the compiler's own schema.
+        """Ask for a file (or take the path given) and write the current estimate in the compiler's own schema.
 
         Written on a thread: with the numbers of every tile it can be tens of megabytes.
         """

@@ -1,4 +1,4 @@
-"""The page about the state in force, made in a worker process and written on a thread."""
+"""The page about the current state, made in a worker process and written on a thread."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PAGES = "Pages (*.html);;All files (*)"
 
 
 class ReportExporter(FileWriter):
-    """Writes what ``tileview report`` would, for the state in force when it was asked for; later edits do not count."""
+    """Writes what ``tileview report`` would, for the current state when it was asked for; later edits do not count."""
 
     def __init__(self, signals: SessionSignals, settings: Settings, window: QWidget) -> None:
         super().__init__(signals, settings, window)
@@ -30,7 +30,7 @@ class ReportExporter(FileWriter):
     def commands(self) -> tuple[Command, ...]:
         return (
             Command("export_report", "Export re&port…", "File", self.export_report, (),
-                    "Write a page about the state in force: verdict, pictures, swaps tried", self._can_report,
+                    "Write a page about the current state: verdict, pictures, swaps tried", self._can_report,
                     icon="note"),
         )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Find fix: the search for swaps (or layouts) that make the program fit, and its proposals beside what is in force."""
+"""Find fix: the search for swaps (or layouts) that make the program fit, and its proposals beside the current state."""
 
 from __future__ import annotations
 
@@ -257,7 +257,7 @@ class FixDialog(QDialog):
 
     @Slot()
     def search(self) -> None:
-        """Start a search of the state in force; while one runs, stop it and take the best so far."""
+        """Start a search of the current state; while one runs, stop it and take the best so far."""
         if self._job is not None:
             self._runner.cancel(self._job)
             return

@@ -31,7 +31,7 @@ class Estimates(QObject):
     """Computes the estimates that a session asks for, and those of states to be compared.
 
     While keys are held down only the newest state is computed; estimates of compared states wait for it, and each of
-    them is computed. ``took`` says how many milliseconds the estimate in force needed; ``fault`` reports one that could
+    them is computed. ``took`` says how many milliseconds the current estimate needed; ``fault`` reports one that could
     not be computed (sentence, details); ``compared`` a document whose estimate now stands among the pins.
     """
 
@@ -72,14 +72,14 @@ class Estimates(QObject):
         self._compare(document, EditState(), document.name)
 
     def compare_swap(self, operation: int, alternative: int) -> None:
-        """Estimate the state in force with one more swap, and pin it."""
+        """Estimate the current state with one more swap, and pin it."""
         session = self._signals.session
         if session.document is not None:
             state = session.state.with_swap(operation, alternative)
             self._compare(session.document, state, f"operation {operation}, alternative {alternative}")
 
     def compare_fusion(self, fusion: bool) -> None:
-        """Estimate the state in force with or without the compiler's fusions, and pin it."""
+        """Estimate the current state with or without the compiler's fusions, and pin it."""
         session = self._signals.session
         if session.document is not None:
             overrides = replace(session.state.overrides, fusion=fusion)

@@ -53,7 +53,7 @@ def share(recipe: Recipe, operations: Sequence[int]) -> Recipe:
 
 
 class Evaluation(QObject):
-    """Evaluates the alternatives of the state in force.
+    """Evaluates the alternatives of the current state.
 
     A run belongs to one revision of the session; any edit ends it. The selected operation comes
     first, then those that hold memory where the verdict is decided. Results of a run
@@ -215,7 +215,7 @@ class Evaluation(QObject):
 
     @Slot()
     def stop(self) -> None:
-        """End the run; results that are there stay as long as their state is in force."""
+        """End the run; results that are there stay as long as their state is current."""
         self._timer.stop()
         self._waiting.clear()
         running, self._running = self._running, {}

@@ -12,6 +12,7 @@ from tileview.analysis.placement import (
     PlacementSteps,
     PlacementUnknownError,
     enlarged,
+    memory_needed,
     place_program,
     placeable,
     program_requests,
@@ -125,6 +126,21 @@ def place_alternatives(payload: tuple[Recipe | None, Asked], reporter: Reporter)
             reporter.part(found)
             found, sent = {}, time.monotonic()
     reporter.part(found)
+
+
+def place_needs(payload: tuple[Recipe | None, tuple[Preset, tuple[EditState, ...]]], reporter: Reporter) -> None:
+    """The open memory with which every tile of each state is placed, in parts, None where none is enough or known."""
+    base, (ranges, states) = payload
+    kept = _kept(base)
+    for state in states:
+        reporter.check()
+        try:
+            requests = program_requests(edited_recipe(kept.recipe, state), state.overrides, kept.replanner)
+            need = memory_needed(requests, ranges, reporter.stopped)
+        except PlacementUnknownError:
+            need = None
+        reporter.check()
+        reporter.part({state: need})
 
 
 def explain_message(payload: tuple[Recipe | None, tuple[EditState, str, str]], reporter: Reporter) -> Explanation:

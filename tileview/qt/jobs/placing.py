@@ -15,6 +15,7 @@ from tileview.qt.jobs.process import OnBase
 from tileview.qt.jobs.runner import Job, Runner, failure_of
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.session.placements import PlacementResult, default_ranges, preset_from_json, preset_to_json
+from tileview.session.state import EditState
 
 WORK = "placement"
 DELAY_MS = 60
@@ -25,11 +26,11 @@ peaks first: each may take as long as the program itself."""
 SWITCHED_OFF = "placing is not automatic (Plan, Place now)"
 STOPPED = "placing was stopped (Plan, Place now)"
 
-_PROGRAM, _PLANS = "place", "place alternatives"
+_PROGRAM, _PLANS, _NEEDS = "place", "place alternatives", "place needs"
 
 
 class Placing(QObject):
-    """Places the state in force of one window, then other plans in the memory that is looked at; newest wins.
+    """Places the current state of one window, then other plans in the memory that is looked at; newest wins.
 
     An edit ends what runs. ``fault`` is a (sentence, details) that the user should see.
     """
@@ -42,6 +43,7 @@ class Placing(QObject):
         self._settings = settings
         self._job: Job | None = None
         self._kept: tuple[Path, Preset] | None = None
+        self._wanted: tuple[EditState, ...] = ()
         self._runner = Runner(self, say=signals.message.emit)
         self._runner.part.connect(self._on_part)
         self._runner.ended.connect(self._on_ended)
@@ -52,6 +54,7 @@ class Placing(QObject):
         signals.document_changed.connect(self._open)
         signals.placement_changed.connect(self._keep_memory)
         signals.state_changed.connect(self._forget)
+        signals.needs_wanted.connect(self._want)
         signals.estimate_changed.connect(self._timer.start)
         signals.selection_changed.connect(self._timer.start)
         signals.placement_changed.connect(self._timer.start)
@@ -73,7 +76,7 @@ class Placing(QObject):
         return session.file_recipe is not None and session.is_current and session.timeline is not None
 
     def place(self) -> None:
-        """Place the state in force, whether or not that is automatic."""
+        """Place the current state, whether or not that is automatic."""
         self._forget()
         if self.can_run():
             self._submit_program()
@@ -134,7 +137,7 @@ class Placing(QObject):
                 self._submit_program()
             else:
                 self._tell_unknown(SWITCHED_OFF)
-        elif running is None and self._settings.place_by_itself and session.placement is not None:
+        elif running is None and self._settings.place_by_itself and session.placement and not self._submit_needs():
             self._submit_plans()
 
     def _submit_program(self) -> None:
@@ -142,6 +145,23 @@ class Placing(QObject):
         fits = session.verdict is not None and bool(session.verdict.fits)
         order = PlaceOrder(session.revision, session.state, session.ranges, fits, session.placement)
         self._submit(_PROGRAM, order, "Placing the tiles' allocations")
+
+    @Slot(object)
+    def _want(self, states: tuple[EditState, ...]) -> None:
+        """Work out next in how much memory these states are placed."""
+        if states != self._wanted:
+            self._wanted = states
+            self._timer.start()
+
+    def _submit_needs(self) -> bool:
+        """What the view of memory against cycles waits for; False where that is nothing."""
+        session = self._signals.session
+        known = session.needs()
+        missing = tuple(state for state in self._wanted if state not in known)
+        if missing:
+            # few at a time: an edit or another scope comes next
+            self._submit(_NEEDS, (session.ranges, missing[:4]), f"Looking for the memory that {len(missing):,} need")
+        return bool(missing)
 
     def _submit_plans(self) -> None:
         """The selected operation's plans that fit, then the best of the others."""
@@ -175,7 +195,10 @@ class Placing(QObject):
             session.publish_placement(payload)
         elif isinstance(payload, dict):
             revision, ranges = cast(tuple[int, Preset], job.about)
-            session.add_placed(revision, ranges, payload)
+            if job.work == _NEEDS:
+                session.add_needs(ranges, payload)
+            else:
+                session.add_placed(revision, ranges, payload)
 
     @Slot(object, str, object)
     def _on_ended(self, job: Job, outcome: str, payload: object) -> None:

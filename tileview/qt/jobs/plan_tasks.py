@@ -137,13 +137,14 @@ def fix(payload: FixOrder, reporter: Reporter) -> RankedFix | PlacedFix:
 
 
 def _fix_placed(payload: FixOrder, reporter: Reporter) -> PlacedFix:
-    recipe, most, _, overrides, _, _, preset, _ = payload
+    recipe, most, _, overrides, _, prefer, preset, _ = payload
 
     def told(tried: int, text: str) -> None:
         if not reporter.stopped():
             reporter.progress(tried, MOST_PLACED, f"{tried:,} programs placed, {text}")
 
-    return search_placed(recipe, preset, most, overrides, worker_count(), on_placed=told, cancelled=reporter.stopped)
+    asked = (recipe, preset, most, overrides, worker_count())
+    return search_placed(*asked, on_placed=told, cancelled=reporter.stopped, prefer=Prefer(prefer))
 
 
 @dataclass(slots=True)
@@ -206,7 +207,7 @@ class ReportOrder:
 
 
 def report(order: ReportOrder, reporter: Reporter) -> bytes:
-    """The page of a state, as ``tileview report`` writes it, with the edits in force."""
+    """The page of a state, as ``tileview report`` writes it, with the current edits."""
     from tileview.present.report_page import ReportSubject, make_page  # no other task needs what draws pages
 
     source = order.source

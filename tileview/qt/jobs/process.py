@@ -43,6 +43,7 @@ TASKS: Final = {
     "explain": "tileview.qt.jobs.place_tasks:explain_message",
     "place": "tileview.qt.jobs.place_tasks:place",
     "place alternatives": "tileview.qt.jobs.place_tasks:place_alternatives",
+    "place needs": "tileview.qt.jobs.place_tasks:place_needs",
 }
 """Kind of task → where it is: imported when it is first asked for, so that a file is begun without the planner."""
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
 
+from tileview.model.timeline import Timeline
+from tileview.present.operation_colours import operation_colours
 from tileview.qt.base.theme import Theme, load_theme
-from tileview.qt.jobs.pacing import IdleQueue, StaggeredCalls
+from tileview.qt.jobs.pacing import IdleQueue, StaggeredCalls, is_large
 from tileview.session.session import Change, Session
 
 
@@ -55,9 +58,10 @@ class SessionSignals(QObject):
     root, a tile; any may be None) and never changes a table. ``message`` passes through the status bar; ``notice`` is a
     sentence that stays there until it is dealt with (empty: it is). ``fault`` is a sentence and details of something
     that failed in the background: shown and logged. ``requested`` asks the main window to run a command by name, with
-    an argument. ``is_first_estimate`` is True until the first estimate of a document has been told. ``turns`` is where
-    views wait to show a large file, ``quiet`` where computations wait until the views have shown what is known,
-    ``work`` what runs.
+    an argument; ``needs_wanted`` asks for the memory in which every tile of some states is placed, the most wanted
+    first (none: it is no longer in sight). ``is_first_estimate`` is True until the first estimate of a document has
+    been told. ``turns`` is where views wait to show a large file, ``quiet`` where computations wait until the views
+    have shown what is known, ``work`` what runs.
     """
 
     document_changed = Signal()
@@ -74,6 +78,7 @@ class SessionSignals(QObject):
     notice = Signal(str)
     fault = Signal(str, str)
     requested = Signal(str, object)
+    needs_wanted = Signal(object)
 
     def __init__(self, session: Session, theme: Theme | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -83,6 +88,8 @@ class SessionSignals(QObject):
         self.quiet = IdleQueue(self.turns, self)
         self.work = Work(self)
         self.is_first_estimate = True
+        self._coloured: Timeline | None = None
+        self._colours: Mapping[int, int] = {}
         self._unsubscribe = session.subscribe(self._on_change)
 
     def _on_change(self, change: Change) -> None:
@@ -104,6 +111,18 @@ class SessionSignals(QObject):
     @property
     def theme(self) -> Theme:
         return self._theme
+
+    def colours(self, is_read: bool = False) -> Mapping[int, int]:
+        """Operation → index of its category in the theme, the same in every view; operations not in it are grey.
+
+        All are grey in a large file until somebody says that its allocations ``is_read``.
+        """
+        timeline = self.session.timeline
+        if self._coloured is not timeline:
+            if not is_read and is_large(timeline, may_wait=False):
+                return {}
+            self._coloured, self._colours = timeline, operation_colours(timeline)
+        return self._colours
 
     def set_theme(self, theme: Theme) -> None:
         if theme != self._theme:

@@ -14,6 +14,8 @@ from tileview.present.ticks import Tick, byte_ticks, cycle_ticks, step_ticks
 from tileview.qt.base.theme import Theme
 
 _TICK = 3
+_MOST_GAPS = 16
+"""One tick says nothing of the scale: with less than two, gaps are halved until there are so many of them."""
 
 
 class PlotAxis(pg.AxisItem):
@@ -84,7 +86,12 @@ class ByteAxis(PlotAxis):
     def ticks(self, low: float, high: float, pixels: float) -> Sequence[tuple[float, str]]:
         upright = self.orientation in ("left", "right")
         room = 2.0 * self._metrics.height() if upright else self._metrics.horizontalAdvance(self._widest) + 12
-        return _places(byte_ticks(ceil(low), floor(high), max(int(pixels // room), 1)), 0.0)
+        least, most, gaps = ceil(low), floor(high), max(int(pixels // room), 1)
+        found = byte_ticks(least, most, gaps)
+        while len(found) < 2 and gaps < _MOST_GAPS and least < most:
+            gaps *= 2
+            found = byte_ticks(least, most, gaps)
+        return _places(found, 0.0)
 
 
 class CycleAxis(PlotAxis):

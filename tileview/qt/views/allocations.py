@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import replace
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QColor
 from PySide6.QtWidgets import QCheckBox, QPushButton, QWidget
 
 from tileview.analysis.allocation_names import shortened
@@ -17,6 +17,7 @@ from tileview.present.allocation_rows import (
     AllocationFigures,
     AllocationRow,
     AllocationTable,
+    RowKind,
     flat_nodes,
     footer,
     grouped_nodes,
@@ -63,6 +64,7 @@ class AllocationsView(TableView):
         self.tree.sort_by(ALLOCATIONS.place("Bytes"))
         self.tree.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         self.tree.shorten = self._shorten
+        self.model.swatch = self._swatch
         self.footer = WrappedLabel()
         self.lay_out((self.headline, self.span_button, self.group_box, self.filter_box), (self.footer,))
         self._group_action = QAction("Allocations by sequence", self)
@@ -71,6 +73,14 @@ class AllocationsView(TableView):
         self._group_action.toggled.connect(self.group_box.setChecked)
         self.group_box.toggled.connect(self._group_action.setChecked)
         self.refill()
+
+    def _swatch(self, row: AllocationRow) -> QColor | None:
+        """The colour that what makes a row has in every view; inputs are light, other operations darker grey."""
+        theme = self.bridge.theme
+        if row.maker is None:
+            return theme.color("border") if row.kind is not RowKind.UNEXPLAINED and row.made is None else None
+        place = self.bridge.colours().get(row.maker)
+        return theme.color("field") if place is None else QColor(theme.categories[place])
 
     def on_pins(self) -> None:
         self.refill()

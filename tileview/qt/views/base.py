@@ -116,7 +116,7 @@ class View(FocusHolder):
         return self.isVisible() and QRect(self.mapTo(window, QPoint()), self.size()).intersects(window.rect())
 
     def catch_up(self) -> None:
-        """Show the estimate in force, where that has been put off."""
+        """Show the current estimate, where that has been put off."""
         if self._waits:
             self._waits = False
             self.on_estimate()
@@ -159,7 +159,7 @@ class View(FocusHolder):
         """Edits changed; the estimate of the new state may follow."""
 
     def on_estimate(self) -> None:
-        """A new estimate is in force: update what changed, keep scroll positions and selection."""
+        """There is a new estimate: update what changed, keep scroll positions and selection."""
 
     def on_selection(self) -> None:
         """The selection changed."""

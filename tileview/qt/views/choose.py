@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from heapq import nsmallest
 
-from PySide6.QtCore import QPointF, QTimer
+from PySide6.QtCore import QPointF, QTimer, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QVBoxLayout, QWidget
 
@@ -15,13 +16,14 @@ from tileview.analysis.trials import Swaps, Trial
 from tileview.present.choices import (
     Choice,
     Choices,
-    Needs,
     Scope,
+    Standing,
     choice_sentence,
     choices_csv,
     choices_of,
     choices_sentence,
     fix_trials,
+    swaps_of,
 )
 from tileview.qt.base.text import plain_tip
 from tileview.qt.jobs.session_signals import SessionSignals
@@ -31,9 +33,15 @@ from tileview.qt.views.choose_plot import ChoicePlot
 from tileview.qt.widgets.elided import ElidedLabel, WrappedLabel
 from tileview.qt.widgets.flow import FlowLayout
 from tileview.session import edits
+from tileview.session.state import EditState
 
 _SETTLE_MS = 200
 """Results that stream in are drawn after this rest."""
+
+MOST_NEEDS = 400
+"""Choices whose memory that places every tile is worked out, each of which may take a second."""
+MOST_KNOWN = 4_000
+"""Choices of which it is looked whether that memory is known."""
 
 _NOTE = (
     "Planner's cycles are the planner's own estimate, of the program that stands with each choice: fused where it "
@@ -50,7 +58,6 @@ class ChooseView(View):
     def __init__(self, bridge: SessionSignals, parent: QWidget | None = None) -> None:
         super().__init__(bridge, parent)
         self._fixes: tuple[int, FixResult] | None = None
-        self._needs: tuple[int, Needs] = (-1, {})
         self._shown: tuple[object, ...] = ()
         self.choices = Choices()
         self.scope_box = QComboBox()
@@ -66,8 +73,8 @@ class ChooseView(View):
         self.chosen_label = WrappedLabel()
         self.note = QLabel("Cycles are an estimate")
         self.note.setToolTip(plain_tip(_NOTE))
-        self.swap_button = self._button("Swap in", "Put the chosen swaps in force (Enter, double click)", self.swap_in)
-        self.compare_button = self._button("Compare", "Show the chosen swap beside the state in force", self.compare)
+        self.swap_button = self._button("Swap in", "Swap the chosen ones in (Enter, double click)", self.swap_in)
+        self.compare_button = self._button("Compare", "Show the chosen swap beside the current state", self.compare)
         self.evaluate_button = self._button("Evaluate", "Work out what is not yet evaluated", self.evaluate)
         self.fix_button = self._button("Find fix…", "Search swaps that make the program fit", self._find_fix)
         self._timer = QTimer(self)
@@ -118,11 +125,6 @@ class ChooseView(View):
             self.scope_box.setCurrentIndex(list(Scope).index(what))
             self._refill()
 
-    def set_needs(self, needs: Needs) -> None:
-        """Take the memory in which every tile is placed, for the state in force; until then the sum is shown."""
-        self._needs = (self.session.revision, needs)
-        self._refill()
-
     def _scope_chosen(self) -> None:
         self._refill()
 
@@ -166,11 +168,15 @@ class ChooseView(View):
         shown = (session.document, session.revision, self.scope, operation, self._fixes)
         kept = self.chosen
         trials, missing = self._trials()
-        needs = self._needs[1] if self._needs[0] == session.revision else {}
         has_recipe = session.recipe is not None
         estimate = session.estimate if has_recipe else None
-        where = session.ranges.title if has_recipe else ""
-        self.choices = choices_of(estimate, trials, needs, missing, self._left, where)
+        memory = session.ranges if has_recipe else None
+        trials = tuple(trials)
+        states = self._states(trials)
+        known = session.needs()
+        needs = {swaps: known[state] for swaps, state in states.items() if state in known}
+        self.choices = choices_of(estimate, trials, needs, missing, self._left, memory)
+        self._want(states)
         swaps = kept.swaps if kept is not None and shown == self._shown else None
         places = [place for place, point in enumerate(self.choices.points) if point.swaps == swaps]
         is_alone = len(self.choices.points) < 2 and (self.scope is Scope.FIXES or missing > 0 or operation is None)
@@ -185,6 +191,34 @@ class ChooseView(View):
         self.fix_button.setVisible(self.scope is Scope.FIXES)
         self.fix_button.setEnabled(has_recipe and session.is_current)
         self._show_chosen()
+
+    def _states(self, trials: Sequence[Trial | AlternativeResult]) -> dict[Swaps, EditState]:
+        """The state in force, and those that the choices would give; of very many those with the fewest cycles."""
+        session, fixes = self.session, self._fixes
+        homes = fixes[1].homes if fixes is not None and self.scope is Scope.FIXES else {}
+        if len(trials) > MOST_KNOWN:
+            trials = nsmallest(MOST_KNOWN, trials, key=_cycles)
+        every = ((), *(swaps_of(trial) for trial in trials))
+        return {swaps: session.state_with(swaps, homes if swaps else {}) for swaps in every}
+
+    def _want(self, states: Mapping[Swaps, EditState]) -> None:
+        """Ask for the memory that the choices need while they are in sight: the chosen one, the best, those that fit,
+        by cycles."""
+        choices, chosen = self.choices, self.chosen
+        best = {choices.points[place].swaps for place in choices.front}
+
+        def rank(point: Choice) -> tuple[bool, bool, bool, bool, int]:
+            is_chosen = chosen is not None and point.swaps == chosen.swaps
+            is_over = point.standing is Standing.OVER
+            return bool(point.swaps), not is_chosen, point.swaps not in best, is_over, point.cycles
+
+        wanted = sorted(choices.points, key=rank)[:MOST_NEEDS] if self.is_in_sight else []
+        self.bridge.needs_wanted.emit(tuple(states[point.swaps] for point in wanted))
+
+    @Slot(bool)
+    def set_in_front(self, is_in_front: bool) -> None:
+        super().set_in_front(is_in_front)
+        self._timer.start()
 
     def _message(self) -> str:
         session = self.session
@@ -236,7 +270,7 @@ class ChooseView(View):
         self.bridge.hovered.emit(point.swaps[0][0] if point is not None and is_single else None, None, None)
 
     def swap_in(self, place: int | None = None) -> None:
-        """Put the swaps of a choice (the chosen one) in force, as one edit."""
+        """Make the swaps of a choice (the chosen one), as one edit."""
         point = self.chosen if place is None else self.plot.choices.points[place]
         session = self.session
         if point is None or not point.swaps or not session.is_current:
@@ -248,7 +282,7 @@ class ChooseView(View):
             session.do(edits.swap_plans(session.state, point.swaps, homes))
 
     def compare(self) -> None:
-        """Ask for the chosen swap beside the state in force."""
+        """Ask for the chosen swap beside the current state."""
         point = self.chosen
         if point is not None and len(point.swaps) == 1:
             self.bridge.requested.emit("compare_alternative", point.swaps[0])
@@ -313,3 +347,8 @@ class ChooseView(View):
 
     def shut_down(self) -> None:
         self._timer.stop()
+
+
+def _cycles(trial: Trial | AlternativeResult) -> int:
+    cycles = trial.price.cycles if trial.price is not None else None
+    return cycles if isinstance(cycles, int) else 1 << 64

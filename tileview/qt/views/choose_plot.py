@@ -11,7 +11,7 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
 from tileview.core.cycles.words import short_cycles
-from tileview.model.sizes import kib_text
+from tileview.model.sizes import exact_text, kib_text
 from tileview.present.choices import Choice, Choices, Standing, choice_tip
 from tileview.qt.base.theme import Theme
 from tileview.qt.plot.axes import ByteAxis, CycleAxis
@@ -76,9 +76,9 @@ class ChoicePlot(Plot):
         if not len(self._x):
             return QRectF(0, 0, 1024, 1024)
         left, right, low, high = self._x.min(), self._x.max(), self._y.min(), self._y.max()
-        limit = self.choices.limit
-        if limit is not None and limit < 2 * right:
-            left, right = min(left, limit), max(right, limit)
+        for limit in (self.choices.limit, self.choices.planner):
+            if limit is not None and limit < 2 * right:
+                left, right = min(left, limit), max(right, limit)
         width, height = max(right - left, 4096.0), max(high - low, 1000.0)
         return QRectF(left - _AIR * width, low - _AIR * height, (1 + 2 * _AIR) * width, (1 + 2 * _AIR) * height)
 
@@ -194,11 +194,11 @@ class ChoicePlot(Plot):
         painter.save()
         painter.setClipRect(area)
         placer = LabelPlacer(area, np.zeros(0), np.zeros(0), ())
-        limit = self._draw_limit(painter, area, placer)
+        lines = [self._draw_limit(painter, area, placer), self._draw_planner(painter, area, placer)]
         self._draw_front(painter, area)
         self._draw_marks(painter)
-        if limit is not None:
-            draw_label(painter, *limit, self.theme.color("budget"), self.theme.color("background"))
+        for box, text, token in filter(None, lines):
+            draw_label(painter, box, text, self.theme.color(token), self.theme.color("background"))
         self._draw_labels(painter, area, placer)
         painter.restore()
 
@@ -221,12 +221,12 @@ class ChoicePlot(Plot):
         kinds = {point.standing for point in self.choices.points}
         for standing in (one for one in Standing if one in kinds):
             self._mark(painter, QPointF(x + 6, y), standing)
-            x = self._legend_text(painter, x + 16, y, str(standing))
+            x = self._legend_text(painter, x + 16, y, self.choices.words_of(standing))
         painter.setPen(self._front_pen())
         painter.drawPolyline([QPointF(x, y - 4), QPointF(x + 8, y - 4), QPointF(x + 8, y + 4), QPointF(x + 16, y + 4)])
         x = self._legend_text(painter, x + 22, y, "best trade-offs")
         self._ring(painter, QPointF(x + 6, y), "mark", 6)
-        self._legend_text(painter, x + 18, y, "in force")
+        self._legend_text(painter, x + 18, y, "current")
 
     def _legend_text(self, painter: QPainter, x: float, y: float, text: str) -> float:
         painter.setPen(self.theme.color("text"))
@@ -235,7 +235,8 @@ class ChoicePlot(Plot):
         painter.drawText(QRectF(x, y - height / 2, width + 2, height), Qt.AlignmentFlag.AlignVCenter, text)
         return float(x + width + 14)
 
-    def _draw_limit(self, painter: QPainter, area: QRectF, placer: LabelPlacer) -> tuple[QRectF, str] | None:
+    def _draw_limit(self, painter: QPainter, area: QRectF, placer: LabelPlacer) -> tuple[QRectF, str, str] | None:
+        """The memory that there is: a line, and what lies within it tinted."""
         limit = self.choices.limit
         if limit is None:
             return None
@@ -243,16 +244,30 @@ class ChoicePlot(Plot):
         if x > area.left():
             inside = QRectF(area.topLeft(), QPointF(min(x, area.right()), area.bottom()))
             painter.fillRect(inside, self.theme.color("ok", 14))
+        name = self.choices.limit_name
+        text = name if self.choices.by_placement else f"{name} {kib_text(limit)}"
+        return self._draw_line(painter, area, placer, x, text, "budget")
+
+    def _draw_planner(self, painter: QPainter, area: QRectF, placer: LabelPlacer) -> tuple[QRectF, str, str] | None:
+        """The memory that the planner assumes, beside the one that is looked at."""
+        planner = self.choices.planner
+        if planner is None:
+            return None
+        x = self.pixel(float(planner)).x()
+        return self._draw_line(painter, area, placer, x, f"planner {exact_text(planner)}", "muted")
+
+    def _draw_line(
+        self, painter: QPainter, area: QRectF, placer: LabelPlacer, x: float, text: str, token: str
+    ) -> tuple[QRectF, str, str] | None:
         if not area.left() <= x <= area.right():
             return None
-        painter.setPen(QPen(self.theme.color("budget"), 1.5, Qt.PenStyle.DashLine))
+        painter.setPen(QPen(self.theme.color(token), 1.5, Qt.PenStyle.DashLine))
         painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
-        text = f"budget {kib_text(limit)}"
         width, height = self.fontMetrics().horizontalAdvance(text) + 8, self.fontMetrics().height()
         tops = [area.top() + 2, area.bottom() - height - 2]
         boxes = [QRectF(left, top, width, height) for top in tops for left in (x - width - 3, x + 3)]
         box = placer.place(boxes)
-        return None if box is None else (box, text)
+        return None if box is None else (box, text, token)
 
     def _front_pen(self) -> QPen:
         return QPen(self.theme.color("accent"), 2)
@@ -297,7 +312,9 @@ class ChoicePlot(Plot):
         box = around(spot, _MARK)
         painter.setPen(QPen(color, 2))
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        if standing in (Standing.PLACED, Standing.FITS):
+        if standing is Standing.FITS and self.choices.by_placement:
+            painter.drawEllipse(box)
+        elif standing in (Standing.PLACED, Standing.FITS):
             painter.setPen(QPen(self.theme.color("background"), 1))
             painter.setBrush(color)
             painter.drawEllipse(box)
@@ -311,7 +328,7 @@ class ChoicePlot(Plot):
             painter.drawPolygon(QPolygonF([QPointF(x, y - 6), QPointF(x + 6, y), QPointF(x, y + 6), QPointF(x - 6, y)]))
 
     def _draw_labels(self, painter: QPainter, area: QRectF, placer: LabelPlacer) -> None:
-        """Names of the chosen one, the state in force and the best trade-offs, where there is room."""
+        """Names of the chosen one, the current state and the best trade-offs, where there is room."""
         points, front = self.choices.points, self.choices.front
         now = [place for place, point in enumerate(points) if not point.swaps]
         wanted = dict.fromkeys([*([] if self.current is None else [self.current]), *now, *front[:1], *front[::-1]])

@@ -274,7 +274,7 @@ class CompareView(TableView):
         return row.operation is not None and row.operation == self.session.selection.operation
 
     def _root_here(self, row: CompareRow) -> int | None:
-        """The row's allocation in the timeline in force."""
+        """The row's allocation in the current timeline."""
         for shown, root in zip(self._shown, row.roots, strict=False):
             if root is not None and shown.state.timeline is self.session.timeline:
                 return root

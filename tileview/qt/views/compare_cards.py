@@ -20,9 +20,9 @@ from tileview.session.session import Pin
 
 @dataclass(frozen=True, slots=True)
 class ShownState:
-    """A state that is shown: what it holds, and the pin behind it (None for the state in force).
+    """A state that is shown: what it holds, and the pin behind it (None for the current state).
 
-    ``is_current`` where it equals the state in force; ``pin_index`` is its place among the session's pins.
+    ``is_current`` where it equals the current state; ``pin_index`` is its place among the session's pins.
     """
 
     state: CompareState

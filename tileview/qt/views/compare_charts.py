@@ -263,7 +263,7 @@ class StateMapPlot(Plot):
         lines = [shown.text]
         if tile is not None and not shown.field.missing and self.area().contains(place):
             size = int(shown.field.values[tile])
-            lines.insert(0, f"L{tile}: {signed_kib(size) if shown.scale.diverging else kib_text(size)}")
+            lines.insert(0, f"tile {tile}: {signed_kib(size) if shown.scale.diverging else kib_text(size)}")
         return "\n".join(lines)
 
     def redraw(self) -> None:

@@ -7,7 +7,7 @@ from enum import IntEnum
 
 from PySide6.QtCore import QPoint, Qt, QUrl, Slot
 from PySide6.QtGui import QAction, QGuiApplication, QPalette, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QBoxLayout, QTabBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QPushButton, QTabBar, QVBoxLayout, QWidget
 
 from tileview.analysis.allocation_names import allocation_name
 from tileview.analysis.lifetimes import Lives
@@ -34,6 +34,7 @@ from tileview.qt.plot.picture_parts import PagePart
 from tileview.qt.views.base import View, show_text_menu
 from tileview.qt.views.operation_edits import OperationEdits
 from tileview.qt.views.partition import PartitionWidget
+from tileview.qt.views.subject_buttons import SubjectButtons
 from tileview.qt.widgets.scrolled import GrowingText, Scrolled
 from tileview.session.selection import Selection
 from tileview.session.session import linked_timeline
@@ -77,12 +78,14 @@ class DetailsView(View):
         self.area = Scrolled(self)
         self.partition = PartitionWidget(bridge.theme, self)
         self.edits = OperationEdits(bridge, self)
+        self.buttons = SubjectButtons(bridge, self)
         self.text = GrowingText(self.area)
         self.text.setAccessibleName("Details")
         self.text.anchorClicked.connect(self._follow)
         self.text.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.text.customContextMenuRequested.connect(self._menu)
         self.lead_focus(self.text)
+        self.area.follow(*self.buttons.findChildren(QPushButton))
         self.area.page.setBackgroundRole(QPalette.ColorRole.Base)
         column = self.area.column
         column.setContentsMargins(0, 0, 0, 0)
@@ -92,6 +95,7 @@ class DetailsView(View):
         self.body.addWidget(self.partition, 2, Qt.AlignmentFlag.AlignTop)
         column.addWidget(self.edits)
         column.addLayout(self.body)
+        column.addWidget(self.buttons)
         column.addStretch(1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(4, 4, 4, 4)
@@ -188,7 +192,9 @@ class DetailsView(View):
             sections.insert(2, self._linked(counterparts.allocation_lines(root, tile)))
         owners = owners_of(program, timeline.values[root].id) or DIRECT_OWNERS
         self.partition.show_picture(picture(timeline, root, tile, owners), self.bridge.theme)
-        self._write(allocation_name(timeline, root), sections, (Subject.ALLOCATION, root))
+        name = allocation_name(timeline, root)
+        self._write(name, sections, (Subject.ALLOCATION, root))
+        self.buttons.show_subject(name, timeline.maker(root), root=root)
 
     def _kinds(self, timeline: Timeline) -> Mapping[int, str]:
         graph = self.session.graph
@@ -237,6 +243,7 @@ class DetailsView(View):
         sections = [*operation_details(recipe, operation, session.timeline, file_plan, session.estimate)]
         self._add_linked_operation(sections, wanted)
         self._write(f"Operation {wanted}: {kind_words(operation.kind)}", sections, (Subject.OPERATION, wanted))
+        self.buttons.show_subject(f"op {wanted} {kind_words(operation.kind)}", wanted)
 
     def _add_linked_operation(self, sections: list[Paragraphs], operation: int) -> None:
         counterparts = self._counterparts(self.session.timeline)
@@ -256,6 +263,7 @@ class DetailsView(View):
             sections = [*self._steps_only(wanted)]
         self._add_linked_operation(sections, wanted)
         self._write(title, sections, (Subject.OPERATION, wanted))
+        self.buttons.show_subject(f"op {wanted}", wanted)
 
     def _steps_only(self, operation: int) -> tuple[Paragraphs, ...]:
         """What a timeline without a recipe says of an operation."""
@@ -277,6 +285,7 @@ class DetailsView(View):
         step = selection.step or 0
         tile = self._tile(timeline) or 0
         self._write(f"Tile {tile}", tile_details(timeline, step, tile), (Subject.TILE, tile))
+        self.buttons.show_subject(f"tile {tile}", tile=tile)
 
     # -- text -----------------------------------------------------------------------------------------------------
 
@@ -284,6 +293,7 @@ class DetailsView(View):
         self._text = text
         self._showing = None
         self.text.setPlainText(text)
+        self.buttons.show_subject("")
 
     def _write(self, title: str, sections: Sequence[Paragraphs], showing: tuple[Subject, object]) -> None:
         """Show sections; of the same subject, the scroll position stays."""

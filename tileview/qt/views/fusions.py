@@ -46,7 +46,7 @@ class FusionsView(View):
         self.switch.setToolTip(plain_tip(FUSION_TIP))
         self.switch.clicked.connect(self.session.set_fusion)
         self.compare_button = QPushButton("With and without")
-        self.compare_button.setToolTip("Put the program with the other choice of fusions beside the one in force")
+        self.compare_button.setToolTip("Show the program with the other choice of fusions beside the current one")
         self.compare_button.clicked.connect(self._compare)
         buttons = FlowLayout(spacing=4)
         for button in (self.switch, self.compare_button):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 
+from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QWidget
 
 from tileview.analysis.holdings import (
@@ -59,6 +60,7 @@ class OperationsView(TableView):
         self._sizes: tuple[int | None, dict[int, int]] = (None, {})
         self._steps: StepOperations | None = None
         self._made: tuple[Graph, int, Estimate | None, RecipeOperations] | None = None
+        self.model.swatch = self._swatch
         self.note = WrappedLabel()
         self.footer = WrappedLabel()
         self.lay_out((self.note, self.filter_box), (self.footer,))
@@ -68,6 +70,11 @@ class OperationsView(TableView):
         """A linked recipe gives a timeline its graph, or takes it away again."""
         if self._graph_of_session() is not self._graph:
             self.refill()
+
+    def _swatch(self, row: OperationRow) -> QColor | None:
+        """The colour of an operation that has one of its own."""
+        place = None if row.operation is None or row.step is not None else self.bridge.colours().get(row.operation)
+        return None if place is None else QColor(self.bridge.theme.categories[place])
 
     # -- rows -----------------------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QAction, QBrush, QFont, QFontMetrics, QGuiApplication, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QAction, QBrush, QColor, QFont, QFontMetrics, QGuiApplication, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
     QAbstractButton,
     QGridLayout,
@@ -27,7 +27,7 @@ from tileview.analysis.layout_texts import Notation, layouts_text
 from tileview.analysis.next_step import Action
 from tileview.model.recipe import NO_OVERRIDES
 from tileview.model.sizes import Unavailable
-from tileview.present.banner import LOOKING, Banner, Load, banner, icon_of, tone_of
+from tileview.present.banner import LOOKING, OTHERS, READ, Banner, Load, banner, icon_of, tone_of
 from tileview.qt.base.icons import icon
 from tileview.qt.base.painting import painting
 from tileview.qt.base.text import page_text, plain_tip
@@ -109,8 +109,13 @@ class LoadBar(QWidget):
             return QRectF(left, area.top(), max(0.0, area.left() + end * scale - left), area.height())
 
         known = 0
+        for place, part in load.parts:
+            grey = theme.color("border" if place == READ else "field")
+            color = grey if place in (READ, OTHERS) else QColor(theme.categories[place])
+            painter.fillRect(span(known, known + part), color)
+            known += part
         for token, size in (("standard", load.standard), ("interleaved", load.interleaved)):
-            if not isinstance(size, Unavailable):
+            if not load.parts and not isinstance(size, Unavailable):
                 painter.fillRect(span(known, known + size), theme.color(token))
                 known += size
         reserve = span(needed - load.reserve, needed)
@@ -441,7 +446,7 @@ class VerdictBar(View):
     def _refresh(self) -> None:
         session = self.session
         document = session.document
-        self._banner = banner(session, self._diagnosis)
+        self._banner = banner(session, self._diagnosis, self.bridge.colours())
         shown = self._banner
         if shown is None:
             word = "Nothing open" if document is None else "Estimating"

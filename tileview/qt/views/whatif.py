@@ -251,7 +251,7 @@ class WhatIfView(View):
         self.reserve_kib.setText(kib_text(self.reserve_box.value()))
 
     def apply(self) -> None:
-        """Make what the boxes show the what-if values in force; the configuration's own count as none."""
+        """Make what the boxes show the current what-if values; the configuration's own count as none."""
         self._timer.stop()
         configured = self.configured()
         if configured is None:

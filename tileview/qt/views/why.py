@@ -32,7 +32,7 @@ _PAGE_WIDTH = 560
 
 
 class WhyView(View):
-    """The diagnosis of the state in force.
+    """The diagnosis of the current state.
 
     Re-plans of a recipe's alternatives are part of it, so it is made in a worker process; for a timeline on a
     thread. A diagnosis of a state that was left meanwhile is dropped. ``diagnosed`` carries the newest one, or None
@@ -69,7 +69,7 @@ class WhyView(View):
 
     @property
     def diagnosis(self) -> Diagnosis | None:
-        """The diagnosis of the state in force, None while it is not made."""
+        """The diagnosis of the current state, None while it is not made."""
         return self._diagnosis
 
     def is_busy(self) -> bool:
@@ -156,7 +156,9 @@ class WhyView(View):
             return
         color = self.bridge.theme.accent
         self.browser.document().setDefaultStyleSheet(f"a {{ color: {color}; }} th {{ text-align: left; }}")
-        self.browser.setHtml(page(self._diagnosis, self._names(), self.bridge.theme, self._overflows()))
+        self.browser.setHtml(
+            page(self._diagnosis, self._names(), self.bridge.theme, self._overflows(), self.bridge.colours())
+        )
 
     def _overflows(self) -> list[WhyOverflow]:
         diagnosis, session = self._diagnosis, self.session

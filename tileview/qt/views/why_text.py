@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from tileview.analysis.diagnosis import Contribution, ContributionGroup, Diagnosis, grouped
 from tileview.model.sizes import exact_text, kib_text
@@ -57,14 +58,21 @@ def _swap(operation: int, alternative: int, fits: bool | None) -> str:
     return f"{_link(f'swap:{operation}:{alternative}', f'swap in {alternative}')}: {then}"
 
 
-def page(diagnosis: Diagnosis, names: Mapping[int, str], theme: Theme, overflows: Sequence[WhyOverflow] = ()) -> str:
-    """The whole page as HTML for a text browser; ``names`` are the kinds of the operations.
+def page(
+    diagnosis: Diagnosis,
+    names: Mapping[int, str],
+    theme: Theme,
+    overflows: Sequence[WhyOverflow] = (),
+    colours: Mapping[int, int] = MappingProxyType({}),
+) -> str:
+    """The whole page as HTML for a text browser; ``names`` are the kinds of the operations, ``colours`` their
+    categories in the theme.
 
     ``overflows`` come first, each taken apart; the sum of the verdict is left out then, as it is the first of them.
     """
     color = theme.color(outcome(diagnosis.fits)[2])
     word = fits_words(diagnosis.fits).capitalize()
-    parts = [_overflow(number, one, names, theme) for number, one in enumerate(overflows, start=1)]
+    parts = [_overflow(number, one, names, theme, colours) for number, one in enumerate(overflows, start=1)]
     if not overflows:
         parts.append(f'<p><b><span style="color:{color}">{word}.</span></b> {page_text(diagnosis.headline)}.</p>')
         parts.append(f"<p><b>Next:</b> {page_text(diagnosis.next_step)}{_next_links(diagnosis)}</p>")
@@ -87,10 +95,10 @@ def page(diagnosis: Diagnosis, names: Mapping[int, str], theme: Theme, overflows
 
 _NUMBERS = frozenset({1, 2})
 _SECOND = frozenset({1})
-_TOKENS = {PartKind.READ: "baseline", PartKind.MADE: "accent", PartKind.OTHER: "muted", PartKind.RESERVE: "border"}
+_TOKENS = {PartKind.READ: "border", PartKind.OTHER: "field", PartKind.RESERVE: "grid"}
 
 
-def _overflow(number: int, why: WhyOverflow, names: Mapping[int, str], theme: Theme) -> str:
+def _overflow(number: int, why: WhyOverflow, names: Mapping[int, str], theme: Theme, colours: Mapping[int, int]) -> str:
     """One overflow: where and by how much, a bar of its parts, the parts, the cure."""
     one = why.overflow
     place = f"place:{one.step}:{one.tile}"
@@ -101,8 +109,10 @@ def _overflow(number: int, why: WhyOverflow, names: Mapping[int, str], theme: Th
     over = f'<span style="color:{theme.color("over").name()}">{size}</span>'
     head = f'<p style="margin-bottom:2px"><b>{number}&nbsp; {where}{operation}<br>{over}</b>, {tiles}</p>'
     rows = []
+    category = None if one.operation is None else colours.get(one.operation)
+    made = theme.field if category is None else theme.categories[category]
     for part in why.parts:
-        mark = f'<span style="color:{theme.color(_TOKENS[part.kind]).name()}">■</span> '
+        mark = f'<span style="color:{_colour(part.kind, made, theme)}">■</span> '
         label = page_text(part.label) if part.root is None else _link(f"root:{part.root}", part.label)
         text = f"<b>{label}</b>" if part.kind is PartKind.MADE else label
         rows.append(_row((mark + text, kib_text(part.bytes)), _SECOND))
@@ -112,17 +122,22 @@ def _overflow(number: int, why: WhyOverflow, names: Mapping[int, str], theme: Th
         link = _link(f"swap:{why.swap[0]}:{why.swap[1]}", f"alternative {why.swap[1]} of op {why.swap[0]}")
         words = f", {page_text(why.cure)}" if why.cure else ""
         cure = f"<p><b>Cure:</b> {link}{words}: its fullest step needs {kib_text(why.saved)} less.</p>"
-    return head + _bar(why, theme) + _table((), rows, _SECOND) + cure
+    return head + _bar(why, made, theme) + _table((), rows, _SECOND) + cure
 
 
-def _bar(why: WhyOverflow, theme: Theme) -> str:
+def _colour(kind: PartKind, made: str, theme: Theme) -> str:
+    """The colour of a part; ``made`` is that of the operation at fault."""
+    return made if kind is PartKind.MADE else theme.color(_TOKENS[kind]).name()
+
+
+def _bar(why: WhyOverflow, made: str, theme: Theme) -> str:
     """The parts as a bar, with what is over at its end."""
     whole = max(why.needed, 1)
     left, cells = max(why.needed - why.overflow.over_bytes, 0), []
     for part in why.parts:
         shown = min(part.bytes, left)
         left -= shown
-        cells.append((theme.color(_TOKENS[part.kind]).name(), shown))
+        cells.append((_colour(part.kind, made, theme), shown))
     cells.append((theme.color("over").name(), why.overflow.over_bytes))
     drawn = "".join(
         f'<td width="{max(100 * size // whole, 1)}%" bgcolor="{color}"><font size="1">&nbsp;</font></td>'

@@ -161,7 +161,7 @@ def _answer(box: QMessageBox, default: QPushButton, escape: QPushButton) -> QAbs
 
 
 def ask_about_edits(parent: QWidget, name: str, labels: list[str], can_export: bool) -> Answer:
-    """Ask before edits are lost; ``labels`` are the edits in force, oldest first."""
+    """Ask before edits are lost; ``labels`` are the current edits, oldest first."""
     count = len(labels)
     text = f"{name} has {count} edit{'s' if count != 1 else ''} that {'are' if count != 1 else 'is'} not exported."
     shown = "\n".join(labels[-8:]) + (f"\n… and {count - 8} earlier" if count > 8 else "")

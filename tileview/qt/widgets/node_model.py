@@ -60,6 +60,8 @@ class NodeModel(QAbstractItemModel):
     def __init__(self, spec: TableSpec[Any], theme: Theme, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.spec = spec
+        self.swatch: Callable[[Any], QColor | None] | None = None
+        """What gives a row's colour, shown before its name."""
         self._width = len(spec.columns)
         self._colours = _colours(theme)
         self._light = QColor(theme.hover)
@@ -349,6 +351,9 @@ class NodeModel(QAbstractItemModel):
     def _colour(self, item: _Item, column: int) -> QColor:
         return self._colours[self.cell(item, column).tone]
 
+    def _swatch(self, item: _Item, column: int) -> QColor | None:
+        return None if column or self.swatch is None or item.row is None else self.swatch(item.row)
+
     def _font(self, item: _Item, column: int) -> QFont | None:
         return self._bold if self.cell(item, column).bold else None
 
@@ -386,6 +391,7 @@ _ANSWERS: dict[int, Callable[[NodeModel, _Item, int], Any]] = {
     Qt.ItemDataRole.ForegroundRole: NodeModel._colour,
     Qt.ItemDataRole.BackgroundRole: NodeModel._ground,
     Qt.ItemDataRole.FontRole: NodeModel._font,
+    Qt.ItemDataRole.DecorationRole: NodeModel._swatch,
     Qt.ItemDataRole.TextAlignmentRole: NodeModel._side,
     Qt.ItemDataRole.AccessibleTextRole: NodeModel._spoken,
     KEY_ROLE: NodeModel._key_text,

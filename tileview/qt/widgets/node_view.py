@@ -349,12 +349,15 @@ class _Cells(QStyledItemDelegate):
     def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
         super().initStyleOption(option, index)
         given: Any = option
+        side = given.fontMetrics.ascent() - 2
+        given.decorationSize = QSize(side, side)
         if self._view.has_line(index):
             given.displayAlignment = (given.displayAlignment & Qt.AlignmentFlag.AlignHorizontal_Mask) | (
                 Qt.AlignmentFlag.AlignTop
             )
         if self._view.shorten is not None and index.column() == 0:
-            room, metrics = given.rect.width() - _CELL_MARGIN, given.fontMetrics
+            swatch = 0 if self._view.nodes.swatch is None else side + _CELL_MARGIN
+            room, metrics = given.rect.width() - _CELL_MARGIN - swatch, given.fontMetrics
             if metrics.horizontalAdvance(given.text) > room:
                 given.text = self._view.shorten(given.text, room // max(metrics.averageCharWidth(), 1))
 

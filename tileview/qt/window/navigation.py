@@ -57,7 +57,7 @@ def _description(session: Session, kind: str, number: int) -> str | None:
     if kind == "step" and number < len(timeline.steps):
         return f"step {number} · {timeline.steps[number].kind}"
     if kind == "tile" and number < timeline.tile_count:
-        return f"tile L{number}"
+        return f"tile {number}"
     return None
 
 
@@ -164,8 +164,9 @@ class Navigator(QObject):
             Command("peak_total", "Total p&eak", "Go", lambda _: self._to_peak("total"), ("P",),
                     "The step with the largest total, and the tile that reaches it", there, separator_before=True,
                     icon="peak"),
-            Command("peak_standard", "&Standard peak", "Go", lambda _: self._to_peak("standard"), ("S",),
-                    "The step with the most standard memory on a tile", there),
+            Command("peak_standard", "&Standard peak", "Go", lambda _: self._to_peak("standard"),
+                    ("Shift+S", "S"),
+                    "The step with the most standard memory on a tile (S alone zooms out in pictures)", there),
             Command("peak_interleaved", "&Interleaved peak", "Go", lambda _: self._to_peak("interleaved"), ("I",),
                     "The step with the most interleaved memory on a tile", there),
             Command("over_next", "Next step &over the budget", "Go", lambda _: self._over_budget(1), ("N",),

@@ -44,15 +44,15 @@ def operation_text(session: Session) -> str:
 
 
 def tile_text(session: Session) -> str:
-    """``tile L212 (row 14, column 8)``; without the place on the chip for other numbers of tiles."""
+    """``tile 212 (row 14, column 8)``; without the place on the chip for other numbers of tiles."""
     timeline, tile = session.timeline, session.selection.tile
     if tile is None:
         return "no tile"
     more = f" and {len(session.selection.tiles) - 1} more" if len(session.selection.tiles) > 1 else ""
     if timeline is not None and timeline.tile_count == CHIP_TILES and tile < CHIP_TILES:
         row, column = chip_position(tile)
-        return f"tile L{tile} (row {row}, column {column}){more}"
-    return f"tile L{tile}{more}"
+        return f"tile {tile} (row {row}, column {column}){more}"
+    return f"tile {tile}{more}"
 
 
 def estimate_text(session: Session) -> str:
@@ -109,7 +109,7 @@ class StatusBar(QStatusBar):
         return self._notice.text()
 
     def show_duration(self, milliseconds: float) -> None:
-        """How long the estimate in force took."""
+        """How long the current estimate took."""
         self._duration = f"{milliseconds:.0f} ms" if milliseconds >= 1 else "under 1 ms"
         self.refresh()
 

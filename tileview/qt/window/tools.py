@@ -96,14 +96,14 @@ class Tools(QObject):
             Command("look_for_fusions", "Look for f&usions", "Plan", lambda _: self._toggle_fusions(), (), FUSION_TIP,
                     self._has_recipe, separator_before=True, checked=lambda: self._session.state.overrides.fusion),
             Command("compare_fusions", "Compare &with and without fusions", "Plan", lambda _: self._compare_fusions(),
-                    (), "Put the program with the other choice of fusions beside the one in force",
+                    (), "Show the program with the other choice of fusions beside the current one",
                     self._can_compare_fusions),
             Command("choose", "&Memory against cycles", "Plan", self._choose, ("Ctrl+M",),
                     "See all alternatives, single swaps or fixes by memory and planner's cycles", self._has_recipe),
             Command("find_fix", "&Find fix…", "Plan", lambda _: self.find_fix(), ("Ctrl+Shift+F",),
                     "Search the fewest swaps that make the program fit", self._is_current, icon="fix"),
-            Command("pin", "&Pin the state in force…", "Plan", lambda name: self._pin(name), (),
-                    "Keep the state in force for comparison", self._is_current, icon="pin"),
+            Command("pin", "&Pin the current state…", "Plan", lambda name: self._pin(name), (),
+                    "Keep the current state for comparison", self._is_current, icon="pin"),
             Command("compare_alternative", "Compare alternative", "Plan", self._compare_alternative, in_menu=False),
             Command("stop", "&Stop background work", "Plan", lambda _: self.stop(), (),
                     "End what runs in the background", icon="stop"),
@@ -145,7 +145,7 @@ class Tools(QObject):
         return self._has_recipe() and self._session.is_current
 
     def _compare_fusions(self) -> None:
-        """Pin the state in force with the other choice of fusions, beside it in Compare."""
+        """Pin the current state with the other choice of fusions, beside it in Compare."""
         self._estimates.compare_fusion(not self._session.state.overrides.fusion)
         self._docks.show_view("compare")
 
@@ -187,7 +187,7 @@ class Tools(QObject):
         label = str(name) if name else (edits[-1].label if edits else "as opened")
         if not name:
             label, named = QInputDialog.getText(
-                self._window, "Pin the state in force", "Name:", QLineEdit.EchoMode.Normal, label
+                self._window, "Pin the current state", "Name:", QLineEdit.EchoMode.Normal, label
             )
             if not named:
                 return

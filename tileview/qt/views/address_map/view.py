@@ -66,7 +66,7 @@ class AddressMapView(View):
     # -- widgets --------------------------------------------------------------------------------------------------
 
     def _build(self) -> None:
-        self.tile_box = combo(self, "Tile, with how many tiles are alike", [])
+        self.tile_box = combo(self, "Tile, with how many are identical", [])
         self.memory_box = combo(self, "Memory open to tensors", [])
         self.tile_box.currentIndexChanged.connect(self._tile_chosen)
         self.memory_box.currentIndexChanged.connect(self._memory_chosen)
@@ -261,7 +261,7 @@ class AddressMapView(View):
             self._title = titles[0]
         if before is None or {one.title for one in before.attempts} != set(titles):
             self._title = self._telling(tile)
-        self._colouring = colouring(tile)
+        self._colouring = colouring(tile, self.bridge.colours())
         self.zoom.set_bounds(bounds_of(tile), keep=before is not None and before.events == tile.events)
         self._fill_tiles(made)
         self._follow_selection()
@@ -285,7 +285,7 @@ class AddressMapView(View):
             self._listed = listed
             box.clear()
             for tile, alike in listed:
-                box.addItem(f"Tile L{tile}" + (f", {alike:,} alike" if alike > 1 else ""), tile)
+                box.addItem(f"Tile {tile}" + (f", {alike:,} identical" if alike > 1 else ""), tile)
         box.setCurrentIndex(next(place for place, (tile, _) in enumerate(listed) if tile == current))
         box.blockSignals(False)
 
@@ -538,7 +538,7 @@ class AddressMapView(View):
         if tile is None or attempt is None:
             return ""
         where = self.memory_box.currentText()
-        return f"Tile L{tile.tile}, {where}, {self._title if not self._together else 'all orders'}: {attempt.text}"
+        return f"Tile {tile.tile}, {where}, {self._title if not self._together else 'all orders'}: {attempt.text}"
 
     def why_empty(self) -> str:
         return self.plots[0].message if self.map is None else ""

@@ -10,7 +10,7 @@ from tileview.core.estimate import configured
 from tileview.core.placement.ranges import Preset, open_ranges, presets
 from tileview.errors import LoadError
 from tileview.formats import AddressDump
-from tileview.model.placement import Memory, PlacementProfile, TileDump
+from tileview.model.placement import PlacementProfile, TileDump
 from tileview.model.recipe import Overrides, Recipe
 from tileview.model.timeline import Timeline
 from tileview.qt.jobs.process import Reporter
@@ -138,4 +138,4 @@ class Maker:
         maps = self._kept[0][1]
         assert wanted.ranges is not None
         tiles = tuple((each.tiles[0], len(each.tiles)) for each in maps.requests.classes)
-        return Made(wanted, maps.tile(wanted.tile, Memory(wanted.ranges.ranges)), tiles)
+        return Made(wanted, maps.tile(wanted.tile, wanted.ranges.memory), tiles)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from PySide6.QtGui import QFont, QFontMetricsF
@@ -25,7 +25,7 @@ from tileview.present.graph_figures import (
 )
 from tileview.present.graph_style import ColourMode, GraphStyle, graph_style
 from tileview.present.graph_words import NodeWords, node_words
-from tileview.present.operation_colours import COLOURED, operation_colours
+from tileview.present.operation_colours import COLOURED
 from tileview.present.operation_rows import step_spans
 from tileview.qt.base.theme import Theme
 from tileview.qt.views.graph.boxes import BAR
@@ -74,11 +74,11 @@ class GraphLook:
         self._readers: dict[int, tuple[int, ...]] = {}
         self._hosts: frozenset[int] = frozenset()
         self._spans: dict[int, tuple[int, int]] = {}
-        self._colours: dict[int, int] = {}
+        self._colours: Mapping[int, int] = {}
         self._marks: tuple[Structure, NodeMarks] | None = None
 
     def recipe(self) -> Recipe | None:
-        """The recipe in force; that of the linked file where a timeline is open."""
+        """The current recipe; that of the linked file where a timeline is open."""
         return recipe_of_graph(self._session)
 
     def take_graph(self, graph: Graph | None) -> None:
@@ -87,12 +87,12 @@ class GraphLook:
         self._readers = {} if graph is None else input_readers(graph)
         self._hosts = frozenset() if graph is None else host_inputs(graph)
 
-    def take_timeline(self, timeline: Timeline | None) -> None:
-        """Another estimate."""
+    def take_timeline(self, timeline: Timeline | None, colours: Mapping[int, int]) -> None:
+        """Another estimate, with the categories of its operations."""
         self._sizes, self._sizes_of, self._marks = {}, None, None
         self._spans = {} if timeline is None else step_spans(timeline)
         has_graph = timeline is not None and self.recipe() is not None
-        self._colours = operation_colours(timeline) if has_graph else {}
+        self._colours = colours if has_graph else {}
 
     def forget_marks(self) -> None:
         """What is over came to be known."""

@@ -204,7 +204,7 @@ class GraphView(View):
 
     def on_estimate(self) -> None:
         timeline = self.session.timeline
-        self._look.take_timeline(timeline)
+        self._look.take_timeline(timeline, {} if self._graph is None else self.bridge.colours())
         if self._graph is None:
             self.steps.show_timeline(timeline)
         else:

@@ -106,7 +106,7 @@ def _scale_words(metric: Metric, mode: ScaleMode) -> str:
 
 
 class TilesControls(QWidget):
-    """Says what was chosen; shows what it is told is in force."""
+    """Says what was chosen; shows what it is told is current."""
 
     metric_chosen = Signal(object)
     picture_chosen = Signal(object)
@@ -206,7 +206,7 @@ class TilesControls(QWidget):
         return self.follow_action.isChecked()
 
     def show_state(self, metric: Metric, mode: ScaleMode, *, lost: bool) -> None:
-        """What is in force; controls that would do nothing are hidden."""
+        """What is chosen; controls that would do nothing are hidden."""
         set_data(self.metric_box, metric)
         set_data(self.scale_box, mode)
         locked = "± power of two" if metric is Metric.DIFFERENCE else "0 … budget"
@@ -221,7 +221,7 @@ class TilesControls(QWidget):
         self.scale_box.setVisible(metric is not Metric.PLACEMENT)
 
     def show_picture(self, picture: Picture, has_chip: bool) -> None:
-        """The order in force; only 1472 tiles have places on a chip."""
+        """The current order; only 1472 tiles have places on a chip."""
         if (self.picture_box.findData(Picture.CHIP) >= 0) != has_chip:
             self.picture_box.blockSignals(True)
             if has_chip:

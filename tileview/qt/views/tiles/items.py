@@ -335,7 +335,7 @@ def _scale_ticks(scale: Scale, limit: int | None, height: int, line: int) -> lis
 
     All in one unit, which only the lowest one names.
     """
-    least = (scale.high - scale.low) * 1.1 * line / max(height, 1)
+    least = max((scale.high - scale.low) * 1.1 * line / max(height, 1), 1)
     ticks = byte_ticks(scale.low, scale.high, min(max(height // (2 * line), 1), 6))
     unit = ticks[0].text.split(" ")[-1] if ticks else "B"
     if unit in ("MiB", "GiB") and scale.high < 16 * UNIT_BYTES["MiB"]:

@@ -261,7 +261,7 @@ class TilesView(View):
         self.bars.set_cursor(cursor)
         field = self._field
         if cursor is not None and field is not None and cursor < len(field.values):
-            text = f"L{cursor}{'' if field.missing else f': {value_text(field, cursor)}'} (Space: select or not)"
+            text = f"tile {cursor}{'' if field.missing else f': {value_text(field, cursor)}'} (Space: select or not)"
             self.line.show_text(text)
             self.map.set_description(text)
         elif field is not None:
@@ -406,9 +406,9 @@ class TilesView(View):
     def tile_actions(self, tile: int) -> list[QAction]:
         """What a context menu offers for a tile."""
         return [
-            action_of(self, f"&Select the tiles identical to L{tile}", partial(self.select_identical, tile)),
+            action_of(self, f"&Select the tiles identical to tile {tile}", partial(self.select_identical, tile)),
             action_of(self, "Show its &allocations", partial(self._show_allocations, tile)),
-            action_of(self, f"&Copy name (L{tile})", partial(_copy, f"L{tile}")),
+            action_of(self, f"&Copy name (tile {tile})", partial(_copy, f"tile {tile}")),
             action_of(self, "Copy its &figures", partial(_copy, self.tip(tile))),
         ]
 

@@ -39,10 +39,10 @@ class LegendEntry:
 
 
 def place_text(grid: Grid, tile: int) -> str:
-    """``Tile L212 · P 934 · row 14, column 38``; where there is no chip geometry only the logical number."""
+    """``Tile 212 · P 934 · row 14, column 38``; where there is no chip geometry only the logical number."""
     if not grid.is_chip:
-        return f"Tile L{tile}"
-    return f"Tile L{tile} · P {physical_id(tile)} · row {int(grid.row[tile])}, column {int(grid.column[tile])}"
+        return f"Tile {tile}"
+    return f"Tile {tile} · P {physical_id(tile)} · row {int(grid.row[tile])}, column {int(grid.column[tile])}"
 
 
 def tile_tip(timeline: Timeline, chip: Grid, field: TileField, tile: int, root: int | None = None) -> str:
@@ -124,7 +124,7 @@ def headline(timeline: Timeline, field: TileField, root: int | None = None) -> s
         parts.append(f"{signed_kib(low)} … {signed_kib(high)} to baseline step {field.baseline_step}")
     elif len(field.values):
         worst = last_largest(field.values)
-        parts.append(f"most on L{worst}: {kib_text(int(field.values[worst]))}")
+        parts.append(f"most on tile {worst}: {kib_text(int(field.values[worst]))}")
     over = int(field.over.sum())
     if over:
         parts.append(f"{over:,} tile{'' if over == 1 else 's'} over budget")
@@ -158,11 +158,11 @@ def value_text(field: TileField, tile: int) -> str:
 
 
 def selection_text(field: TileField, shown: Grid, tiles: tuple[int, ...]) -> str:
-    """``selected L174 (row 4, column 5): 555.0 KiB``; of several tiles the least, the most and the sum."""
+    """``selected tile 174 (row 4, column 5): 555.0 KiB``; of several tiles the least, the most and the sum."""
     current = tiles[-1]
     place = f" (row {int(shown.row[current])}, column {int(shown.column[current])})" if shown.is_chip else ""
     if len(tiles) == 1:
-        return f"selected L{current}{place}" + ("" if field.missing else f": {value_text(field, current)}")
+        return f"selected tile {current}{place}" + ("" if field.missing else f": {value_text(field, current)}")
     if field.missing:
         return f"{len(tiles):,} tiles selected"
     values = field.values[list(tiles)]
@@ -171,8 +171,8 @@ def selection_text(field: TileField, shown: Grid, tiles: tuple[int, ...]) -> str
     low, high = tiles[int(values.argmin())], tiles[last_largest(values)]
     write = signed_kib if field.metric is Metric.DIFFERENCE else kib_text
     return (
-        f"{len(tiles):,} tiles selected: least {value_text(field, low)} (L{low}), most {value_text(field, high)} "
-        f"(L{high}), sum {write(int(values.sum()))}"
+        f"{len(tiles):,} tiles selected: least {value_text(field, low)} (tile {low}), most {value_text(field, high)} "
+        f"(tile {high}), sum {write(int(values.sum()))}"
     )
 
 

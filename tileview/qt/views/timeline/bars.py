@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QBrush, QMouseEvent, QPainter, QPen, QResizeEvent, QWheelEvent
+from PySide6.QtGui import QBrush, QColor, QMouseEvent, QPainter, QPen, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
 from tileview.analysis.lifetimes import Lifetime
@@ -17,11 +17,15 @@ from tileview.qt.plot.base import Drag, KeyCommand
 from tileview.qt.views.timeline.axis import StepZoom
 from tileview.qt.views.timeline.plot import RIGHT, StepPlot
 
+_FILL = 110
+"""How strong a bar is filled, 0 … 255: names are written on it."""
+
 
 class LifetimeBars(StepPlot):
     """One row an allocation: bytes in the gutter, a bar for each range of steps, the name in or beside it.
 
-    Where the steps that use it are known they are ticks along the bar's lower edge.
+    ``category`` is that of what makes an allocation, None for grey. Where the steps that use it are known they are
+    ticks along the bar's lower edge.
     Only the rows that are visible are drawn, so that thousands cost no more than a screenful.
     """
 
@@ -38,9 +42,10 @@ class LifetimeBars(StepPlot):
         keys: KeyCommand,
         tip: Callable[[Lifetime], str],
         uses: Callable[[int], Sequence[int]],
+        category: Callable[[int], int | None],
         parent: QWidget | None = None,
     ) -> None:
-        self._uses, self._row_tip = uses, tip
+        self._uses, self._row_tip, self._category = uses, tip, category
         super().__init__(theme, "Lifetimes of allocations", parent, zoom=zoom, keys=keys)
         self.setMinimumSize(QSize(120, 40))
 
@@ -182,15 +187,23 @@ class LifetimeBars(StepPlot):
                 last = x
 
     def _draw_bar(self, painter: QPainter, row: Lifetime, bar: QRectF) -> None:
-        """Standard is plain, interleaved hatched, what has no size crossed: not by colour alone."""
+        """In the colour of what makes it. Standard is plain, interleaved hatched, what has no size crossed."""
         theme = self.theme
         token = "unavailable" if isinstance(row.size, Unavailable) else class_token(row.memory_class)
-        painter.setPen(QPen(theme.color(token), 1.4))
-        painter.setBrush(theme.color(token, 70))
+        place = self._category(row.root)
+        line = theme.color("border" if row.resident else "field")
+        if token == "unavailable":
+            line = theme.color(token)
+        elif place is not None:
+            line = QColor(theme.categories[place])
+        painter.setPen(QPen(line, 1.4))
+        fill = QColor(line)
+        fill.setAlpha(_FILL)
+        painter.setBrush(fill)
         painter.drawRect(bar)
         pattern = {"unavailable": Qt.BrushStyle.DiagCrossPattern, "interleaved": Qt.BrushStyle.BDiagPattern}.get(token)
         if pattern is not None:
-            painter.setBrush(QBrush(theme.color(token, 120), pattern))
+            painter.setBrush(QBrush(theme.color(token if token == "unavailable" else "text", 120), pattern))
             painter.drawRect(bar)
         if row.root == self._selected:
             painter.setBrush(Qt.BrushStyle.NoBrush)

@@ -90,7 +90,7 @@ def second_pen(theme: Theme, part: str) -> QPen:
     return pen
 
 
-def layer_brush(theme: Theme, index: int, series: Series) -> QBrush:
+def layer_brush(theme: Theme, series: Series) -> QBrush:
     """The fill of a layer of a stack; patterns keep categories apart where colours start again."""
     if series.kind == "scratch":
         return QBrush(theme.color("scratch"), Qt.BrushStyle.Dense3Pattern)
@@ -99,7 +99,7 @@ def layer_brush(theme: Theme, index: int, series: Series) -> QBrush:
     if series.kind in ("rest", "other"):
         token = "field" if series.kind == "rest" else "warning"
         return QBrush(theme.color(token))
-    colour, pattern = category(index, theme.categories)
+    colour, pattern = category(series.place, theme.categories)
     return QBrush(QColor(colour), _PATTERNS[pattern % len(_PATTERNS)])
 
 
@@ -109,9 +109,5 @@ def reserve_brush(theme: Theme) -> QBrush:
 
 
 def layer_brushes(theme: Theme, layers: tuple[Series, ...]) -> list[QBrush]:
-    """One brush a layer: groups take the categories in turn."""
-    brushes, groups = [], 0
-    for series in layers:
-        brushes.append(layer_brush(theme, groups, series))
-        groups += series.kind == "group"
-    return brushes
+    """One brush a layer."""
+    return [layer_brush(theme, series) for series in layers]

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from tileview.model.timeline import Timeline, steps_read
 from tileview.present.curves import Curves, Series, StackSource
+from tileview.present.operation_colours import COLOURED
 
 _FIRST_SECONDS = 0.05
 """How long a stack may keep the window waiting when it is asked for."""
 _TURN_SECONDS = 0.012
 """How long reading goes on between two events after that."""
-_LAYERS = 7
-"""Groups that get a layer of their own in a stack."""
 
 
 def _read_for(source: StackSource, seconds: float) -> bool:
@@ -42,8 +42,8 @@ class LayerReader(QObject):
         self._timer.setInterval(0)
         self._timer.timeout.connect(self._read_on)
 
-    def layers(self, timeline: Timeline, shown: Curves) -> tuple[Series, ...]:
-        """The layers that add up to curves; empty as long as they are being read.
+    def layers(self, timeline: Timeline, shown: Curves, places: Callable[[], Mapping[int, int]]) -> tuple[Series, ...]:
+        """The layers that add up to curves; empty while they are being read; ``places`` is asked for after that.
 
         While the steps of a large file are read elsewhere, their fullest tiles are not known: another estimate follows.
         """
@@ -55,7 +55,7 @@ class LayerReader(QObject):
         if _read_for(self._source, _FIRST_SECONDS):
             self._timer.stop()
             if self._made is None or self._made[0] is not shown:
-                self._made = (shown, self._source.layers(shown, _LAYERS))
+                self._made = (shown, self._source.layers(shown, COLOURED, places()))
             return self._made[1]
         self._timer.start()
         return ()

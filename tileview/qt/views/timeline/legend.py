@@ -32,10 +32,10 @@ def legend_entries(
 
     whose, longest = _WHOSE[shown.mode], ""
     if shown.mode is not CurveMode.LARGEST and tile is not None:
-        whose, longest = f"{whose} L{tile}", f"total, {whose} L{'0' * len(str(tile_count - 1))}"
+        whose, longest = f"{whose} {tile}", f"total, {whose} {'0' * len(str(tile_count - 1))}"
     entries = [Entry(f"total, {whose}", QPen(theme.color("total"), 2.6), None, at(shown, shown.total), longest)]
     if second is not None:
-        name = f"total, tile L{int(second.tiles[0])}"
+        name = f"total, tile {int(second.tiles[0])}"
         entries.append(Entry(name, second_pen(theme, "total"), None, at(second, second.total)))
     if data.layers:
         pairs = zip(data.layers, layer_brushes(theme, data.layers), strict=True)
@@ -46,7 +46,7 @@ def legend_entries(
         entries.append(Entry("interleaved", dashed, None, at(shown, shown.interleaved)))
     if second is not None and not data.layers:
         for part, sizes in (("standard", second.standard), ("interleaved", second.interleaved)):
-            name = f"{part}, L{int(second.tiles[0])}"
+            name = f"{part}, tile {int(second.tiles[0])}"
             entries.append(Entry(name, second_pen(theme, part), None, at(second, sizes)))
     if data.reserve:
         pen = QPen(theme.color("muted"), 1, Qt.PenStyle.DotLine)

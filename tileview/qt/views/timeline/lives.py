@@ -33,7 +33,7 @@ class LifetimeSource:
         return timeline
 
     def rows(self) -> tuple[Lifetime, ...]:
-        """All allocations of the timeline in force; the same object until another one is."""
+        """All allocations of the current timeline; the same object until another one is."""
         timeline = self._current()
         if self._rows is None:
             self._rows = () if timeline is None else lifetimes(timeline)

@@ -20,7 +20,8 @@ LEAP = 10
 class TimelineMoves(QObject):
     """Moves the selection and the steps in view.
 
-    ``neighbour`` gives the allocation so many lifetime bars below the selected one, ``say`` tells the user something.
+    ``neighbour`` gives the allocation so many lifetime bars below the selected one, ``note`` asks for a note on the
+    selected step, ``say`` tells the user something.
     """
 
     def __init__(
@@ -28,21 +29,18 @@ class TimelineMoves(QObject):
         session: Session,
         axis: StepZoom,
         neighbour: Callable[[int], int | None],
+        note: Callable[[], object],
         say: Callable[[str], object],
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._session, self._axis = session, axis
-        self._neighbour, self._say = neighbour, say
+        self._neighbour, self._note, self._say = neighbour, note, say
 
     # -- keys -----------------------------------------------------------------------------------------------------
 
-    def key(self, event: QKeyEvent) -> Callable[[], None] | None:
-        """What a key does in the timeline; None leaves it to the plot, then to the window.
-
-        S zooms out while not all steps are in view, as W, A and D zoom in and move; else it goes to the standard peak,
-        with Shift always.
-        """
+    def key(self, event: QKeyEvent) -> Callable[[], object] | None:
+        """What a key does in the timeline; None leaves it to the plot, then to the window."""
         key, modifiers = Qt.Key(event.key()), event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         if modifiers & ~Qt.KeyboardModifier.ShiftModifier:
             return None
@@ -51,14 +49,14 @@ class TimelineMoves(QObject):
             return lambda: self.move_step(by * (LEAP if modifiers else 1))
         if key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal):
             return lambda: self.zoom(1.5)
-        if key == Qt.Key.Key_S and (modifiers or self._axis.is_fit):
+        if key == Qt.Key.Key_S and modifiers:
             return lambda: self.go_to_peak("S")
         typed = {"[": self.begin_range, "]": self.end_range}.get(event.text())
         if typed is not None:
             return typed
         return None if modifiers else self._plain_key(key)
 
-    def _plain_key(self, key: Qt.Key) -> Callable[[], None] | None:
+    def _plain_key(self, key: Qt.Key) -> Callable[[], object] | None:
         page = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1, Qt.Key.Key_PageUp: -LEAP, Qt.Key.Key_PageDown: LEAP}
         rows = page.get(key)
         if rows is not None:
@@ -72,6 +70,7 @@ class TimelineMoves(QObject):
             Qt.Key.Key_B: lambda: self.go_to_over(False),
             Qt.Key.Key_F: self.centre,
             Qt.Key.Key_Z: self.zoom_to_range,
+            Qt.Key.Key_M: self._note,
             Qt.Key.Key_0: self._axis.fit,
             Qt.Key.Key_Minus: lambda: self.zoom(1 / 1.5),
             Qt.Key.Key_Backspace: self.back,

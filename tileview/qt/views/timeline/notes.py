@@ -26,7 +26,7 @@ class StepNotes(QObject):
         self._kept = {} if document is None else Settings().notes(document.path)
 
     def by_step(self) -> dict[int, str]:
-        """Step → note, on the timeline in force."""
+        """Step → note, on the current timeline."""
         timeline = self._session.timeline
         return {} if timeline is None else noted_steps(timeline, self._kept)
 

@@ -9,7 +9,7 @@ from tileview.present.curves import BoolArray, CurveMode, Curves, curves, matche
 from tileview.session.session import Session
 
 Behind = tuple[tuple[ByteArray, BoolArray] | None, tuple[ByteArray, ByteArray] | None]
-"""The baseline's total with whether there is one, and its two classes, on the steps of the timeline in force."""
+"""The baseline's total with whether there is one, and its two classes, on the steps of the current timeline."""
 
 
 class CurveSource:

@@ -27,13 +27,13 @@ def step_line(timeline: Timeline, shown: Curves, step: int, second: Curves | Non
     parts = [
         at_start(step_place(step, len(timeline.steps))),
         f"{source}{entry.kind}{often}",
-        f"tile L{tile_at(timeline, shown, step)}",
+        f"tile {tile_at(timeline, shown, step)}",
     ]
     total = int(shown.total[step])
     if shown.unavailable[step]:
         parts.append(f"usage unavailable, known part {size_text(total)}")
         return " · ".join(parts)
-    beside = "" if second is None else f"tile L{int(second.tiles[step])}: {_known_total(second, step)}"
+    beside = "" if second is None else f"tile {int(second.tiles[step])}: {_known_total(second, step)}"
     needed = total + timeline.reserve_bytes
     parts.append(f"total {size_text(total)}")
     parts.append(f"with reserve {percent_text(needed, timeline.budget_bytes)} of the budget")
@@ -44,7 +44,7 @@ def step_line(timeline: Timeline, shown: Curves, step: int, second: Curves | Non
 
 HINT = (
     "drag: go to a step · Shift+drag: measure a range · Ctrl+drag or wheel: zoom · W A S D: zoom and move · "
-    "← →: step · N, B: overflows · P, S, I: peaks"
+    "← →: step · N, B: overflows · P, Shift+S, I: peaks"
 )
 """What mouse and keys do in the timeline."""
 
@@ -98,9 +98,9 @@ def step_tip(
             lines.append(f"inside a Repeat of {span.count:,} runs, steps {span.start} … {span.stop - 1}")
     tile = tile_at(timeline, shown, step)
     if shown.mode is CurveMode.LARGEST:
-        lines.append(f"largest of each class on any tile; the largest total is on tile L{tile}")
+        lines.append(f"largest of each class on any tile; the largest total is on tile {tile}")
     else:
-        lines.append(f"{'worst tile' if shown.mode is CurveMode.WORST else 'tile'} L{tile}")
+        lines.append(f"{'worst tile' if shown.mode is CurveMode.WORST else 'tile'} {tile}")
     known = "known part of " if shown.unavailable[step] else ""
     if known:
         lost = sum(1 for root in entry.live if root in timeline.unavailable_roots)
@@ -132,7 +132,7 @@ def step_tip(
 
 def _second_lines(second: Curves, step: int, known: str) -> list[str]:
     """The selected tile beside the worst one."""
-    name = f"selected tile L{int(second.tiles[step])}"
+    name = f"selected tile {int(second.tiles[step])}"
     if second.unavailable[step] and not known:
         return [f"{name}  not read yet"]
     parts = [("standard", second.standard), ("interleaved", second.interleaved), ("total", second.total)]

@@ -76,7 +76,7 @@ class TimelineView(View):
         self.cycles: StepCycles | None = None
         self.axis = StepZoom(self)
         self.moves = TimelineMoves(
-            bridge.session, self.axis, lambda by: self.bars.neighbour(by), bridge.message.emit, self
+            bridge.session, self.axis, lambda by: self.bars.neighbour(by), self.notes.ask, bridge.message.emit, self
         )
         self._build()
         self._pace = Throttle(self._show_lifetimes, self)
@@ -93,7 +93,7 @@ class TimelineView(View):
         self.legend = Legend(self)
         self.plot = CurvePlot(theme, self.axis, keys, self.tip, self)
         self.strip = StepStrip(theme, "Cycles of the steps", self, zoom=self.axis, keys=keys)
-        self.bars = LifetimeBars(theme, self.axis, keys, self.lives.tip, self.lives.uses, self)
+        self.bars = LifetimeBars(theme, self.axis, keys, self.lives.tip, self.lives.uses, self._place_of, self)
         self.plots: tuple[StepPlot, ...] = (self.plot, self.strip, self.bars)
         self.hint = ElidedLabel(HINT, self, Qt.TextElideMode.ElideRight)
         self.hint.setForegroundRole(QPalette.ColorRole.PlaceholderText)
@@ -223,7 +223,13 @@ class TimelineView(View):
         if not self.controls.stacked:
             self._reader.stop()
             return ()
-        return self._reader.layers(timeline, shown)
+        return self._reader.layers(timeline, shown, lambda: self.bridge.colours(is_read=True))
+
+    def _place_of(self, root: int) -> int | None:
+        """The category of the operation that makes an allocation."""
+        timeline = self.timeline
+        maker = None if timeline is None else timeline.maker(root)
+        return None if maker is None else self.bridge.colours().get(maker)
 
     def _reading(self, read: int, count: int) -> None:
         self.line.show_text(f"Reading what the layers need: {read:,} of {count:,} arrays")
