@@ -16,7 +16,6 @@ from tileview.core.memory.verdict import Budgets, Unsized, decide
 from tileview.model.sizes import UNAVAILABLE, Size, Unavailable
 from tileview.model.timeline import ByteArray, ClassBytes, Peak, Place, TimelineStep, Verdict, last_largest
 
-
 NO_SCRATCH = ClassBytes(0, 0)
 
 

@@ -306,7 +306,7 @@ _MOST_LISTED = 1 << 14
 _FOOTPRINTS: dict[_FootprintKey, tuple[tuple[object, ...], Footprint]] = {}
 """Bytes by the identity of all they depend on; each entry holds the objects, so that their ids stay their own."""
 _PLAIN: dict[int, dict[int, tuple[Value, Footprint]]] = {}
-"""Tile count → bytes of values in no group of a matrix product, by the value's identity (each entry holds its value)."""
+"""Tile count → bytes of values in no group of a matrix product, by identity; each entry holds its value."""
 _LISTED: dict[tuple[object, ...], tuple[Value, TimelineValue]] = {}
 """Values listed before, by identity (each entry holds its value, so that the id stays its own): successive programs of
 a re-planner share most of their value objects."""
