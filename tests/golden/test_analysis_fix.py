@@ -12,7 +12,8 @@ from tests.helpers.golden_recipes import COMPOSED, golden_model, golden_recipe, 
 from tileview.analysis.alternatives import evaluate, evaluate_all, ranked
 from tileview.analysis.conflict import ConflictFinder
 from tileview.analysis.fix import Mode, search
-from tileview.analysis.trials import Evaluator, Workers, single_swaps
+from tileview.analysis.trials import Evaluator, single_swaps
+from tileview.analysis.workers import Workers
 from tileview.model.recipe import Overrides
 from tileview.model.sizes import U64_MAX
 

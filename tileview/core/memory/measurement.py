@@ -21,7 +21,7 @@ from tileview.core.geometry.resolve import LayoutError, LayoutErrorKind, layout_
 from tileview.core.geometry.resolved import Resolved
 from tileview.core.memory.assemble import NO_SCRATCH, Allocations, Judged, StepFacts, assemble, judge
 from tileview.core.memory.groups import LiveSet, find_lifetimes, group_values
-from tileview.core.memory.step_costs import step_cost
+from tileview.core.memory.step_costs import FREE, step_cost
 from tileview.core.memory.usage import PlacedTiles
 from tileview.core.memory.verdict import Budgets, Unsized
 from tileview.model.config import INTERLEAVED_BYTES, INTERLEAVED_ELEMENT_BYTES, PLANNED_BYTES, STANDARD_ELEMENT_BYTES
@@ -118,7 +118,10 @@ class _Measurement:
         self.unavailable = frozenset(
             [groups.roots[index] for index, size in enumerate(self.footprints) if size.error is not None]
         )
-        self.costs = [step_cost(entry.step, program.values) for entry in self.flat]
+        self.costs = [
+            step_cost(step, values) if type(step := entry.step) is Copy or type(step) is Sum else FREE
+            for entry in self.flat
+        ]
         self.scratch_rows: dict[int, ByteArray] = {}
         self.facts = list(map(self._facts if in_full else self._bare_facts, self.flat))
         spans = [(root, first, last) for root, (first, last) in self.lifetimes.spans.items()]
@@ -212,7 +215,7 @@ class _Measurement:
         return ClassBytes(size.shard * scratch.factor, 0)
 
     def _exchange(self) -> Size:
-        return total(cost.exchange for cost in self.costs)
+        return total(cost.exchange for cost in self.costs if cost is not FREE)
 
     def judged(self, budgets: Budgets) -> Judged:
         """Peaks and verdict."""
@@ -265,6 +268,8 @@ class _Measurement:
 
     def _unsized(self) -> tuple[Unsized, ...]:
         """Values without a size in allocations that are live at some time; others hold no memory."""
+        if not self.unavailable:
+            return ()
         return tuple(
             Unsized(value.id, value.name, size.error, layout_fault(value.shape, value.layout, self.tiles) is not None)
             for value, size in zip(self.program.values, self.footprints, strict=True)
@@ -333,7 +338,7 @@ def unknown_notes(program: Program, flat: Sequence[FlatStep]) -> tuple[str, ...]
     notes = [
         f"operation {operation} is not modelled ({reason}): {consequence}" for operation, reason in reasons.items()
     ]
-    for entry in flat:
+    for entry in [entry for entry in flat if type(entry.step) is Opaque]:
         if isinstance(entry.step, Opaque) and entry.step.source not in reasons:
             place = f"step {entry.index}" if entry.step.source is None else f"operation {entry.step.source}"
             notes.append(f"{place} is not modelled ({entry.step.reason}): {consequence}")

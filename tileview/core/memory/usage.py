@@ -140,7 +140,7 @@ class PlacedTiles:
     def __init__(
         self,
         tile_count: int,
-        live: Sequence[tuple[int, ...]],
+        live: Sequence[Sequence[int]],
         members: Mapping[int, tuple[int, ...]],
         interleaved: Callable[[int], bool],
         shard_row: Callable[[int], ByteArray],
@@ -270,11 +270,11 @@ def _zeros(tile_count: int) -> ByteArray:
     return zeros
 
 
-def live_stretches(live: Sequence[tuple[int, ...]]) -> list[tuple[int, int, int]]:
+def live_stretches(live: Sequence[Sequence[int]]) -> list[tuple[int, int, int]]:
     """(root, first step, step after the last) for every unbroken stretch of a root in the live sets."""
     spans: list[tuple[int, int, int]] = []
     since: dict[int, int] = {}
-    previous: tuple[int, ...] = ()
+    previous: Sequence[int] = ()
     for step, roots in enumerate(live):
         if roots is previous:
             continue
