@@ -13,7 +13,6 @@ from collections.abc import Sequence
 
 from tileview.collecting import collected_seldom
 from tileview.commands.base import CONSOLE, EXIT_BAD, EXIT_INTERRUPTED, complain, provide_streams
-from tileview.commands.output import write_crash_log
 from tileview.commands.parser import parse_arguments
 from tileview.errors import TileViewError
 
@@ -52,6 +51,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         complain("there is not enough memory for this file")
         code = EXIT_BAD
     except Exception as error:  # the last line of defence: a user never sees a traceback
+        from tileview.commands.output import write_crash_log
+
         complain(f"a fault in TileView itself ({type(error).__name__}); details are in {write_crash_log(error)}")
         code = EXIT_BAD
     try:

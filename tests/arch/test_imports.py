@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -115,3 +116,21 @@ def test_all_but_the_window_imports_with_qt_blocked():
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_tests_reach_nothing_private_of_the_product():
+    """Attributes with an underscore are the product's own; what a test needs has a public name."""
+    tests, found = PACKAGE.parent / "tests", []
+    private = re.compile(r"_[a-z]")
+    for path in sorted(tests.rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and private.match(node.attr):
+                own = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls", "os", "sys")
+                found += [] if own else [f"{path.name}:{node.lineno}: .{node.attr}"]
+            elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("tileview"):
+                found += [f"{path.name}:{node.lineno}: {one.name}" for one in node.names if private.match(one.name)]
+            elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "setattr":
+                names = [one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+                found += [f"{path.name}:{node.lineno}: {one}" for one in names if private.match(one.rpartition(".")[2])]
+    assert found == []

@@ -23,7 +23,7 @@ ATTRIBUTES = {
     ("importlib", "import_module"), ("webbrowser", "open"), ("QDesktopServices", "openUrl"), ("QProcess", "start"),
 }  # fmt: skip
 ALLOWED = {
-    ("tileview/analysis/trials.py", "pickle.loads"): "what this program hands to its own workers",
+    ("tileview/analysis/workers.py", "pickle.loads"): "what this program hands to its own workers",
     ("tileview/qt/jobs/process.py", "pickle.load"): "messages of the worker process, made by this program",
     ("tileview/qt/jobs/process.py", "importlib.import_module"): "the jobs of the worker process, from a table",
     ("tileview/qt/jobs/process.py", "subprocess.Popen"): "the worker process itself, by a list of arguments",

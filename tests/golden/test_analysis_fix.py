@@ -14,7 +14,8 @@ from tileview.analysis.conflict import ConflictFinder
 from tileview.analysis.fix import Mode, search
 from tileview.analysis.fix_placed import search_placed
 from tileview.analysis.placement import placeable, program_requests
-from tileview.analysis.trials import Evaluator, Workers, single_swaps, with_swaps
+from tileview.analysis.trials import Evaluator, single_swaps, with_swaps
+from tileview.analysis.workers import Workers
 from tileview.core.placement.ranges import CAPTURED, preset
 from tileview.model.recipe import Overrides
 from tileview.model.sizes import U64_MAX

@@ -63,7 +63,7 @@ def _containers(inner: st.SearchStrategy[DebugValue]) -> st.SearchStrategy[Debug
 debug_values = st.recursive(leaves, _containers, max_leaves=30)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(debug_values)
 def test_debug_text_round_trip(value: DebugValue) -> None:
     text = debugtext.to_text(value)
@@ -82,7 +82,7 @@ def test_any_text_parses_or_is_refused(text: str) -> None:
     assert debugtext.parse(debugtext.to_text(value)) == value or "NaN" in text
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(names, debug_values), max_size=5))
 def test_split_agrees_with_parse(fields: list[tuple[str, DebugValue]]) -> None:
     text = debugtext.to_text(Struct("Config", tuple(fields)))
@@ -130,7 +130,7 @@ layouts = st.builds(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(layouts, precisions)
 def test_layouts_round_trip_in_both_notations(layout: Layout, precision: Precision) -> None:
     assert debugmodel.layout_from_text(str(layout)) == layout
@@ -150,7 +150,7 @@ json_values = st.recursive(
 indents = st.sampled_from([None, 0, 2, "\t"])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.dictionaries(st.text(characters, max_size=6), json_values, max_size=5), indents, st.booleans())
 def test_spans_find_every_member(document: dict[str, Any], indent: Any, ascii_only: bool) -> None:
     raw = b" " + json.dumps(document, indent=indent, ensure_ascii=ascii_only).encode()
@@ -166,7 +166,7 @@ def test_spans_find_every_member(document: dict[str, Any], indent: Any, ascii_on
     assert list(spans.members(plain, 0)) == list(spans.members(plain, 0, document))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.data())
 def test_splice_replaces_one_member(data: st.DataObject) -> None:
     document = data.draw(st.dictionaries(st.text(characters, max_size=6), json_values, min_size=1, max_size=5))
@@ -182,7 +182,7 @@ def test_splice_replaces_one_member(data: st.DataObject) -> None:
 numbers = st.one_of(st.integers(0, 2**63 - 1), st.just(2**64 - 1), st.integers(0, 9))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.lists(numbers, max_size=20), st.sampled_from([",", ", ", " ,\n"]))
 def test_numbers_decode_exactly(items: list[int], separator: str) -> None:
     decoded = decode_numbers(("[" + separator.join(map(str, items)) + "]").encode())
@@ -200,7 +200,7 @@ def test_numbers_decode_as_the_json_parser_does(text: str) -> None:
     assert decoded.tolist() == json.loads(raw)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.lists(st.integers(0, 9), max_size=3), max_size=4),
     st.lists(st.lists(st.lists(st.integers(0, 99), min_size=2, max_size=2), max_size=3), max_size=4),

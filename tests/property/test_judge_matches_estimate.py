@@ -23,7 +23,7 @@ def same(recipe, replanner=None, overrides=None):
     assert str(outcome.error) == str(whole.error)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.data())
 def test_of_any_swaps_of_the_samples(data):
     name = data.draw(st.sampled_from(["vit3-64tiles", "so400m-over"]))

@@ -6,6 +6,8 @@ import gc
 import os
 import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -13,9 +15,23 @@ import pytest
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
 
 import shiboken6
-from PySide6.QtCore import QCoreApplication, QEvent, QTimer
-from PySide6.QtWidgets import QMenu, QMenuBar
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QTimer
+from PySide6.QtWidgets import QDialog, QMenu, QMenuBar
+from pytestqt.qtbot import QtBot
 
+PATIENCE_MS = 60_000
+"""A test waits so long at least for what it waits for: a busy machine is no fault."""
+_wait_until = QtBot.waitUntil
+
+
+def _wait_long(self: QtBot, callback: Callable[[], object], *, timeout: int = PATIENCE_MS) -> None:
+    _wait_until(self, callback, timeout=max(timeout, PATIENCE_MS))
+
+
+QtBot.waitUntil = _wait_long
+
+SHARED: set[QObject] = set()
+"""The window that the tests of a module share, while it is open."""
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
 
 
@@ -35,8 +51,15 @@ def children() -> set[int]:
 
 
 def running_timers() -> list[QTimer]:
-    """The timers that still tick."""
-    return [one for one in gc.get_objects() if type(one) is QTimer and shiboken6.isValid(one) and one.isActive()]
+    """The timers that still tick, but for those of a window that is shared."""
+    timers = [one for one in gc.get_objects() if type(one) is QTimer and shiboken6.isValid(one) and one.isActive()]
+    return [one for one in timers if not SHARED.intersection(_around(one))]
+
+
+def _around(one: QObject | None) -> Iterator[QObject]:
+    while one is not None:
+        yield one
+        one = one.parent()
 
 
 def run_deletions() -> None:
@@ -46,9 +69,9 @@ def run_deletions() -> None:
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
-@pytest.fixture(autouse=True)
-def nothing_is_left(qapp):
-    """Fails a test that leaves a thread, a process or a running timer behind."""
+@contextmanager
+def leaving_nothing() -> Iterator[None]:
+    """Fails where a thread, a process or a running timer is left behind by what runs in it."""
     threads, processes = set(threading.enumerate()), children()
     yield
     run_deletions()
@@ -63,6 +86,16 @@ def nothing_is_left(qapp):
         run_deletions()
         time.sleep(0.02)
     pytest.fail(f"left over: {left}")
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left(qapp, request):
+    """A test leaves nothing behind; a window that is shared is looked at when it closes."""
+    if "shared_window" in request.fixturenames:
+        yield
+        return
+    with leaving_nothing():
+        yield
 
 
 @pytest.fixture(autouse=True)
@@ -134,6 +167,38 @@ def make_driver(qtbot, state_folder):
             driver.session.mark_clean()
             driver.window.close()
     run_deletions()
+
+
+@pytest.fixture(scope="module")
+def shared_window(qapp, tmp_path_factory):
+    """One window for the tests of a module, for those that open what they need and leave nothing chosen behind."""
+    from tileview.qt.base.settings import Settings
+    from tileview.qt.window.main_window import MainWindow
+
+    with leaving_nothing(), pytest.MonkeyPatch.context() as patched:
+        patched.setenv("TILEVIEW_STATE_DIR", str(tmp_path_factory.mktemp("state")))
+        settings = Settings()
+        settings.evaluate_by_itself = settings.place_by_itself = False
+        settings.theme = "light"
+        window = MainWindow(settings=settings)
+        window.show()
+        SHARED.add(window)
+        yield window
+        SHARED.clear()
+        window.session.mark_clean()
+        window.close()
+
+
+@pytest.fixture
+def shared_driver(shared_window, qtbot) -> Driver:
+    """The module's window, its views where they stand at first, its edits forgotten, no dialog open."""
+    shared_window.session.mark_clean()
+    for dialog in shared_window.findChildren(QDialog):
+        dialog.close()
+    shared_window.docks.reset()
+    shared_window.activateWindow()
+    qtbot.waitUntil(shared_window.isActiveWindow)
+    return Driver(shared_window, qtbot)
 
 
 @pytest.fixture

@@ -217,6 +217,7 @@ def test_a_file_of_addresses_opens_in_the_window(driver, samples, tmp_path, name
     view = window.docks.views["address_map"]
     driver.qtbot.waitUntil(lambda: view.map is not None, timeout=30_000)
     assert view.isVisible()
+    driver.qtbot.waitUntil(lambda: window.docks.maximised == "address_map", timeout=5000)
     for other in window.docks.views.values():
         cover = other.findChild(Cover)
         assert (cover is not None) == other.needs_program
@@ -228,6 +229,8 @@ def test_a_file_of_addresses_opens_in_the_window(driver, samples, tmp_path, name
     # With a program open the sentences are gone.
     driver.open(samples / "pair-8tiles.recipe.json")
     assert not any(cover.isVisible() for cover in window.findChildren(Cover))
+    driver.qtbot.waitUntil(lambda: not window.docks.maximised, timeout=5000)
+    assert window.docks.views["timeline"].isVisible()
 
 
 def test_recipe_timeline_and_profile_opened_together_are_linked(driver, samples, tmp_path):
@@ -258,7 +261,8 @@ def test_recipe_timeline_and_profile_opened_together_are_linked(driver, samples,
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in BROKEN.glob("*.json")))
-def test_broken_dumps_give_one_clear_error(driver, name):
+def test_broken_dumps_give_one_clear_error(shared_driver, name):
+    driver = shared_driver
     driver.window.files.open(BROKEN / name)
     driver.qtbot.waitUntil(lambda: bool(driver.window.findChildren(QDialog)), timeout=30_000)
     dialogs = [one for one in driver.window.findChildren(QDialog) if one.isVisible()]

@@ -11,6 +11,7 @@ from tests.helpers.opened import document, opened
 from tests.helpers.views import Stage, stage
 from tileview.analysis.home_offers import home_offers
 from tileview.qt.base.theme import load_theme
+from tileview.qt.views import details
 from tileview.qt.views.details import DetailsView, Subject
 from tileview.session.session import Pin
 
@@ -172,8 +173,10 @@ def test_an_operation_names_who_makes_its_operands_and_who_reads_its_result(show
                 assert f"read by operation{'s' if len(readers) > 1 else ''} {readers[0]}" in shown.view.plain
 
 
-def test_names_from_files_are_text_and_no_markup(shown: Stage) -> None:
-    shown.view._write("<b>a</b>", (), (Subject.TILE, 0))
+def test_names_from_files_are_text_and_no_markup(shown: Stage, monkeypatch) -> None:
+    monkeypatch.setattr(details, "allocation_name", lambda *_: "<b>a</b>")
+    timeline = shown.session.timeline
+    shown.session.select_allocation(timeline.values[0].root)
     assert "<b>a</b>" in shown.view.text.toPlainText()
 
 
@@ -215,8 +218,12 @@ def test_the_text_is_read_by_key_to_its_end(qtbot) -> None:
     QTest.keyClick(shown.view.text, Qt.Key.Key_End, Qt.KeyboardModifier.ControlModifier)
     bar = shown.view.area.verticalScrollBar()
     qtbot.waitUntil(lambda: bar.value() > 0, timeout=2000)
-    spot = shown.view.text.mapTo(shown.view.area, shown.view.text.cursorRect().center())
-    assert shown.view.area.rect().contains(spot)
+
+    def has_cursor_in_sight() -> bool:
+        spot = shown.view.text.mapTo(shown.view.area, shown.view.text.cursorRect().center())
+        return shown.view.area.rect().contains(spot)
+
+    qtbot.waitUntil(has_cursor_in_sight)
 
 
 def test_copying(shown: Stage, qapp) -> None:

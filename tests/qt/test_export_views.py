@@ -84,8 +84,12 @@ def likeness(one: QImage, other: QImage) -> float:
 
 
 @pytest.fixture
-def opened(driver, over):
-    """The window on the sample that does not fit, a swap and an allocation chosen."""
+def opened(shared_driver, over):
+    """The window on the sample that does not fit, a swap and an allocation chosen, no filter set."""
+    driver = shared_driver
+    for view in driver.window.docks.views.values():
+        if hasattr(view, "filter_box"):
+            view.filter_box.clear()
     driver.open(over)
     driver.session.swap(21, 0)
     driver.settle()

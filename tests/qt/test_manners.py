@@ -349,7 +349,7 @@ def test_a_file_that_changes_again_while_one_is_asked_counts_as_it_is_last(drive
         asked.append(words)
         whole["attempts"] += 1
         replaced(pair, whole)
-        driver.qtbot.waitUntil(lambda: driver.window.files._newer is not None, timeout=20_000)
+        driver.qtbot.waitUntil(lambda: driver.window.files.is_newer_waiting, timeout=20_000)
         return answer
 
     monkeypatch.setattr(files, "confirm", confirm)

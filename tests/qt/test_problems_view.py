@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit
 from tests.helpers.views import Stage, stage
 from tileview.core.geometry.resolve import layout_failure
 from tileview.formats import open_file
+from tileview.model.timeline import Cause
 from tileview.qt.views.problems import ProblemsView
 from tileview.session.document import Document
 
@@ -74,6 +75,14 @@ def test_a_recipe_and_a_sound_timeline_keep_what_is_in_front(driver, over, sampl
         driver.open(path)
         driver.qtbot.waitUntil(lambda: in_front(driver, "why"), timeout=5000)
         assert not in_front(driver, "problems")
+
+
+def test_a_timeline_over_its_budget_opens_on_why(driver, samples) -> None:
+    driver.open(samples / "pair-8tiles.v3.timeline.json")
+    driver.settle()
+    assert driver.session.verdict.cause is Cause.TOTAL
+    assert in_front(driver, "why")
+    assert driver.window.docks.views["problems"].headline.text() != "No problems"
 
 
 def test_the_offer_that_was_chosen_is_the_one_applied(shown: Stage) -> None:

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QApplication,
     QComboBox,
+    QGraphicsView,
     QLineEdit,
     QMenu,
     QToolButton,
@@ -37,11 +38,12 @@ def make(show_view):
 def controls(view: QWidget) -> list[QWidget]:
     """Everything in a view that takes input, the inner parts of Qt's own widgets left out."""
     kinds = (QAbstractButton, QComboBox, QLineEdit, QAbstractSpinBox, QAbstractItemView)
+    whole = (QComboBox, QLineEdit, QAbstractSpinBox, QAbstractItemView, QGraphicsView, QMenu)
     found = []
     for widget in view.findChildren(QWidget):
         inner, around = False, widget.parentWidget()
         while around is not None and around is not view:
-            inner = inner or isinstance(around, QComboBox | QLineEdit | QAbstractSpinBox | QAbstractItemView | QMenu)
+            inner = inner or isinstance(around, whole)
             around = around.parentWidget()
         takes_input = isinstance(widget, kinds) or widget.focusPolicy() != Qt.FocusPolicy.NoFocus
         if takes_input and not inner and not isinstance(widget, QMenu):

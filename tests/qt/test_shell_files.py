@@ -222,8 +222,21 @@ def test_a_dropped_folder_becomes_a_list_with_verdicts(driver, samples, tmp_path
         ["whole-7-10.json", "whole", "timeline", "does not fit"],
         ["notes.json", "", "", "cannot be read"],
     ]
+    titles = [tree.headerItem().text(column) for column in range(tree.columnCount())]
+    over = [tree.topLevelItem(row).text(titles.index("Over by")) for row in range(3)]
+    assert over == ["", "267.4 KiB (273,840 B)", ""]
+    compare = dialog.compare_button
+    assert not compare.isEnabled()
+    assert "Select two files" in compare.toolTip()
     tree.itemActivated.emit(tree.topLevelItem(0), 0)
     driver.settle()
+    assert driver.session.document.name == "whole-7-9.json"
+    tree.topLevelItem(0).setSelected(True)
+    tree.topLevelItem(1).setSelected(True)
+    compare.click()
+    driver.qtbot.waitUntil(
+        lambda: any(pin.document.name == "whole-7-10.json" for pin in driver.session.pins), timeout=30_000
+    )
     assert driver.session.document.name == "whole-7-9.json"
 
 

@@ -139,12 +139,11 @@ def check_widget(widget: QWidget) -> int:
 
 
 @pytest.fixture
-def shaped(make_driver, samples):
+def shaped(shared_driver, pair):
     """A window of a common size that has one file open."""
-    driver = make_driver()
-    driver.window.resize(*SIZE)
-    driver.open(samples / "pair-8tiles.recipe.json")
-    return driver
+    shared_driver.window.resize(*SIZE)
+    shared_driver.open(pair)
+    return shared_driver
 
 
 @pytest.fixture
@@ -379,10 +378,10 @@ def test_a_thousand_files_at_once_become_a_list(driver, tmp_path):
     assert dialog.tree.topLevelItemCount() == 1000
     assert dialog.tree.topLevelItem(999).text(0) == "999.json"
     assert driver.session.document is None
-    driver.qtbot.waitUntil(lambda: dialog.tree.topLevelItem(5).text(3) == "cannot be read", timeout=30_000)
+    driver.qtbot.waitUntil(lambda: dialog.tree.topLevelItem(5).text(3) == "cannot be read", timeout=90_000)
     dialog.close()
     driver.window.open_paths(paths[: MANY_FILES - 1])
-    driver.qtbot.waitUntil(lambda: driver.window.findChild(ErrorDialog) is not None, timeout=20_000)
+    driver.qtbot.waitUntil(lambda: driver.window.findChild(ErrorDialog) is not None, timeout=60_000)
     driver.window.files.loader.cancel()
     for dialog in driver.window.findChildren(ErrorDialog):
         dialog.close()

@@ -417,6 +417,11 @@ def test_find_fix_repairs_the_layouts_of_a_timeline(driver, rejected):
     dialog = driver.window.findChild(FixDialog)
     driver.qtbot.waitUntil(lambda: not dialog.is_running, timeout=60_000)
     driver.qtbot.waitUntil(lambda: dialog.apply_button.isEnabled(), timeout=20_000)
+    titles = [dialog.proposals.headerItem().text(column) for column in range(dialog.proposals.columnCount())]
+    cells = [dialog.proposals.topLevelItem(0).text(column) for column in range(len(titles))]
+    assert titles == ["Layouts", "Values", "Largest shard"]
+    assert cells[0].startswith("at most one tile per grain")
+    assert cells[1:] == ["43", "8 B"]
     dialog.apply_button.click()
     driver.settle()
     assert driver.session.verdict.fits

@@ -35,7 +35,7 @@ def test_what_lies_on_the_tile_adds_up_to_the_peak(why):
 
 
 def test_a_narrow_dock_cuts_no_title_number_or_operation_in_two(why):
-    document = why._text.document().clone(why)
+    document = why.browser.document().clone(why)
     document.setTextWidth(290)
     assert document.size().width() <= 290
     whole = {"Op", "Swap", "Allocation", "Bytes", "Made by", "op 21 Gemm", "489,720 B", "158,976 B"}
@@ -56,12 +56,12 @@ def test_the_bar_says_what_to_do_next(driver, why):
 
 def test_links_lead_into_the_window(driver, why):
     session = driver.session
-    why._follow(QUrl("place:3:7"))
+    why.follow(QUrl("place:3:7"))
     assert (session.selection.step, session.selection.tile) == (3, 7)
-    why._follow(QUrl("op:4"))
+    why.follow(QUrl("op:4"))
     assert session.selection.operation == 4
     relief = why.diagnosis.reliefs[0]
-    why._follow(QUrl(f"swap:{relief.operation}:{relief.alternative}"))
+    why.follow(QUrl(f"swap:{relief.operation}:{relief.alternative}"))
     assert dict(session.state.swaps) == {relief.operation: relief.alternative}
     assert why.diagnosis is None
     assert driver.window.verdict.next.plain() in ("Next: Looking for a fix…", "Next: Export the recipe (Ctrl+E).")

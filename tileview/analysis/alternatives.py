@@ -11,11 +11,11 @@ from tileview.analysis.trials import (
     Swap,
     Swaps,
     Trial,
-    Workers,
     in_force_indices,
     never,
     single_swaps,
 )
+from tileview.analysis.workers import Workers
 from tileview.core.cycles.prices import Price
 from tileview.core.cycles.words import cycles_between
 from tileview.core.lowering.replanner import Replanner

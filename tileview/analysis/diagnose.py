@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from tileview.analysis.alternatives import AlternativeResult
 from tileview.analysis.bad_layouts import bad_homes, bad_layouts
 from tileview.analysis.diagnosis import Contribution, Diagnosis, Lever
 from tileview.analysis.diagnosis_words import details, figures
+from tileview.analysis.layout_fix import fix_layouts
 from tileview.analysis.loads import (
     LoadChange,
     PeakPlace,
@@ -33,6 +34,9 @@ from tileview.core.lowering.replanner import Replanner
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.sizes import Unavailable
 from tileview.model.timeline import Cause, Timeline, Verdict
+
+if TYPE_CHECKING:
+    from tileview.analysis.alternatives import AlternativeResult
 
 _MOST_NAMED = 5
 _LIMITS = (Cause.TOTAL, Cause.INTERLEAVED, Cause.CONTIGUOUS)
@@ -123,6 +127,7 @@ def diagnose(
         reliefs=reliefs,
         levers=levers,
         bad_layouts=bad,
+        repaired=tuple(fix_layouts(timeline).layouts.items()) if bad and recipe is None else (),
         cure=together,
         overflows=overflows(timeline),
     )

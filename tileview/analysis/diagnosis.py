@@ -10,7 +10,7 @@ from tileview.analysis.overflows import Overflow
 from tileview.analysis.relief import Cure, Relief
 from tileview.core.geometry.resolve import LayoutErrorKind
 from tileview.model.sizes import Size, Unavailable
-from tileview.model.tensor import MemoryClass, Shape
+from tileview.model.tensor import Layout, MemoryClass, Shape
 from tileview.model.timeline import Cause
 
 
@@ -110,6 +110,8 @@ class Diagnosis:
     levers: tuple[Lever, ...] = ()
     """Best first; empty as long as no alternatives were evaluated."""
     bad_layouts: tuple[BadLayout, ...] = ()
+    repaired: tuple[tuple[int, Layout], ...] = ()
+    """(index of a value of the timeline, layout): what to give those without a valid one; empty for a recipe."""
     cure: Cure | None = None
     """The best alternatives of the operations at fault taken together, as measured."""
     overflows: tuple[Overflow, ...] | None = ()

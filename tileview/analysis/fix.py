@@ -15,8 +15,9 @@ from typing import Final
 
 from tileview.analysis.bad_layouts import bad_homes
 from tileview.analysis.conflict import Conflict
-from tileview.analysis.trials import Cancelled, Evaluator, Swap, Swaps, Trial, Workers, never
+from tileview.analysis.trials import Cancelled, Evaluator, Swap, Swaps, Trial, never
 from tileview.analysis.words import counted
+from tileview.analysis.workers import Workers
 from tileview.core.cycles.words import cycles_between, describe_cycles, percent_between
 from tileview.core.estimate import estimate
 from tileview.core.fusion.words import fits_only_fused

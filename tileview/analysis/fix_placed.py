@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 
 from tileview.analysis.fix import FixResult, Mode, Prefer, choices, reordered, search, swaps_text
 from tileview.analysis.placement import Placeability, PlacementUnknownError, placeable, program_requests
-from tileview.analysis.trials import Cancelled, Evaluator, Swaps, Trial, Workers, never, with_swaps
+from tileview.analysis.trials import Cancelled, Evaluator, Swaps, Trial, never, with_swaps
 from tileview.analysis.words import counted
+from tileview.analysis.workers import Workers
 from tileview.core.fusion.words import fits_only_fused
 from tileview.core.lowering.replanner import Replanner
 from tileview.core.placement.outcome import first_failing

@@ -10,6 +10,7 @@ from typing import Final
 from tileview.analysis.repair import GroupRepair, repair_groups
 from tileview.core.memory.whatif import with_layouts
 from tileview.model.sizes import exact_text
+from tileview.model.tensor import Layout
 from tileview.model.timeline import Timeline
 
 _MOST_TRIED: Final = 64
@@ -29,6 +30,11 @@ class LayoutFix:
     tried: int
     exhaustive: bool
     text: str
+
+    @property
+    def layouts(self) -> dict[int, Layout]:
+        """Index of a value → its new layout."""
+        return {index: layout for repair in self.repairs for index, layout in repair.layouts.items()}
 
 
 def fix_layouts(timeline: Timeline) -> LayoutFix:

@@ -36,7 +36,7 @@ class Life:
     """Those that read one."""
 
 
-def is_live(live: tuple[int, ...], root: int) -> bool:
+def is_live(live: Sequence[int], root: int) -> bool:
     """Whether a root is in a step's live set, which is ascending."""
     place = bisect_left(live, root)
     return place < len(live) and live[place] == root

@@ -8,24 +8,21 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from tileview.analysis.fragments import MOST_FRAGMENTS, fragment_lines
 from tileview.analysis.loads import tile_load
 from tileview.analysis.placement import PlacementUnknownError, RequestNames, program_requests
 from tileview.analysis.trials import never, with_swaps
 from tileview.core.estimate import judge
 from tileview.core.lowering.replanner import Replanner
-from tileview.core.memory.exchange import step_fragments
 from tileview.core.placement.outcome import Outcome, solve
 from tileview.core.placement.ranges import presets
 from tileview.core.placement.requests import ProgramRequests, TileClass
 from tileview.model.placement import END, TileDump
-from tileview.model.program import Program
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.sizes import exact_text
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Timeline
 
-MOST_FRAGMENTS: Final = 16_384
-"""What a tile may send or receive in one exchange, in pieces."""
 _MOST_TRIED: Final = 60
 _MOST_LISTED: Final = 6
 
@@ -284,36 +281,6 @@ def _operations_at(requests: ProgramRequests, each: TileClass, outcome: Outcome)
             if maker is not None:
                 bytes_of[maker] = max(bytes_of.get(maker, 0), size)
     return sorted(bytes_of, key=lambda operation: -bytes_of[operation])
-
-
-def _fragments(program: Program) -> list[tuple[int, int, int | None]]:
-    """(pieces, step, operation) of every step that moves something, most first."""
-    found = []
-    for entry in program.flatten():
-        pieces = step_fragments(entry.step, program.values)
-        if isinstance(pieces, int) and pieces:
-            found.append((pieces, entry.index, entry.step.source))
-    return sorted(found, key=lambda entry: (-entry[0], entry[1]))
-
-
-def too_many_fragments(program: Program) -> str:
-    """The steps that exchange more pieces than a tile may, by estimate, in a sentence; empty where none does."""
-    over = [entry for entry in _fragments(program) if entry[0] > MOST_FRAGMENTS]
-    listed = [f"step {index} (operation {source}) {pieces:,}" for pieces, index, source in over[:_MOST_LISTED]]
-    limit = f"the {MOST_FRAGMENTS:,} pieces that a tile may exchange at once"
-    return f"Steps above {limit}, by estimate: {_listed(listed)}." if over else ""
-
-
-def fragment_lines(program: Program) -> list[str]:
-    """The steps whose estimated pieces are above the per-tile limit; a sentence where none is."""
-    over = too_many_fragments(program)
-    if over:
-        return [over]
-    pieces, index, source = next(iter(_fragments(program)), (0, 0, None))
-    return [
-        f"By estimate no step comes above {MOST_FRAGMENTS:,} pieces; the most are {pieces:,} at step {index} "
-        f"(operation {source}). The compiler counts the pieces of its messages, which may be more."
-    ]
 
 
 # -- timelines and dumps --------------------------------------------------------------------------------------------

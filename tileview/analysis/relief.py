@@ -17,7 +17,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tileview.analysis.loads import PeakPlace
-from tileview.analysis.trials import Evaluator
 from tileview.core.estimate import Estimate
 from tileview.core.fusion.words import fits_only_fused
 from tileview.core.geometry.resolve import LayoutError, resolve
@@ -111,6 +110,8 @@ def reliefs(
         Alternatives that are re-planned at most.
     """
     column = _COLUMNS.get(cause, 2)
+    from tileview.analysis.trials import Evaluator  # most files fit, and are told of without a trial
+
     evaluator = Evaluator(recipe, overrides, replanner)
     found = []
     tried = 0
@@ -168,6 +169,8 @@ def cure(
     place = {operation: number for number, operation in reversed(list(enumerate(at_fault)))}
     chosen = sorted(chosen, key=lambda relief: place.get(relief.operation, len(place)))
     swaps = tuple((relief.operation, relief.alternative) for relief in chosen)
+    from tileview.analysis.trials import Evaluator
+
     verdict = Evaluator(recipe, overrides, replanner).estimate(swaps).verdict
     short = verdict.short_bytes
     spare = UNAVAILABLE if isinstance(short, Unavailable) or not verdict.fits else -short

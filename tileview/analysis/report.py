@@ -218,7 +218,7 @@ def _reliefs(found: Sequence[Relief]) -> str:
         )
         for relief in found
     ]
-    header = ("Operation", "Its fullest step", "Could hold", "Change", "With alternative", "Alone")
+    header = ("Operation", "Its fullest step now", "With best alternative", "Change", "Alternative", "Alone")
     return _table(header, rows, {1, 2, 3, 4})
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tileview.commands.base import EXIT_BAD, Arguments, clean, complain, emit, emit_json, verdict_code
-from tileview.commands.placing import address_kind, address_summary, placement_failure
-from tileview.commands.subject import Subject, compared, expand, load, overrides_of
+from tileview.commands.placing import address_summary, placement_failure
+from tileview.commands.subject import Subject, address_kind, compared, expand, load, overrides_of
 from tileview.core.fusion.words import fits_only_fused
 from tileview.core.placement.outcome import Answer
 from tileview.errors import LoadError

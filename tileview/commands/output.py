@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from tileview import __version__
-from tileview.analysis.trials import Swaps
 from tileview.commands.base import UsageError
 from tileview.formats.save import Changes, render, write_atomic
 from tileview.formats.search_state import SearchState
@@ -48,7 +47,11 @@ def refuse_source(target: str | None, source: str, force: bool | None = None) ->
 
 
 def write_recipe(
-    target: str, state: SearchState, swaps: Swaps, homes: dict[int, Format] | None = None, force: bool = False
+    target: str,
+    state: SearchState,
+    swaps: Iterable[tuple[int, int]],
+    homes: dict[int, Format] | None = None,
+    force: bool = False,
 ) -> None:
     """Write a recipe with swaps (and new homes of inputs); nothing else differs from the file."""
     write_file(target, render(state, Changes(dict(swaps), homes or {})), state.path, force)

@@ -26,10 +26,8 @@ from tileview.commands.base import clean
 from tileview.commands.ranges import DEFAULT_RESERVE, chosen_ranges
 from tileview.commands.subject import Subject
 from tileview.core.placement.outcome import Answer
-from tileview.formats import Kind, OpenFile, load_placement, load_tile_dump
-from tileview.formats.files import is_stream
+from tileview.formats import Kind, load_placement, load_tile_dump
 from tileview.formats.placement import profile_problems
-from tileview.formats.sniff import sniff_file
 from tileview.model.placement import TileDump
 from tileview.model.sizes import exact_text
 from tileview.model.timeline import Problem
@@ -114,21 +112,6 @@ class AddressSummary:
     tile: int | None
     short_bytes: int | None
     notes: tuple[str, ...]
-
-
-def address_kind(name: str) -> Kind | None:
-    """The kind of a file that speaks of addresses; None for every other, and for a stream, which can be read once only.
-
-    Raises
-    ------
-    LoadError
-        Where it is no dump at all.
-    """
-    if is_stream(name):
-        return None
-    with OpenFile(name) as file:
-        kind = sniff_file(file).kind
-    return kind if kind in (Kind.TILE_DUMP, Kind.PLACEMENT) else None
 
 
 def address_summary(name: str, kind: Kind, ranges: str | None = None) -> AddressSummary:

@@ -8,20 +8,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tileview.analysis.messages import too_many_fragments
+from tileview.analysis.fragments import too_many_fragments
 from tileview.analysis.overflows import overflows
 from tileview.commands.base import UsageError
 from tileview.core.cycles.prices import Price
 from tileview.core.estimate import Estimate, configured, estimate
 from tileview.core.lowering.replanner import Replanner
-from tileview.core.memory.accounts import Findings
-from tileview.core.memory.from_file import timeline_from_file
-from tileview.core.memory.study import study
-from tileview.core.memory.whatif import with_findings, with_layouts
 from tileview.errors import LoadError, WorkError
-from tileview.formats import open_file
-from tileview.formats.files import STANDARD_INPUT
+from tileview.formats import Kind, OpenFile, open_file
+from tileview.formats.files import STANDARD_INPUT, is_stream
 from tileview.formats.search_state import SearchState
+from tileview.formats.sniff import sniff_file
 from tileview.model.config import INTERLEAVED_BYTES
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.sizes import size_to_json
@@ -92,6 +89,21 @@ def overrides_of(arguments: Any) -> Overrides:
     return Overrides(getattr(arguments, "budget", None), getattr(arguments, "reserve", None), fusion)
 
 
+def address_kind(name: str) -> Kind | None:
+    """The kind of a file that speaks of addresses; None for every other, and for a stream, which can be read once only.
+
+    Raises
+    ------
+    LoadError
+        Where it is no dump at all.
+    """
+    if is_stream(name):
+        return None
+    with OpenFile(name) as file:
+        kind = sniff_file(file).kind
+    return kind if kind in (Kind.TILE_DUMP, Kind.PLACEMENT) else None
+
+
 def load(name: str, overrides: Overrides = NO_OVERRIDES, replanner: Replanner | None = None) -> Subject:
     """Open and estimate a file of either kind.
 
@@ -103,6 +115,8 @@ def load(name: str, overrides: Overrides = NO_OVERRIDES, replanner: Replanner | 
     source = open_file(name, streams=True)
     if isinstance(source, SearchState):
         return Subject(name, source, overrides, _estimate(source, source.recipe, overrides, replanner))
+    from tileview.core.memory.from_file import timeline_from_file  # no part of a recipe's way
+
     return Subject(name, source, overrides, _timeline_estimate(timeline_from_file(source), overrides))
 
 
@@ -120,6 +134,11 @@ def compared(subject: Subject) -> Subject:
     if numbers > MOST_COMPARED:
         note = f"the file's {numbers:,} numbers per tile were not compared with each other: the window does that"
         return replace(subject, unread=note)
+    from tileview.core.memory.accounts import Findings
+    from tileview.core.memory.from_file import timeline_from_file
+    from tileview.core.memory.study import study
+    from tileview.core.memory.whatif import with_findings
+
     found: tuple[Problem, ...] = ()
     timeline = timeline_from_file(file)
     for part in study(file, len(file.steps)):
@@ -130,6 +149,8 @@ def compared(subject: Subject) -> Subject:
 
 
 def _timeline_estimate(file_timeline: Timeline, overrides: Overrides) -> Estimate:
+    from tileview.core.memory.whatif import with_layouts
+
     timeline = with_layouts(
         file_timeline, {}, budget_bytes=overrides.budget_bytes, reserve_bytes=overrides.reserve_bytes
     )

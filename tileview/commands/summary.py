@@ -19,18 +19,9 @@ from tileview.commands.base import (
     table,
     verdict_code,
 )
-from tileview.commands.placing import (
-    SubjectPlacement,
-    address_json,
-    address_kind,
-    address_summary,
-    address_text,
-    place_subject,
-    placement_json,
-    placement_text,
-)
 from tileview.commands.subject import (
     Subject,
+    address_kind,
     compared,
     expand,
     load,
@@ -41,7 +32,6 @@ from tileview.commands.subject import (
 )
 from tileview.core.cycles.words import exact_cycles
 from tileview.core.fusion.words import fits_only_fused
-from tileview.core.placement.outcome import Answer
 from tileview.errors import LoadError
 from tileview.model.sizes import Size, exact_text, kib_text, size_to_json
 from tileview.model.tensor import MemoryClass
@@ -65,6 +55,9 @@ def run_summary(arguments: Arguments) -> int:
         try:
             kind = address_kind(name)
             if kind is not None:
+                from tileview.commands.placing import address_json, address_summary, address_text
+                from tileview.core.placement.outcome import Answer
+
                 found = address_summary(name, kind)
                 fits.append(found.answer is Answer.PLACED)
                 entries.append(address_json(found))
@@ -79,17 +72,18 @@ def run_summary(arguments: Arguments) -> int:
             rows.append((clean(name), "unreadable", "", "", "", str(error)))
             continue
         fits.append(subject.verdict.fits)
+        placed = _placed(subject) if arguments.place else None
         if arguments.json:
             entry = summary_json(subject)
-            if arguments.place:
-                entry["placement"] = placement_json(place_subject(subject))
+            if placed is not None:
+                entry["placement"] = placed[1]
             if arguments.explain:
                 entry["diagnosis"] = diagnosis_json(diagnosis_of(subject))
             entries.append(entry)
         elif in_folder:
             rows.append(_row(subject))
         else:
-            texts.append(summary_text(subject, place_subject(subject) if arguments.place else None))
+            texts.append(summary_text(subject, "" if placed is None else placed[0]))
         subject.close()
     if arguments.json:
         emit_json({"files": entries, **({"errors": errors} if errors else {})})
@@ -98,6 +92,14 @@ def run_summary(arguments: Arguments) -> int:
     if errors:
         return EXIT_BAD
     return verdict_code(*fits)
+
+
+def _placed(subject: Subject) -> tuple[str, dict[str, Any]]:
+    """The further steps of a verdict, as text and as JSON. What places is large: loaded where it is asked for."""
+    from tileview.commands.placing import place_subject, placement_json, placement_text
+
+    found = place_subject(subject)
+    return placement_text(found), placement_json(found)
 
 
 def _print(texts: list[str], rows: list[tuple[str, ...]], folder: bool) -> None:
@@ -142,8 +144,8 @@ def diagnosis_of(subject: Subject) -> Diagnosis:
 # -- text -----------------------------------------------------------------------------------------------------------
 
 
-def summary_text(subject: Subject, placed: SubjectPlacement | None = None) -> str:
-    """A page on one file; ``placed`` are the further steps of its verdict, where they were looked at."""
+def summary_text(subject: Subject, placed: str = "") -> str:
+    """A page on one file; ``placed`` tells the further steps of its verdict, where they were looked at."""
     timeline = subject.timeline
     parts = [f"{clean(subject.name)}: {_word(subject).upper()}"]
     facts = [f"{subject.kind}, version {subject.source.version}"]
@@ -180,8 +182,8 @@ def summary_text(subject: Subject, placed: SubjectPlacement | None = None) -> st
         parts += ["", reliefs_text(diagnosis.reliefs, operation_names(subject.recipe))]
     if diagnosis.details:
         parts += ["", *(f"  {clean(sentence, 600)}" for sentence in diagnosis.details)]
-    if placed is not None:
-        parts += ["", placement_text(placed)]
+    if placed:
+        parts += ["", placed]
     parts += ["", f"  Next: {clean(diagnosis.next_step, 600)}"]
     notes = notes_of(subject)
     if notes:
@@ -247,7 +249,7 @@ def reliefs_text(found: Sequence[Relief], names: dict[int, str]) -> str:
         )
         for relief in found
     ]
-    header = ("operation", "its fullest step", "could hold", "change", "with alternative", "alone")
+    header = ("operation", "its fullest step now", "with best alternative", "change", "alternative", "alone")
     return table(header, rows, numbers=(1, 2, 3, 4), indent=2)
 
 

@@ -146,7 +146,7 @@ def _step(timeline: Timeline, position: int, step: TimelineStep) -> dict[str, An
         "source": step.source,
         "operation": step.operation,
         "execution_count": step.execution_count,
-        "live": step.live,
+        "live": list(step.live),
         "scratch": _class_bytes(step.scratch),
         "usage": _class_bytes(step.usage),
         "tile_usage": _per_tile(timeline.tiles.usage(position), usage),

@@ -18,6 +18,8 @@ class InputKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GraphInput:
+    """A value that the graph is given."""
+
     name: str
     kind: InputKind
     value: int
@@ -35,27 +37,31 @@ class ValueSequence:
 
 @dataclass(frozen=True, slots=True)
 class GemmKind:
+    """A matrix product."""
+
     transpose_left: bool = False
     transpose_right: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class AddKind:
-    pass
+    """A sum, element by element."""
 
 
 @dataclass(frozen=True, slots=True)
 class GeluKind:
-    pass
+    """The Gelu function."""
 
 
 @dataclass(frozen=True, slots=True)
 class LayerNormKind:
-    pass
+    """A normalization over the last dimension."""
 
 
 @dataclass(frozen=True, slots=True)
 class AttentionKind:
+    """Attention."""
+
     causal: bool
     scale: str
     """The Debug text of the scale, e.g. ``InverseSqrtQueryWidth``."""
@@ -63,6 +69,8 @@ class AttentionKind:
 
 @dataclass(frozen=True, slots=True)
 class SliceKind:
+    """``length`` elements of an axis, from ``start`` on."""
+
     axis: int
     start: int
     length: int
@@ -70,6 +78,8 @@ class SliceKind:
 
 @dataclass(frozen=True, slots=True)
 class ViewKind:
+    """A part of one axis moved to another, or back."""
+
     split_axis: int
     merge_axis: int
     factor: int

@@ -37,6 +37,8 @@ class Staging:
 
 @dataclass(frozen=True, slots=True)
 class GemmOperator:
+    """A matrix product: which operands are transposed, the precisions it multiplies and adds in."""
+
     transpose_left: bool
     transpose_right: bool
     multiply: Precision
@@ -45,21 +47,23 @@ class GemmOperator:
 
 @dataclass(frozen=True, slots=True)
 class AddOperator:
-    pass
+    """A sum, element by element."""
 
 
 @dataclass(frozen=True, slots=True)
 class GeluOperator:
-    pass
+    """The Gelu function, element by element."""
 
 
 @dataclass(frozen=True, slots=True)
 class LayerNormOperator:
-    pass
+    """A normalization over the last dimension."""
 
 
 @dataclass(frozen=True, slots=True)
 class AttentionOperator:
+    """Attention; ``scale`` is the Debug text of its scale."""
+
     causal: bool
     scale: str
     accumulate: Precision
@@ -67,6 +71,8 @@ class AttentionOperator:
 
 @dataclass(frozen=True, slots=True)
 class SliceOperator:
+    """``length`` elements of an axis, from ``start`` on."""
+
     axis: int
     start: int
     length: int
@@ -74,6 +80,8 @@ class SliceOperator:
 
 @dataclass(frozen=True, slots=True)
 class ViewOperator:
+    """A part of one axis moved to another: split off ``factor`` there, merged here; or the way back."""
+
     split_axis: int
     merge_axis: int
     factor: int
@@ -105,11 +113,13 @@ Operator = (
 
 @dataclass(frozen=True, slots=True)
 class OutputStationary:
-    pass
+    """Every tile makes its part of the result over the whole inner extent."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParallelReduction:
+    """Parts of the inner extent on different tiles, their partial results summed."""
+
     row_partitions: int
     column_partitions: int
     inner_partitions: int
@@ -123,6 +133,8 @@ Distribution = OutputStationary | ParallelReduction | Unknown
 
 @dataclass(frozen=True, slots=True)
 class BlockedGemm:
+    """A product in calls of so many inner elements and result columns."""
+
     inner_block: int
     output_column_block: int
     orientation: Orientation
@@ -131,16 +143,22 @@ class BlockedGemm:
 
 @dataclass(frozen=True, slots=True)
 class Pointwise:
+    """A kernel, by name, that works on the shards as they lie."""
+
     kernel: str
 
 
 @dataclass(frozen=True, slots=True)
 class LayerNormParts:
+    """A row of a LayerNorm in so many parts on different tiles."""
+
     parts: int
 
 
 @dataclass(frozen=True, slots=True)
 class ProductGrid:
+    """A product's parts by rows, columns and inner extent."""
+
     rows: int
     columns: int
     inner: int
@@ -161,7 +179,7 @@ class AttentionDispatch:
 
 @dataclass(frozen=True, slots=True)
 class ViewDispatch:
-    pass
+    """A view is a copy: nothing to choose."""
 
 
 Dispatch = BlockedGemm | Pointwise | LayerNormParts | AttentionDispatch | ViewDispatch | Unknown

@@ -45,6 +45,8 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class AxisView:
+    """A view: ``factor`` split off one axis and merged into another; or the way back."""
+
     split_axis: int
     merge_axis: int
     factor: int
@@ -187,6 +189,8 @@ Step = Copy | Kernel | Product | Sum | Opaque | Repeat
 
 @dataclass(frozen=True, slots=True)
 class ProgramInput:
+    """A graph input, and the number of its lowered value."""
+
     name: str
     kind: InputKind
     value: int

@@ -91,7 +91,7 @@ class TimelineStep:
     operation: str
     kind: str
     execution_count: int
-    live: tuple[int, ...]
+    live: Sequence[int]
     scratch: ClassBytes
     usage: ClassBytes
     coarse: ClassBytes

@@ -70,11 +70,13 @@ class Load:
             standard, interleaved = timeline.steps[step].usage.standard, timeline.steps[step].usage.interleaved
         parts: list[tuple[int, int]] = []
         if places and step is not None and not isinstance(total, Unavailable):
-            own = step_holdings(timeline, step, fullest_tile(timeline.tiles, step)).own
+            tile = fullest_tile(timeline.tiles, step)
+            is_sound = int(timeline.tiles.usage(step)[tile].sum()) == total
+            own = step_holdings(timeline, step, tile).own if is_sound else {}
             made = [(places[one], own[one]) for one in sorted(places, key=places.__getitem__) if own.get(one)]
             others = sum(own.values()) - sum(size for _, size in made)
             read = total - sum(own.values())
-            parts = [(READ, read), *made, (OTHERS, others)] if read >= 0 else []
+            parts = [(READ, read), *made, (OTHERS, others)] if made and read >= 0 else []
         return cls(standard, interleaved, total, timeline.reserve_bytes, timeline.budget_bytes, tuple(parts))
 
     @property

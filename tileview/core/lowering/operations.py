@@ -99,17 +99,19 @@ class Lowering:
 
     def _choose_homes(self, operation: Operation, form: PlanForm, operands: Sequence[int]) -> None:
         """Give every operand that is a still automatic parameter its home, for the order its plan requires there."""
-        ledger = self.ledger
+        ledger, limits, homes = self.ledger, self.limits, self.types.homes
         for value, (target, _) in zip(operands, form.targets, strict=True):
             if target is None or value not in ledger.automatic:
                 continue
-            copies = ledger.automatic.pop(value)
-            try:
-                ledger.types[value] = home_type(
-                    self.types, ledger.types[value], target.layout.order, copies, self.limits
-                )
-            except RefusedError as refusal:
-                raise RefusedError(f"has no legal format: {refusal}") from None
+            copies, current = ledger.automatic.pop(value), ledger.types[value]
+            key = (current, target, copies, limits.limit_bytes, limits.reserve_bytes)
+            home = homes.get(key)
+            if home is None:
+                try:
+                    home = homes[key] = home_type(self.types, current, target.layout.order, copies, limits)
+                except RefusedError as refusal:
+                    raise RefusedError(f"has no legal format: {refusal}") from None
+            ledger.types[value] = home
 
     def _convert_operands(
         self, region: Region, operation: Operation, form: PlanForm, operands: Sequence[int]

@@ -77,16 +77,18 @@ class ValueType:
 class TypeTable:
     """Every type of the programs of one tile count; ``get`` gives the one object for a shape, precision and layout.
 
-    ``canonical`` holds the canonical types that were asked for, by shape and precision.
+    ``canonical`` holds the canonical types that were asked for, by shape and precision; ``homes`` those chosen for
+    parameters, by type, type needed first, copies, and the two limits.
     """
 
-    __slots__ = ("_distributions", "_types", "canonical", "tile_count")
+    __slots__ = ("_distributions", "_types", "canonical", "homes", "tile_count")
 
     def __init__(self, tile_count: int) -> None:
         self.tile_count = tile_count
         self._types: dict[tuple[Shape, Precision, Layout], ValueType] = {}
         self._distributions: dict[tuple[ValueType, ValueType], bool] = {}
         self.canonical: dict[tuple[Shape, Precision], ValueType] = {}
+        self.homes: dict[tuple[ValueType, ValueType, int, int, int], ValueType] = {}
 
     def __len__(self) -> int:
         return len(self._types)

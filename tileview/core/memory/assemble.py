@@ -16,6 +16,8 @@ from tileview.core.memory.verdict import Budgets, Unsized, decide
 from tileview.model.sizes import UNAVAILABLE, Size, Unavailable
 from tileview.model.timeline import ByteArray, ClassBytes, Peak, Place, TimelineStep, Verdict, last_largest
 
+NO_SCRATCH = ClassBytes(0, 0)
+
 
 class StepFacts(NamedTuple):
     """What is known of a step before sums are made; ``live`` are roots, ascending."""
@@ -24,7 +26,7 @@ class StepFacts(NamedTuple):
     operation: str
     kind: str
     execution_count: int
-    live: tuple[int, ...]
+    live: Sequence[int]
     scratch: ClassBytes
 
 
@@ -158,13 +160,16 @@ def _own_peaks(
     """Operation → the peak of the steps that belong to it."""
     most: dict[int, tuple[int, int]] = {}
     unknown: set[int] = set()
-    for index, fact in enumerate(facts):
-        if fact.source is None:
+    none = (-1, -1)
+    for fact, total, part, missing in zip(facts, totals.known, interleaved.known, totals.unavailable, strict=False):
+        source = fact.source
+        if source is None:
             continue
-        total, part = most.get(fact.source, (0, 0))
-        most[fact.source] = (max(total, totals.known[index]), max(part, interleaved.known[index]))
-        if totals.unavailable[index]:
-            unknown.add(fact.source)
+        before = most.get(source, none)
+        if total > before[0] or part > before[1]:
+            most[source] = (max(total, before[0]), max(part, before[1]))
+        if missing:
+            unknown.add(source)
     room = budgets.total - budgets.reserve
     return {
         operation: OwnPeak(UNAVAILABLE, UNAVAILABLE)
@@ -201,14 +206,17 @@ class _Column(NamedTuple):
 def unavailable_steps(facts: Sequence[StepFacts], allocations: Allocations) -> tuple[list[bool], list[bool]]:
     """For each class, at which steps its sum has an unavailable term."""
     result = ([False] * len(facts), [False] * len(facts))
-    for root, first, last in allocations.spans:
+    for root, first, last in allocations.spans if allocations.unavailable else ():
         if root in allocations.unavailable:
             which = result[1 if allocations.interleaved(root) else 0]
             which[first:last] = [True] * (last - first)
     for index, fact in enumerate(facts):
-        if fact.scratch.standard is UNAVAILABLE:
+        scratch = fact.scratch
+        if scratch is NO_SCRATCH:
+            continue
+        if scratch.standard is UNAVAILABLE:
             result[0][index] = True
-        if fact.scratch.interleaved is UNAVAILABLE:
+        if scratch.interleaved is UNAVAILABLE:
             result[1][index] = True
     return result
 
@@ -217,36 +225,30 @@ def _steps(
     facts: Sequence[StepFacts], allocations: Allocations, unknown: tuple[list[bool], list[bool]], worst: ByteArray
 ) -> tuple[TimelineStep, ...]:
     coarse = coarse_sums(facts, allocations)
-    result = []
-    rows = worst.tolist()
-    for index, (fact, row) in enumerate(zip(facts, rows, strict=True)):
-        no_standard, no_interleaved = unknown[0][index], unknown[1][index]
-        usage = ClassBytes(UNAVAILABLE if no_standard else row[4], UNAVAILABLE if no_interleaved else row[5])
-        sums = ClassBytes(
-            UNAVAILABLE if no_standard else coarse[0][index], UNAVAILABLE if no_interleaved else coarse[1][index]
-        )
-        result.append(
-            TimelineStep(
-                index,
-                fact.source,
-                fact.operation,
-                fact.kind,
-                fact.execution_count,
-                fact.live,
-                fact.scratch,
-                usage,
-                sums,
-            )
-        )
-    return tuple(result)
+    made: dict[tuple[Size, Size], ClassBytes] = {}
+
+    def both(standard: Sequence[int], interleaved: Sequence[int]) -> list[ClassBytes]:
+        """One object for equal figures: neighbours often have the same."""
+        known = zip(standard, interleaved, *unknown, strict=False)
+        pairs = [(UNAVAILABLE if no_a else a, UNAVAILABLE if no_b else b) for a, b, no_a, no_b in known]
+        return [made.get(pair) or made.setdefault(pair, ClassBytes(*pair)) for pair in pairs]
+
+    usage, sums = both(*worst[:, 4:6].T.tolist()), both(*coarse)
+    return tuple(
+        [
+            TimelineStep(index, *fact, used, summed)
+            for index, (fact, used, summed) in enumerate(zip(facts, usage, sums, strict=True))
+        ]
+    )
 
 
 def coarse_sums(facts: Sequence[StepFacts], allocations: Allocations) -> tuple[list[int], list[int]]:
     """Per class and step: scratch plus, for each live allocation of known size, its largest bytes on any tile."""
     sums = ([0] * (len(facts) + 1), [0] * (len(facts) + 1))
+    largest, interleaved_of = allocations.largest, allocations.interleaved
     for root, first, last in allocations.spans:
-        if (size := allocations.largest.get(root)) is not None:
-            column = sums[1 if allocations.interleaved(root) else 0]
+        if (size := largest.get(root)) is not None:
+            column = sums[1 if interleaved_of(root) else 0]
             column[first] += size
             column[last] -= size
     for column in sums:
@@ -255,6 +257,8 @@ def coarse_sums(facts: Sequence[StepFacts], allocations: Allocations) -> tuple[l
             running += change
             column[index] = running
     for index, fact in enumerate(facts):
+        if fact.scratch is NO_SCRATCH:
+            continue
         standard, interleaved = fact.scratch.standard, fact.scratch.interleaved
         if not isinstance(standard, Unavailable):
             sums[0][index] += standard
@@ -286,19 +290,22 @@ def largest_standard(facts: Sequence[StepFacts], allocations: Allocations, place
     largest, place = 0, Place()
     sources = [(first, root) for root, first, last in allocations.spans if last > first]
     sources += [(0, root) for root in allocations.initial if not facts]
+    if any(root in allocations.unavailable and not allocations.interleaved(root) for _, root in sources):
+        return UNAVAILABLE, Place()
+    sizes, is_interleaved = allocations.largest, allocations.interleaved
     best: tuple[int, int] | None = None
     for first, root in sources:
-        if allocations.interleaved(root):
+        size = sizes.get(root, 0)
+        if size < largest or is_interleaved(root):
             continue
-        if root in allocations.unavailable:
-            return UNAVAILABLE, Place()
-        size = allocations.largest[root]
-        if size > largest or (size == largest and best is not None and first < best[0]):
+        if size > largest or (best is not None and first < best[0]):
             largest, best = size, (first, root)
     if best is not None:
         tile = last_largest(placed.allocation(best[1]))
         place = _place(facts, best[0], tile)
     for index, fact in enumerate(facts):
+        if fact.scratch is NO_SCRATCH:
+            continue
         scratch = fact.scratch.standard
         if isinstance(scratch, Unavailable):
             return UNAVAILABLE, Place()

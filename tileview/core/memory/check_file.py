@@ -5,7 +5,7 @@ compare per-tile arrays and are meant for what is being looked at, or for a thor
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -226,13 +226,13 @@ class LiveSums:
     def __init__(self, timeline: Timeline) -> None:
         self._timeline = timeline
         self._live: frozenset[int] = frozenset()
-        self._listed: tuple[int, ...] = ()
+        self._listed: Sequence[int] = ()
         self._sums = np.zeros((2, timeline.tile_count), dtype=np.int64)
         self.largest: list[tuple[int, int, int]] = []
         """Of every step checked, the largest standard, interleaved and total on a tile, scratch included; 0 where it
         cannot be told."""
 
-    def at(self, live: tuple[int, ...]) -> ByteArray:
+    def at(self, live: Sequence[int]) -> ByteArray:
         """(2, tiles): standard and interleaved bytes of these roots; known part, to be copied before it is changed."""
         if live is not self._listed:
             now = frozenset(live)

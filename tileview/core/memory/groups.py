@@ -9,13 +9,16 @@ live to the end; an input that nothing uses is dropped after step 0.
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import eq
 from typing import overload
 
+import numpy as np
+import numpy.typing as npt
+
 from tileview.model.graph import InputKind
-from tileview.model.program import FlatStep, Kernel, Product, Program, Repeat, Step
+from tileview.model.program import Copy, FlatStep, Kernel, Product, Program, Repeat, Step
 
 TAIL_ELEMENTS = 8
 """A matrix product reads up to 8 elements of its multiply precision past its left operand."""
@@ -41,6 +44,8 @@ def group_values(program: Program, flat: Sequence[FlatStep], *, with_yields: boo
     also a body's yields with the carried inputs, as where addresses are chosen.
     """
     parent = list(range(len(program.values)))
+    moved: set[int] = set()
+    products: list[Product] = []
 
     def find(value: int) -> int:
         while parent[value] != value:
@@ -52,32 +57,41 @@ def group_values(program: Program, flat: Sequence[FlatStep], *, with_yields: boo
         a, b = find(a), find(b)
         if a != b:
             parent[max(a, b)] = min(a, b)
+            moved.add(max(a, b))
 
     for entry in flat:
         step = entry.step
+        kind = type(step)
+        if kind is Copy:
+            continue
         if isinstance(step, (Kernel, Product)):
             for result, operand in step.aliases:
                 union(step.results[result], step.inputs[operand])
+            if kind is Product:
+                products.append(step)  # type: ignore[arg-type]
         elif isinstance(step, Repeat):
             _union_repeat(step, union)
             if with_yields:
                 for given, operand in zip(step.yields, step.inputs[: step.carried], strict=True):
                     union(given, operand)
-    roots = tuple(map(find, parent))
-    gathered: dict[int, list[int]] = {}
-    for value, root in enumerate(roots):
-        gathered.setdefault(root, []).append(value)
+    count = len(parent)
+    members: dict[int, tuple[int, ...]] = dict(zip(range(count), zip(range(count), strict=True), strict=True))
+    joined: dict[int, list[int]] = {}
+    for value in sorted(moved):  # a group's root is its smallest value, so what is before is at its root already
+        root = parent[value] = parent[parent[value]]
+        del members[value]
+        joined.setdefault(root, [root]).append(value)
+    members.update((root, tuple(values)) for root, values in joined.items())
+    roots = tuple(parent)
     tails: dict[int, int] = {}
     aligned: set[int] = set()
-    for entry in flat:
-        step = entry.step
-        if isinstance(step, Product):
-            left = roots[step.inputs[0]]
-            tail = TAIL_ELEMENTS * (step.multiply.element_bytes or 0)
-            tails[left] = max(tails.get(left, 0), tail)
-            aligned.add(left)
-            aligned.update(roots[result] for result in step.results)
-    return Groups(roots, {root: tuple(ids) for root, ids in gathered.items()}, tails, frozenset(aligned))
+    for step in products:
+        left = roots[step.inputs[0]]
+        tail = TAIL_ELEMENTS * (step.multiply.element_bytes or 0)
+        tails[left] = max(tails.get(left, 0), tail)
+        aligned.add(left)
+        aligned.update([roots[result] for result in step.results])
+    return Groups(roots, members, tails, frozenset(aligned))
 
 
 def _union_repeat(step: Repeat, union: Callable[[int, int], None]) -> None:
@@ -99,7 +113,7 @@ class Lifetimes:
     """
 
     initial: tuple[int, ...]
-    live: Sequence[tuple[int, ...]]
+    live: LiveSets
     spans: dict[int, tuple[int, int]]
     parameters: frozenset[int]
 
@@ -111,14 +125,22 @@ class Lifetimes:
 
 
 class LiveSets(Sequence[tuple[int, ...]]):
-    """The live roots of each step, ascending, put together when one is looked at: for those who look at few."""
+    """The live roots of each step, ascending, put together when one is looked at: most are looked at by nobody, and
+    together they have far more entries than there are values.
+    """
 
     def __init__(self, spans: Mapping[int, tuple[int, int]], steps: int) -> None:
         self._spans = spans
         self._steps = steps
+        self._columns: tuple[npt.NDArray[np.int64], ...] | None = None
 
     def __len__(self) -> int:
         return self._steps
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and len(self) == len(other) and all(map(eq, self, other))
+
+    __hash__ = None  # type: ignore[assignment]
 
     @overload
     def __getitem__(self, step: int) -> tuple[int, ...]: ...
@@ -130,7 +152,56 @@ class LiveSets(Sequence[tuple[int, ...]]):
         if isinstance(step, slice):
             return tuple(self[index] for index in range(*step.indices(self._steps)))
         place = range(self._steps)[step]
-        return tuple(sorted(root for root, (first, last) in self._spans.items() if first <= place < last))
+        if self._columns is None:
+            roots = sorted(self._spans)
+            spans = np.array([self._spans[root] for root in roots], dtype=np.int64).reshape(-1, 2)
+            self._columns = (np.array(roots, dtype=np.int64), spans[:, 0].copy(), spans[:, 1].copy())
+        names, first, last = self._columns
+        return tuple(names[(first <= place) & (place < last)].tolist())
+
+
+class LiveSet(Sequence[int]):
+    """The live roots of one step, put together when they are looked at."""
+
+    __slots__ = ("_made", "_sets", "_step")
+
+    def __init__(self, sets: LiveSets, step: int) -> None:
+        self._sets = sets
+        self._step = step
+        self._made: tuple[int, ...] | None = None
+
+    def roots(self) -> tuple[int, ...]:
+        """All of them, ascending."""
+        if self._made is None:
+            self._made = self._sets[self._step]
+        return self._made
+
+    def __len__(self) -> int:
+        return len(self.roots())
+
+    @overload
+    def __getitem__(self, place: int) -> int: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> tuple[int, ...]: ...
+
+    def __getitem__(self, place: int | slice) -> int | tuple[int, ...]:
+        return self.roots()[place]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.roots())
+
+    def __contains__(self, root: object) -> bool:
+        return root in self.roots()
+
+    def __eq__(self, other: object) -> bool:
+        return self.roots() == (other.roots() if isinstance(other, LiveSet) else other)
+
+    def __hash__(self) -> int:
+        return hash(self.roots())
+
+    def __repr__(self) -> str:
+        return repr(self.roots())
 
 
 def mentions(step: Step) -> Iterable[int]:
@@ -141,13 +212,8 @@ def mentions(step: Step) -> Iterable[int]:
     return (*step.inputs, *step.results)
 
 
-def find_lifetimes(
-    program: Program, flat: Sequence[FlatStep], roots: Sequence[int], *, every_set: bool = True
-) -> Lifetimes:
-    """The lifetimes of a program's allocations, named by their roots.
-
-    ``every_set`` False leaves the live sets to be put together one by one when they are looked at.
-    """
+def find_lifetimes(program: Program, flat: Sequence[FlatStep], roots: Sequence[int]) -> Lifetimes:
+    """The lifetimes of a program's allocations, named by their roots."""
     end = len(flat)
     first: dict[int, int] = {}
     last: dict[int, int] = {}
@@ -157,7 +223,8 @@ def find_lifetimes(
         first[root] = 0
         last[root] = 0
     for index, entry in enumerate(flat):
-        for value in mentions(entry.step):
+        step = entry.step
+        for value in mentions(step) if type(step) is Repeat else step.inputs + step.results:
             root = roots[value]
             if root not in first:
                 first[root] = index
@@ -165,24 +232,4 @@ def find_lifetimes(
     for root in parameters | {roots[output] for output in program.outputs}:
         last[root] = end
     spans = {root: (start, min(last[root] + 1, end)) for root, start in first.items()}
-    live = _live_sets(spans, end) if every_set else LiveSets(spans, end)
-    return Lifetimes(initial, live, spans, parameters)
-
-
-def _live_sets(spans: Mapping[int, tuple[int, int]], end: int) -> tuple[tuple[int, ...], ...]:
-    """The live roots of every step, one after the other from the set before."""
-    born: list[list[int]] = [[] for _ in range(end + 1)]
-    gone: list[list[int]] = [[] for _ in range(end + 1)]
-    for root, (start, stop) in spans.items():
-        if start < stop:
-            born[start].append(root)
-            gone[stop].append(root)
-    current: list[int] = []
-    live: list[tuple[int, ...]] = []
-    for index in range(end):
-        for root in gone[index]:
-            del current[bisect_left(current, root)]
-        for root in born[index]:
-            insort(current, root)
-        live.append(tuple(current))
-    return tuple(live)
+    return Lifetimes(initial, LiveSets(spans, end), spans, parameters)

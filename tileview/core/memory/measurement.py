@@ -19,9 +19,9 @@ import numpy as np
 from tileview.core.geometry.owners import OwnerError, check_owners, spread
 from tileview.core.geometry.resolve import LayoutError, LayoutErrorKind, layout_failure, resolve
 from tileview.core.geometry.resolved import Resolved
-from tileview.core.memory.assemble import Allocations, Judged, StepFacts, assemble, judge
-from tileview.core.memory.groups import find_lifetimes, group_values
-from tileview.core.memory.step_costs import step_cost
+from tileview.core.memory.assemble import NO_SCRATCH, Allocations, Judged, StepFacts, assemble, judge
+from tileview.core.memory.groups import LiveSet, find_lifetimes, group_values
+from tileview.core.memory.step_costs import FREE, step_cost
 from tileview.core.memory.usage import PlacedTiles
 from tileview.core.memory.verdict import Budgets, Unsized
 from tileview.model.config import INTERLEAVED_BYTES, INTERLEAVED_ELEMENT_BYTES, PLANNED_BYTES, STANDARD_ELEMENT_BYTES
@@ -47,7 +47,6 @@ DEFAULT_MODEL = (
     "Per-tile live storage of the re-planned program, before address placement. Scratch is estimated. "
     "Repeat execution counts do not multiply scratch. Exchange rows are reported separately."
 )
-NO_SCRATCH = ClassBytes(0, 0)
 _WRITE_F8 = frozenset({"Gelu", "BiasGelu", "LayerNorm"})
 """Kernels that may write F8 themselves."""
 
@@ -106,49 +105,73 @@ class _Measurement:
         self.tiles = program.tile_count
         self.flat = program.flatten()
         self.groups = group_values(program, self.flat)
-        self.lifetimes = find_lifetimes(program, self.flat, self.groups.roots, every_set=in_full)
+        self.lifetimes = find_lifetimes(program, self.flat, self.groups.roots)
         self.footprints = self._footprints()
-        self.interleaved = {
-            root: program.values[members[-1]].layout.memory_class is MemoryClass.INTERLEAVED
-            for root, members in self.groups.members.items()
-        }
-        self.unavailable = frozenset(
-            self.groups.roots[index] for index, size in enumerate(self.footprints) if size.error is not None
+        values, groups = program.values, self.groups
+        interleaved = frozenset(
+            [
+                root
+                for root, members in groups.members.items()
+                if values[members[-1]].layout.memory_class is MemoryClass.INTERLEAVED
+            ]
         )
-        self.costs = [step_cost(entry.step, program.values) for entry in self.flat]
+        self.unavailable = frozenset(
+            [groups.roots[index] for index, size in enumerate(self.footprints) if size.error is not None]
+        )
+        self.costs = [
+            step_cost(step, values) if type(step := entry.step) is Copy or type(step) is Sum else FREE
+            for entry in self.flat
+        ]
         self.scratch_rows: dict[int, ByteArray] = {}
         self.facts = list(map(self._facts if in_full else self._bare_facts, self.flat))
         spans = [(root, first, last) for root, (first, last) in self.lifetimes.spans.items()]
         sizes, tiles = self.footprints, self.tiles
+        is_interleaved = interleaved.__contains__
         self.placed = PlacedTiles(
             self.tiles,
             self.lifetimes.live,
             self.groups.members,
-            self.interleaved.__getitem__,
+            is_interleaved,
             lambda value: sizes[value].shards(tiles),
             lambda value: sizes[value].bytes(tiles),
             self.unavailable,
             self.scratch_rows,
             spans=spans,
         )
-        largest = {
-            root: max([sizes[member].largest(tiles) for member in self.groups.members[root]])
-            for root in self.lifetimes.spans
-            if root not in self.unavailable
-        }
-        self.allocations = Allocations(
-            largest, self.interleaved.__getitem__, self.unavailable, spans, self.lifetimes.initial
-        )
+        members, unavailable = self.groups.members, self.unavailable
+        largest: dict[int, int] = {}
+        for root, _, _ in spans:
+            if root not in unavailable:
+                inside = members[root]
+                largest[root] = (
+                    sizes[root].largest(tiles)
+                    if len(inside) == 1
+                    else max([sizes[member].largest(tiles) for member in inside])
+                )
+        self.allocations = Allocations(largest, is_interleaved, unavailable, spans, self.lifetimes.initial)
 
     def _footprints(self) -> list[Footprint]:
-        """Every value's bytes; looked up by identity first: successive programs share what their values are made of."""
+        """Every value's bytes; looked up by identity first: successive programs share values, and those that are made
+        anew share what they are made of."""
         roots, tails, aligned, tiles = self.groups.roots, self.groups.tails, self.groups.aligned, self.tiles
+        values = self.program.values
+        plain = _PLAIN.setdefault(tiles, {})
+        if len(plain) >= _MOST_LISTED:
+            plain.clear()
         found: list[Footprint] = []
-        for value, root in zip(self.program.values, roots, strict=True):
-            whole, tail = root in aligned, tails.get(root, 0)
+        for value, root in zip(values, roots, strict=True):
+            whole = root in aligned
+            same = None if whole else plain.get(id(value))
+            if same is not None:
+                found.append(same[1])
+                continue
+            tail = tails.get(root, 0) if whole else 0
             key = (id(value.shape), id(value.precision), id(value.layout), id(value.owners), tail, whole, tiles)
             known = _FOOTPRINTS.get(key)
-            found.append(self._new_footprint(value, tail, whole, key) if known is None else known[1])
+            size = self._new_footprint(value, tail, whole, key) if known is None else known[1]
+            found.append(size)
+            if not whole:
+                plain[id(value)] = (value, size)
         return found
 
     def _new_footprint(self, value: Value, tail: int, aligned: bool, key: _FootprintKey) -> Footprint:
@@ -173,9 +196,8 @@ class _Measurement:
         text, kind = step_words(step)
         if kind in _WRITE_F8 and self.program.values[step.results[0]].precision.is_f8:
             text = f"{text} to F8"
-        return StepFacts(
-            step.source, text, kind, entry.execution_count, self.lifetimes.live[entry.index], self._scratch(entry)
-        )
+        live = LiveSet(self.lifetimes.live, entry.index)
+        return StepFacts(step.source, text, kind, entry.execution_count, live, self._scratch(entry))
 
     def _bare_facts(self, entry: FlatStep) -> StepFacts:
         return StepFacts(entry.step.source, "", "", entry.execution_count, (), self._scratch(entry))
@@ -193,7 +215,7 @@ class _Measurement:
         return ClassBytes(size.shard * scratch.factor, 0)
 
     def _exchange(self) -> Size:
-        return total(cost.exchange for cost in self.costs)
+        return total(cost.exchange for cost in self.costs if cost is not FREE)
 
     def judged(self, budgets: Budgets) -> Judged:
         """Peaks and verdict."""
@@ -246,6 +268,8 @@ class _Measurement:
 
     def _unsized(self) -> tuple[Unsized, ...]:
         """Values without a size in allocations that are live at some time; others hold no memory."""
+        if not self.unavailable:
+            return ()
         return tuple(
             Unsized(value.id, value.name, size.error, layout_fault(value.shape, value.layout, self.tiles) is not None)
             for value, size in zip(self.program.values, self.footprints, strict=True)
@@ -286,6 +310,8 @@ class _Measurement:
 _MOST_LISTED = 1 << 14
 _FOOTPRINTS: dict[_FootprintKey, tuple[tuple[object, ...], Footprint]] = {}
 """Bytes by the identity of all they depend on; each entry holds the objects, so that their ids stay their own."""
+_PLAIN: dict[int, dict[int, tuple[Value, Footprint]]] = {}
+"""Tile count → bytes of values in no group of a matrix product, by identity; each entry holds its value."""
 _LISTED: dict[tuple[object, ...], tuple[Value, TimelineValue]] = {}
 """Values listed before, by identity (each entry holds its value, so that the id stays its own): successive programs of
 a re-planner share most of their value objects."""
@@ -294,6 +320,7 @@ a re-planner share most of their value objects."""
 def clear_cache() -> None:
     """Forget the footprints and the values measured and listed before (for measurements from cold)."""
     _FOOTPRINTS.clear()
+    _PLAIN.clear()
     _LISTED.clear()
     _footprint.cache_clear()
 
@@ -311,7 +338,7 @@ def unknown_notes(program: Program, flat: Sequence[FlatStep]) -> tuple[str, ...]
     notes = [
         f"operation {operation} is not modelled ({reason}): {consequence}" for operation, reason in reasons.items()
     ]
-    for entry in flat:
+    for entry in [entry for entry in flat if type(entry.step) is Opaque]:
         if isinstance(entry.step, Opaque) and entry.step.source not in reasons:
             place = f"step {entry.index}" if entry.step.source is None else f"operation {entry.step.source}"
             notes.append(f"{place} is not modelled ({entry.step.reason}): {consequence}")

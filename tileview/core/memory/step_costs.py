@@ -25,7 +25,7 @@ class StepCost(NamedTuple):
     exchange: Size
 
 
-_FREE: Final = StepCost(None, 0)
+FREE: Final = StepCost(None, 0)
 
 _KNOWN: dict[tuple[int, int, int], tuple[Step, Value, Value, StepCost]] = {}
 """Costs by identity; each entry holds its objects, so that their ids stay their own."""
@@ -34,7 +34,7 @@ _KNOWN: dict[tuple[int, int, int], tuple[Step, Value, Value, StepCost]] = {}
 def step_cost(step: Step, values: Sequence[Value]) -> StepCost:
     """Scratch and exchange rows of a step; only Copy and Sum have any."""
     if not isinstance(step, (Copy, Sum)):
-        return _FREE
+        return FREE
     source, result = values[step.inputs[0]], values[step.results[0]]
     key = (id(step), id(source), id(result))
     known = _KNOWN.get(key)

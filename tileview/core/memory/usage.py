@@ -66,40 +66,51 @@ def sweep(
     result = np.zeros((steps, 6), dtype=np.int64)
     if steps == 0 or tiles == 0:
         return Worst(result)
-    changes: list[list[tuple[ByteArray, bool, bool]]] = [[] for _ in range(steps + 1)]
-    for span in spans:
-        row = span.row if span.times == 1 else span.row * span.times
-        changes[span.first].append((row, span.interleaved, True))
-        changes[span.last].append((row, span.interleaved, False))
     running = np.zeros((2, tiles), dtype=np.int64)
+    changes: dict[int, list[tuple[ByteArray, ByteArray, np.ufunc]]] = {}
+    has_interleaved = bool(interleaved_scratch)
+    for row, first, last, interleaved, times in spans:
+        if times > 1:
+            row = row * times
+        has_interleaved |= interleaved
+        into = running[1] if interleaved else running[0]
+        if first == 0:
+            np.add(into, row, out=into)
+        else:
+            changes.setdefault(first, []).append((into, row, np.add))
+        if last < steps:
+            changes.setdefault(last, []).append((into, row, np.subtract))
     chunk = max(1, min(steps, _CHUNK_NUMBERS // tiles))
-    tables = np.empty((2, chunk, tiles), dtype=np.int64)
+    tables = np.zeros((2, chunk, tiles), dtype=np.int64)
+    copied = slice(0, 2 if has_interleaved else 1)
     for begin in range(0, steps, chunk):
         end = min(begin + chunk, steps)
         for step in range(begin, end):
-            for row, is_interleaved, is_born in changes[step]:
-                into = running[1] if is_interleaved else running[0]
-                (np.add if is_born else np.subtract)(into, row, out=into)
-            tables[:, step - begin] = running
+            for into, row, change in changes.get(step, ()):
+                change(into, row, out=into)
+            tables[copied, step - begin] = running[copied]
             if step in scratch:
                 tables[0, step - begin] += scratch[step]
             if step in interleaved_scratch:
                 tables[1, step - begin] += interleaved_scratch[step]
-        _reduce(tables[0, : end - begin], tables[1, : end - begin], result[begin:end])
+        _reduce(tables[0, : end - begin], tables[1, : end - begin] if has_interleaved else None, result[begin:end])
     return Worst(result)
 
 
-def _reduce(standard: ByteArray, interleaved: ByteArray, result: ByteArray) -> None:
-    """Fill the six columns of some steps from their (steps, tiles) tables."""
+def _reduce(standard: ByteArray, interleaved: ByteArray | None, result: ByteArray) -> None:
+    """Fill the six columns of some steps from their (steps, tiles) tables; None is a table of zeros."""
     length, tiles = standard.shape
-    total = standard + interleaved
+    total = standard if interleaved is None else standard + interleaved
     # argmax finds the first of equals; on the mirrored table that is the last tile
     tile = tiles - 1 - np.ascontiguousarray(total[:, ::-1]).argmax(axis=1)
     every = np.arange(length)
-    result[:, 0] = standard.max(axis=1)
-    result[:, 1] = interleaved.max(axis=1)
     result[:, 2] = total[every, tile]
     result[:, 3] = tile
+    if interleaved is None:
+        result[:, 0] = result[:, 4] = result[:, 2]
+        return
+    result[:, 0] = standard.max(axis=1)
+    result[:, 1] = interleaved.max(axis=1)
     result[:, 4] = standard[every, tile]
     result[:, 5] = interleaved[every, tile]
 
@@ -129,7 +140,7 @@ class PlacedTiles:
     def __init__(
         self,
         tile_count: int,
-        live: Sequence[tuple[int, ...]],
+        live: Sequence[Sequence[int]],
         members: Mapping[int, tuple[int, ...]],
         interleaved: Callable[[int], bool],
         shard_row: Callable[[int], ByteArray],
@@ -188,11 +199,12 @@ class PlacedTiles:
         """
         if self._worst is None:
             members, is_interleaved, unavailable = self._members, self._interleaved, self._unavailable
+            byte_row, allocation = self._byte_row, self.allocation
             alike: dict[tuple[int, int, int, bool], list[ByteArray]] = {}
             for root, first, last in self.spans():
-                if root not in unavailable:
+                if root not in unavailable and first < last:
                     values = members[root]
-                    row = self._byte_row(values[0]) if len(values) == 1 else self.allocation(root)
+                    row = byte_row(root) if len(values) == 1 else allocation(root)
                     alike.setdefault((id(row), first, last, is_interleaved(root)), []).append(row)
             spans = [Span(rows[0], key[1], key[2], key[3], len(rows)) for key, rows in alike.items()]
             standard, interleaved = self._scratch
@@ -241,13 +253,12 @@ class PlacedTiles:
             return _zeros(self._tile_count)
         members = self._members[root]
         row = self._byte_row(members[0])
-        if len(members) == 1:
+        others = {id(other): other for other in map(self._byte_row, members[1:]) if other is not row}
+        if not others:
             return row
         result = row.copy()
-        for member in members[1:]:
-            other = self._byte_row(member)
-            if other is not row:
-                np.maximum(result, other, out=result)
+        for other in others.values():
+            np.maximum(result, other, out=result)
         result.flags.writeable = False
         return result
 
@@ -259,11 +270,11 @@ def _zeros(tile_count: int) -> ByteArray:
     return zeros
 
 
-def live_stretches(live: Sequence[tuple[int, ...]]) -> list[tuple[int, int, int]]:
+def live_stretches(live: Sequence[Sequence[int]]) -> list[tuple[int, int, int]]:
     """(root, first step, step after the last) for every unbroken stretch of a root in the live sets."""
     spans: list[tuple[int, int, int]] = []
     since: dict[int, int] = {}
-    previous: tuple[int, ...] = ()
+    previous: Sequence[int] = ()
     for step, roots in enumerate(live):
         if roots is previous:
             continue

@@ -43,9 +43,9 @@ class Kind(StrEnum):
 
 
 KIND_NAMES = {
-    Kind.PNG: "Picture of pixels (PNG)",
-    Kind.SVG: "Drawing for any size (SVG)",
-    Kind.CSV: "Table (CSV)",
+    Kind.PNG: "PNG image",
+    Kind.SVG: "SVG drawing",
+    Kind.CSV: "CSV table",
 }
 KIND_FILTERS = {Kind.PNG: "Pictures (*.png)", Kind.SVG: "Drawings (*.svg)", Kind.CSV: "Tables (*.csv)"}
 

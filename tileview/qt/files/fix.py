@@ -94,6 +94,14 @@ def cycles_change(before: Size | None, after: Size | None) -> str:
     return "" if change is None else f"{short_change(change)}{percent_between(before, after)}"
 
 
+_OF_SWAPS = (
+    "Proposal", "Swaps", "Total peak", "Against now", "Planner's cycles", "Tiles placed", "Standard peak",
+    "Exchange rows",
+)  # fmt: skip
+_OF_LAYOUTS = ("Layouts", "Values", "Largest shard")
+"""Columns of the proposals for a recipe, and for a timeline, which has layouts to change and no swaps."""
+
+
 def _fits(trial: Trial) -> str:
     return verdict_words(trial.verdict)
 
@@ -201,15 +209,15 @@ class FixDialog(QDialog):
         self._text.setAccessibleName("Outcome of the search")
         column.addWidget(self._text)
         self.proposals = self._tree(
-            ("Proposal", "Swaps", "Total peak", "Against now", "Planner's cycles", "Tiles placed"),
+            _OF_SWAPS,
             "Proposals",
-            (48, 8, 14, 14, 22, 16),
+            (48, 8, 14, 14, 22, 16, 14, 14),
         )
         header = self.proposals.headerItem()
         if header is not None:
             header.setToolTip(4, plain_tip(f"Against now. {PLANNERS}"))
         self.proposals.currentItemChanged.connect(self._show_current)
-        self.rows = self._tree(("What", "Now", "Then", "Difference"), "Comparison", (28, 30, 30, 30))
+        self.rows = self._tree(("What", "Now", "With the proposal", "Difference"), "Comparison", (28, 30, 30, 30))
         column.addWidget(self.proposals, 2)
         column.addWidget(self.rows, 3)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
@@ -265,6 +273,9 @@ class FixDialog(QDialog):
         self._clear()
         self._revision = session.revision
         recipe = session.recipe
+        shown = _OF_LAYOUTS if recipe is None else _OF_SWAPS
+        self.proposals.setHeaderLabels(list(shown))
+        self.proposals.setColumnCount(len(shown))
         self._options.setVisible(recipe is not None)
         if recipe is not None:
             mode = Mode.FEWEST if self._modes.checkedId() == 0 else Mode.MARGIN
@@ -360,6 +371,8 @@ class FixDialog(QDialog):
             cells.append(cycles_change(result.before.cycles, trial.cycles))
             missing = counted.get(trial.swaps)
             cells.append("all" if all_placed else "" if missing is None else _placed_text(missing))
+            if trial.peak is not None:
+                cells += [exact_text(trial.peak.standard), exact_text(trial.peak.exchange_rows)]
             item = _item(cells)
             item.setData(0, Qt.ItemDataRole.UserRole, self.proposals.topLevelItemCount())
             self.proposals.addTopLevelItem(item)
@@ -451,7 +464,7 @@ class FixDialog(QDialog):
         session = self._signals.session
         before = session.timeline
         for repair in found.repairs:
-            cells = [repair.label, f"{len(repair.layouts)} values", exact_text(repair.shard_bytes), "largest shard"]
+            cells = [repair.label, f"{len(repair.layouts):,}", exact_text(repair.shard_bytes)]
             self.proposals.addTopLevelItem(_item(cells))
         if before is not None and found.repairs:
             pairs = (

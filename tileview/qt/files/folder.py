@@ -22,15 +22,17 @@ from PySide6.QtWidgets import (
 )
 
 from tileview.analysis.placement_words import StepWords
+from tileview.model.sizes import size_text
 from tileview.present.tables import outcome as shown_as
 from tileview.qt.base.icons import icon
 from tileview.qt.base.text import plain_tip
 from tileview.qt.base.theme import Theme
 from tileview.qt.jobs.runner import Job, Runner, failure_of
+from tileview.qt.views.base import allow
 from tileview.qt.widgets.dialogs import LOGGER
 
 FILE_LIMIT = 5000
-COLUMNS = ("File", "Scope", "Kind", "Verdict", "Peak", "Placement", "Process", "Why")
+COLUMNS = ("File", "Scope", "Kind", "Verdict", "Peak", "Placement", "Process", "Over by", "Why")
 PLACEMENT = COLUMNS.index("Placement")
 _NAME = re.compile(r"(?P<scope>.+)-(?P<pid>[0-9]+)-(?P<serial>[0-9]+)\.json", re.DOTALL)
 _PLACEMENT = re.compile(r"placement-(?P<pid>[0-9]+)\.json")
@@ -81,9 +83,9 @@ class _Row(QTreeWidgetItem):
     """A file of the list; sorts by the place it was given (no column), by bytes, or by text."""
 
     def __init__(self, place: int, path: Path) -> None:
-        super().__init__([path.name, scope_of(path), "", "waiting", "", "", process_of(path), ""])
+        super().__init__([path.name, scope_of(path), "", "waiting", "", "", process_of(path), "", ""])
         self.place, self.path = place, path
-        self.peak = -1
+        self.peak = self.over = -1
 
     def __lt__(self, other: QTreeWidgetItem) -> bool:
         tree = self.treeWidget()
@@ -92,6 +94,8 @@ class _Row(QTreeWidgetItem):
             return self.place < getattr(other, "place", 0)
         if COLUMNS[column] == "Peak":
             return (self.peak, self.place) < (other.peak, other.place)
+        if COLUMNS[column] == "Over by":
+            return (self.over, self.place) < (other.over, other.place)
         return (self.text(column), self.place) < (other.text(column), other.place)
 
 
@@ -133,6 +137,7 @@ class FolderDialog(QDialog):
         header.setSortIndicatorShown(True)
         header.setSortIndicator(0, Qt.SortOrder.AscendingOrder)
         header.sortIndicatorChanged.connect(self._sort)
+        header.moveSection(COLUMNS.index("Over by"), COLUMNS.index("Verdict") + 1)
         self._make_sorting()
         self.count_label = QLabel(self)
         self.count_label.setTextFormat(Qt.TextFormat.PlainText)
@@ -141,6 +146,10 @@ class FolderDialog(QDialog):
         self.together_button = buttons.addButton("Open &together", QDialogButtonBox.ButtonRole.ActionRole)
         self.together_button.setToolTip("Open the selected files as one, or a file with the others of its process")
         self.together_button.clicked.connect(self._open_together)
+        self.compare_button = buttons.addButton("&Compare selected", QDialogButtonBox.ButtonRole.ActionRole)
+        self.compare_button.clicked.connect(self._compare_selected)
+        self.tree.itemSelectionChanged.connect(self._allow_compare)
+        self._allow_compare()
         self.open_button = buttons.addButton("&Open", QDialogButtonBox.ButtonRole.ActionRole)
         self.open_button.clicked.connect(self._open_current)
         column = QVBoxLayout(self)
@@ -154,7 +163,7 @@ class FolderDialog(QDialog):
         column.addWidget(buttons)
         metrics = self.fontMetrics()
         self.resize(metrics.averageCharWidth() * 150, metrics.height() * 30)
-        for index, width in enumerate((34, 18, 16, 20, 28, 28, 9, 60)):
+        for index, width in enumerate((34, 18, 16, 20, 28, 28, 9, 24, 60)):
             self.tree.setColumnWidth(index, metrics.averageCharWidth() * width)
         self._runner = Runner(self)
         self._runner.part.connect(self._on_part)
@@ -206,10 +215,11 @@ class FolderDialog(QDialog):
         self.count_label.setText(f"{self._done:,} of {count:,} files looked at, {self._fitting:,} fit.{left}")
 
     @Slot(object, object)
-    def _on_part(self, job: Job, payload: tuple[str, bool | None, str, str, str, int]) -> None:
+    def _on_part(self, job: Job, payload: tuple[str, bool | None, str, str, str, int, int]) -> None:
         """The verdict by the sum, before the file is placed."""
         item = self._jobs[job]
-        kind, fits, words, text, peak, item.peak = payload
+        kind, fits, words, text, peak, item.peak, item.over = payload
+        item.setText(COLUMNS.index("Over by"), size_text(item.over) if item.over > 0 else "")
         self._fitting += bool(fits)
         self._show(item, (kind, words, peak, "placing…", text), shown_as(fits)[1], str(shown_as(fits)[2]))
 
@@ -266,6 +276,20 @@ class FolderDialog(QDialog):
         if chosen[0] in beside:
             return [path for path in same[:1] if path not in beside] + chosen
         return [*chosen, *(path for path in beside if path != chosen[0])]
+
+    def _selected(self) -> list[Path]:
+        """The selected files, in the order of the list."""
+        chosen = (self.tree.topLevelItem(row) for row in range(self.tree.topLevelItemCount()))
+        return [item.path for item in chosen if isinstance(item, _Row) and item.isSelected()]
+
+    @Slot()
+    def _allow_compare(self) -> None:
+        reason = "" if len(self.tree.selectedItems()) > 1 else "Select two files or more, with Ctrl or Shift"
+        allow(self.compare_button, "Open the first of the selected files and the others beside it in Compare", reason)
+
+    @Slot()
+    def _compare_selected(self) -> None:
+        self.together.emit(self._selected())
 
     @Slot()
     def _open_together(self) -> None:

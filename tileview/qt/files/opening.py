@@ -300,6 +300,11 @@ class Files(QObject):
             session.renew()
             self._estimates.ask()
 
+    @property
+    def is_newer_waiting(self) -> bool:
+        """Whether the file was read again while a question about it stands."""
+        return self._newer is not None
+
     def _take_reloaded(self, document: Document, is_wanted: bool = False) -> None:
         session = self._signals.session
         before = session.document

@@ -85,7 +85,8 @@ def evaluate(payload: tuple[object, Recipe, Overrides], reporter: Reporter) -> N
 
 def verdict(path: str, reporter: Reporter) -> StepWords | None:
     """What the list of a folder says of a file: first, as a part, kind, whether it fits, that and its reason in words,
-    the peak in words and in bytes for sorting, −1 where it is unavailable; then the three steps of the verdict.
+    the peak in words and in bytes for sorting, −1 where it is unavailable, and by how many bytes it is over (−1: not);
+    then the three steps of the verdict.
 
     None for a file that speaks of addresses.
     """
@@ -95,12 +96,14 @@ def verdict(path: str, reporter: Reporter) -> StepWords | None:
     result = EstimateJob(0, document, EditState()).run(Replanner()).estimate
     if document.addresses is not None:
         document.close()
-        reporter.part((document.kind, result.verdict.fits, result.verdict.words, result.verdict.text, "", -1))
+        reporter.part((document.kind, result.verdict.fits, result.verdict.words, result.verdict.text, "", -1, -1))
         return None
     total = None if result.timeline is None else result.timeline.peak.total
     peak = "unavailable" if total is None else size_text(total)
     size = total if isinstance(total, int) else -1
-    reporter.part((document.kind, result.verdict.fits, result.verdict.words, result.verdict.text, peak, size))
+    short = result.verdict.short_bytes
+    over = short if result.verdict.fits is False and isinstance(short, int) else -1
+    reporter.part((document.kind, result.verdict.fits, result.verdict.words, result.verdict.text, peak, size, over))
     if document.recipe is None:
         return step_words(result.verdict, None, NO_REQUESTS)
     return recipe_steps(result.verdict, document.recipe, NO_OVERRIDES, reporter.stopped)[0]

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QDockWidget, QListWidget, QPushButton, QSizePolicy
 from tileview.analysis.home_offers import home_groups, homes_of_offer
 from tileview.analysis.repair import GroupRepair, RepairGroup, repair_groups
 from tileview.analysis.words import counted
+from tileview.model.timeline import Cause
 from tileview.present.problem_rows import (
     PROBLEMS,
     SEVERITIES,
@@ -29,6 +30,7 @@ from tileview.qt.widgets.elided import ElidedLabel, WrappedLabel
 from tileview.qt.widgets.flow import FlowLayout
 from tileview.session import edits
 
+_TOLD_BY_WHY = (Cause.TOTAL, Cause.INTERLEAVED, Cause.CONTIGUOUS)
 _OFFER_LINES = 8
 """Lines of text that the list of repairs may take; it scrolls beyond."""
 
@@ -116,12 +118,13 @@ class ProblemsView(TableView):
         self._refresh_repairs()
 
     def _come_forward(self) -> None:
-        """Put the tab in front for a newly opened timeline with errors: there the repairs are what comes next.
-
-        A recipe has its plans beside it instead, unless it cannot be lowered at all. The focus stays where it is.
+        """Put the tab in front for a newly opened file whose errors leave its sum unknown: there the repairs are what
+        comes next. Of what is over, Why tells the cause. The focus stays where it is.
         """
         session = self.session
         if session.document is None or (session.graph is not None and session.timeline is not None):
+            return
+        if session.verdict is not None and session.verdict.cause in _TOLD_BY_WHY:
             return
         self.bring_up_to_date()
         dock = self.parentWidget()

@@ -22,11 +22,11 @@ from PySide6.QtWidgets import (
 )
 
 from tileview.analysis.diagnosis import Diagnosis
-from tileview.analysis.layout_fix import fix_layouts
 from tileview.analysis.layout_texts import Notation, layouts_text
 from tileview.analysis.next_step import Action
 from tileview.model.recipe import NO_OVERRIDES
 from tileview.model.sizes import Unavailable
+from tileview.model.tensor import Layout
 from tileview.present.banner import LOOKING, OTHERS, READ, Banner, Load, banner, icon_of, tone_of
 from tileview.qt.base.icons import icon
 from tileview.qt.base.painting import painting
@@ -401,17 +401,15 @@ class VerdictBar(View):
         timeline = self.session.timeline
         if timeline is None:
             return
-        layouts = dict(self.session.state.layouts)
-        if not layouts:
-            layouts = {index: one for fix in fix_layouts(timeline).repairs for index, one in fix.layouts.items()}
+        layouts = dict(self.session.state.layouts) or self._repaired()
         QGuiApplication.clipboard().setText(layouts_text(timeline, layouts, notation))
         self.bridge.message.emit(f"Copied {len(layouts):,} layouts as {notation.value}.")
 
+    def _repaired(self) -> dict[int, Layout]:
+        return {} if self._diagnosis is None else dict(self._diagnosis.repaired)
+
     def _apply_layouts(self) -> None:
-        timeline = self.session.timeline
-        if timeline is None:
-            return
-        layouts = {index: one for fix in fix_layouts(timeline).repairs for index, one in fix.layouts.items()}
+        layouts = self._repaired()
         if layouts:
             self.session.do(set_layouts(self.session.state, f"Apply {len(layouts):,} layouts", layouts))
 

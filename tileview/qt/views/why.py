@@ -49,17 +49,17 @@ class WhyView(View):
         self._job: Job | None = None
         self._asked_of: Estimate | None = None
         """The estimate whose diagnosis is shown or being made."""
-        self._text = QTextBrowser(self)
-        self._text.setOpenLinks(False)
-        self._text.setFrameShape(QTextBrowser.Shape.NoFrame)
-        self._text.setAccessibleName("Diagnosis")
-        self._text.anchorClicked.connect(self._follow)
-        self._text.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self._text.customContextMenuRequested.connect(self._menu)
-        self.lead_focus(self._text)
+        self.browser = QTextBrowser(self)
+        self.browser.setOpenLinks(False)
+        self.browser.setFrameShape(QTextBrowser.Shape.NoFrame)
+        self.browser.setAccessibleName("Diagnosis")
+        self.browser.anchorClicked.connect(self.follow)
+        self.browser.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.browser.customContextMenuRequested.connect(self._menu)
+        self.lead_focus(self.browser)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self._text)
+        column.addWidget(self.browser)
         self._runner = Runner(self, say=bridge.message.emit)
         self._runner.ended.connect(self._on_ended)
         self._timer = QTimer(self)
@@ -136,7 +136,7 @@ class WhyView(View):
 
     def _on_failed(self, summary: str, details: str) -> None:
         text = f"The diagnosis could not be made: {summary}"
-        self._text.setPlainText(text)
+        self.browser.setPlainText(text)
         if details:
             self.bridge.fault.emit(text, details)
 
@@ -152,11 +152,11 @@ class WhyView(View):
 
     def _show(self) -> None:
         if self._diagnosis is None:
-            self._text.setPlainText("" if self.session.document is None else "Looking for the cause …")
+            self.browser.setPlainText("" if self.session.document is None else "Looking for the cause …")
             return
         color = self.bridge.theme.accent
-        self._text.document().setDefaultStyleSheet(f"a {{ color: {color}; }} th {{ text-align: left; }}")
-        self._text.setHtml(
+        self.browser.document().setDefaultStyleSheet(f"a {{ color: {color}; }} th {{ text-align: left; }}")
+        self.browser.setHtml(
             page(self._diagnosis, self._names(), self.bridge.theme, self._overflows(), self.bridge.colours())
         )
 
@@ -176,7 +176,7 @@ class WhyView(View):
         return {step.source: step.kind for step in steps if step.source is not None}
 
     @Slot(QUrl)
-    def _follow(self, url: QUrl) -> None:
+    def follow(self, url: QUrl) -> None:
         """Do what a link says; the links are made in this program, names in them are numbers."""
         kind, *rest = url.toString().split(":")
         session = self.session
@@ -195,14 +195,14 @@ class WhyView(View):
 
     def text(self) -> str:
         """The page as plain text."""
-        return self._text.toPlainText()
+        return self.browser.toPlainText()
 
     @Slot(QPoint)
     def _menu(self, position: QPoint) -> None:
-        show_text_menu(self, self._text, position)
+        show_text_menu(self, self.browser, position)
 
     def picture_parts(self, whole: bool = False) -> Sequence[Part]:
-        return (PagePart(self._text, max(self._text.viewport().width(), _PAGE_WIDTH)),)
+        return (PagePart(self.browser, max(self.browser.viewport().width(), _PAGE_WIDTH)),)
 
     def shut_down(self) -> None:
         self._timer.stop()

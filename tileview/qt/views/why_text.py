@@ -172,7 +172,7 @@ def _shrinking(diagnosis: Diagnosis, names: Mapping[int, str]) -> list[str]:
             )
             for relief in diagnosis.reliefs
         ]
-        header = ("Op", "Fullest step", "Could hold", "Swap")
+        header = ("Op", "Fullest now", "With best alternative", "Swap")
         parts.append(f"<h4>Operations at fault that could need less</h4>{_table(header, rows, _NUMBERS)}")
     if diagnosis.levers:
         rows = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import ceil
 
-from PySide6.QtCore import QEvent, QObject, QSize, QSizeF, Qt
+from PySide6.QtCore import QEvent, QObject, QSize, QSizeF, Qt, Slot
 from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QTextBrowser, QVBoxLayout, QWidget
 
@@ -56,10 +56,12 @@ class GrowingText(QTextBrowser):
         if layout is not None:
             layout.documentSizeChanged.connect(self._fit)
         self.cursorPositionChanged.connect(self._show_cursor)
+        area.verticalScrollBar().rangeChanged.connect(self._show_cursor)  # lines that wrap anew move the cursor's
 
     def _fit(self, size: QSizeF) -> None:
         self.setFixedHeight(max(ceil(size.height()) + 2, self.fontMetrics().height()))
 
+    @Slot()
     def _show_cursor(self) -> None:
         if self.hasFocus():
             spot = self.mapTo(self._area.page, self.cursorRect().center())

@@ -42,6 +42,7 @@ from tileview.qt.views.timeline.view import TimelineView
 from tileview.qt.views.whatif import WhatIfView
 from tileview.qt.views.why import WhyView
 from tileview.qt.widgets.focus import FocusHolder
+from tileview.session.document import Document
 
 VIEW_CLASSES: Final[tuple[type[View], ...]] = (
     OperationsView,
@@ -64,6 +65,7 @@ VIEW_CLASSES: Final[tuple[type[View], ...]] = (
 WIDE: Final = 1400
 """From this width on the Graph has a place beside the Tiles."""
 TITLE_ICON: Final = 12
+_OF_ADDRESSES: Final = "address_map"
 FIRST_VIEW: Final = TimelineView.name
 """The view that has the keys when a file has been opened: there the plain arrows step."""
 _LAYOUT: Final = zlib.crc32(" ".join(kind.name for kind in VIEW_CLASSES).encode()) & 0x7FFF_FFFF
@@ -192,6 +194,8 @@ class DockArea(QMainWindow):
         self._titles: dict[str, TitleBar] = {}
         self._before_maximised: QByteArray | None = None
         self._maximised = ""
+        self._is_for_file = False
+        self._suited: Document | None = None
         self._current = ""
         self._title_timer = QTimer(self)
         self._title_timer.setSingleShot(True)
@@ -316,6 +320,19 @@ class DockArea(QMainWindow):
             if other is not dock and not other.isFloating():
                 other.hide()
         self.show_view(chosen)
+
+    def suit_document(self) -> None:
+        """Give the address map all the room for a file that speaks of addresses alone, and take it back after that."""
+        document = self._bridge.session.document
+        if document is self._suited:
+            return
+        self._suited = document
+        is_alone = document is not None and bool(document.no_program)
+        if is_alone and not self._maximised:
+            self.maximise(_OF_ADDRESSES)
+        elif not is_alone and self._is_for_file and self._maximised == _OF_ADDRESSES:
+            self.maximise()
+        self._is_for_file = is_alone
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """A double click on a tab maximises its view, as one on a title does."""

@@ -129,7 +129,7 @@ class MainWindow(QMainWindow):
     def _own_commands(self) -> tuple[Command, ...]:
         history = self.session
         return (
-            Command("new_window", "New &window", "File", lambda _: self.new_window.emit([]), ("Ctrl+N",),
+            Command("new_window", "New empty &window", "File", lambda _: self.new_window.emit([]), ("Ctrl+N",),
                     "Another window, on nothing", separator_before=True),
             Command("quit", "&Quit", "File", lambda _: self.close(), ("Ctrl+Q",), "Close the window"),
             Command("undo", "&Undo", "Edit", lambda _: history.undo(), ("Ctrl+Z",), "Take the last edit back",
@@ -200,6 +200,8 @@ class MainWindow(QMainWindow):
             self._pages.setCurrentWidget(page)
             if document is not None:
                 QTimer.singleShot(0, self, self._arrange)
+        elif document is not None and self._arranged:
+            self.docks.suit_document()
 
     @Slot()
     def _arrange(self) -> None:
@@ -210,6 +212,7 @@ class MainWindow(QMainWindow):
             self._arranged = True
             if not self.docks.restore(self.settings.layout):
                 self.docks.reset()
+        self.docks.suit_document()
         self.docks.take_keys()
 
     @Slot(str, object)

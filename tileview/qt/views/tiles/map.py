@@ -60,6 +60,7 @@ class TileMap(TilePicture):
         self._image = SlotImage()
         self._lines = CellLines()
         self.scale_bar = ColourScale()
+        self.scale_bar.setVisible(False)
         self.view_zoom = _EvenZoom(smallest=1.0)
         super().__init__(theme, "Tile map", tip, {"left": self._rows, "top": self._columns}, self.view_zoom)
         item = self.getPlotItem()
@@ -113,6 +114,8 @@ class TileMap(TilePicture):
         self.say("" if shown else "No tiles to show")
         for item in (self._image, self._lines):
             item.setVisible(shown)
+        if not shown:
+            self.scale_bar.setVisible(False)
         if shown:
             self._image.show_cells(on_grid(self._grid, slots))
             if is_new or not self._lines.is_plain:
