@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
+from tests.qt.conftest import copy_of
 from tileview.analysis.layout_texts import Notation
 from tileview.core.geometry.resolve import layout_failure
 from tileview.formats.tensorjson import layout_from_json
@@ -65,8 +66,12 @@ def test_the_next_thing_is_done_by_its_button_and_then_the_next_is_named(driver,
     assert banner.next.plain() == "Next: Export the recipe (Ctrl+E)."
     assert "fit" in banner.find_fix.toolTip()
     assert not banner.find_fix.isEnabled()
+    why = driver.window.docks.views["why"]
+    driver.qtbot.waitUntil(lambda: why.diagnosis is not None)
     driver.session.mark_clean()
     assert banner.next.plain().startswith("Next: Nothing is needed for the fit")
+    assert why.diagnosis is not None
+    assert "Looking for the cause" not in why.text()
 
 
 def test_what_if_values_mark_it_and_are_reset_there(driver, pair):
@@ -160,3 +165,15 @@ def test_a_selected_step_is_found_again_after_a_swap_that_renumbers(driver, bann
     found = session.timeline.steps[session.selection.step]
     assert (found.source, found.kind) == (26, step.kind)
     assert len(session.timeline.steps) != len(timeline.steps)
+
+
+NOTED = ["rejected-op0.timeline.json", "so400m.recipe.json"]
+
+
+@pytest.mark.parametrize("name", NOTED)
+def test_no_note_is_told_twice(driver, tmp_path, name):
+    driver.open(copy_of(name, tmp_path))
+    notes = driver.window.verdict.notes
+    told = notes.accessibleDescription().splitlines()
+    assert len(told) == len(set(told)) > 0
+    assert notes.text() == f"{len(told)} note{'s' if len(told) > 1 else ''}"
