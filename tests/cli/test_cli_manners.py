@@ -13,7 +13,7 @@ import time
 import pytest
 
 from tests.helpers.command_line import SAMPLES, assert_one_error, run, run_process, run_shell
-from tileview.analysis import trials
+from tileview.analysis import workers
 from tileview.commands import parser as parser_module
 from tileview.commands.base import clean, table
 
@@ -98,11 +98,11 @@ def test_interrupt_is_quiet(monkeypatch):
 
 WORKERS_AT_ONCE = """
 import functools, os, signal, sys
-from tileview.analysis import alternatives, trials
+from tileview.analysis import alternatives, workers
 from tileview.cli import main
 if __name__ == "__main__":
-    alternatives.Workers = functools.partial(trials.Workers, patience=0)
-    results, wait = [], trials.wait
+    alternatives.Workers = functools.partial(workers.Workers, patience=0)
+    results, wait = [], workers.wait
     def wait_and_interrupt(*arguments, **settings):
         finished, waiting = wait(*arguments, **settings)
         results.extend(finished)
@@ -110,7 +110,7 @@ if __name__ == "__main__":
             print("workers at work", file=sys.stderr, flush=True)
             os.kill(os.getpid(), signal.SIGINT)
         return finished, waiting
-    trials.wait = wait_and_interrupt
+    workers.wait = wait_and_interrupt
     sys.exit(main(sys.argv[1:]))
 """
 """The command line with workers from the first trial, and a Ctrl+C as soon as one of them has brought a result."""
@@ -143,11 +143,11 @@ def test_interrupt_of_a_search_ends_its_workers(interrupts, tmp_path):
 
 WORKERS_THAT_DIE = """
 import functools, multiprocessing, sys
-from tileview.analysis import alternatives, trials
+from tileview.analysis import alternatives, workers
 from tileview.cli import main
 if __name__ == "__main__":
     multiprocessing.set_executable("/bin/false")
-    alternatives.Workers = functools.partial(trials.Workers, patience=0)
+    alternatives.Workers = functools.partial(workers.Workers, patience=0)
     sys.exit(main(sys.argv[1:]))
 """
 """The command line with workers that end before they have read anything, as where memory is short."""
@@ -181,7 +181,7 @@ def test_an_interrupt_while_a_worker_starts_waits_until_it_is_whole(interrupts):
     reached = []
 
     def start():
-        with trials.interrupts_held():
+        with workers.interrupts_held():
             signal.pthread_kill(other.ident, signal.SIGINT)
             time.sleep(0.1)
             reached.append("whole")

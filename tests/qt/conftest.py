@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from weakref import WeakSet
 
 import pytest
 
@@ -50,9 +50,22 @@ def children() -> set[int]:
     return found
 
 
+TIMERS: WeakSet[QTimer] = WeakSet()
+"""All timers; looking for them among all objects took longer than most tests do."""
+_make_timer = QTimer.__init__
+
+
+def _make_and_note(self: QTimer, *arguments: object, **named: object) -> None:
+    _make_timer(self, *arguments, **named)
+    TIMERS.add(self)
+
+
+QTimer.__init__ = _make_and_note
+
+
 def running_timers() -> list[QTimer]:
     """The timers that still tick, but for those of a window that is shared."""
-    timers = [one for one in gc.get_objects() if type(one) is QTimer and shiboken6.isValid(one) and one.isActive()]
+    timers = [one for one in TIMERS if type(one) is QTimer and shiboken6.isValid(one) and one.isActive()]
     return [one for one in timers if not SHARED.intersection(_around(one))]
 
 

@@ -9,7 +9,9 @@ import threading
 import weakref
 
 import pytest
+from PySide6.QtCore import QTimer
 
+from tests.qt.conftest import running_timers
 from tileview.qt.jobs import collector as garbage
 from tileview.qt.jobs.collector import HOLDS, GuiCollector
 
@@ -125,3 +127,11 @@ def test_what_survives_is_set_aside_and_looked_at_again(collector, monkeypatch):
     assert gone() is not None
     collector.collect()
     assert gone() is None
+
+
+def test_a_timer_that_a_test_leaves_ticking_is_found(qapp) -> None:
+    timer = QTimer()
+    timer.start(60_000)
+    assert timer in running_timers()
+    timer.stop()
+    assert timer not in running_timers()
