@@ -135,3 +135,14 @@ def test_text_shows_plans_and_changes():
 def test_a_folder_that_cannot_be_written_to(tmp_path):
     target = tmp_path / "no-such-folder" / "out.json"
     assert_one_error(run("swap", SAMPLES / "so400m-over.recipe.json", "4=0", "-o", target, "--json"), "out.json")
+
+
+def test_proposals_say_where_only_the_fused_program_fits() -> None:
+    """Swapping 4 → 1 alone leaves the program without fusions 30,504 B over."""
+    over = SAMPLES / "so400m-over.recipe.json"
+    rows = [line for line in run("fix", over).out.splitlines() if line.startswith("4=")]
+    assert len(rows) == 6
+    assert all(row.endswith("fits with fusions only") for row in rows)
+    rows = [line for line in run("fix", over, "--no-fusion").out.splitlines() if line.startswith("4=")]
+    assert rows
+    assert all(row.endswith(" fits") for row in rows)

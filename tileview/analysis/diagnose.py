@@ -30,6 +30,7 @@ from tileview.analysis.loads import (
 from tileview.analysis.next_step import next_step
 from tileview.analysis.overflows import overflows
 from tileview.analysis.relief import Cure, Relief, Shrinkage, cure, makers, reliefs
+from tileview.core.fusion.words import fits_only_fused
 from tileview.core.lowering.replanner import Replanner
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.sizes import Unavailable
@@ -239,7 +240,13 @@ def _best(results: Mapping[tuple[int, int], AlternativeResult]) -> dict[int, Alt
 def _levers(results: Mapping[tuple[int, int], AlternativeResult]) -> tuple[Lever, ...]:
     best = _best(results)
     return tuple(
-        Lever(item.operation, item.alternative, item.delta_total or 0, item.fits)
+        Lever(
+            item.operation,
+            item.alternative,
+            item.delta_total or 0,
+            item.fits,
+            item.verdict is not None and fits_only_fused(item.verdict),
+        )
         for item in sorted(best.values(), key=_lever_key)
         if item.fits is True or (item.delta_total or 0) < 0
     )

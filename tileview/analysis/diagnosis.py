@@ -63,12 +63,14 @@ class ContributionGroup:
 
 @dataclass(frozen=True, slots=True)
 class Lever:
-    """The best single swap of an operation: change of the total peak, and whether the program then fits."""
+    """The best single swap of an operation: change of the total peak, and whether the program then fits, ``only_fused``
+    with the compiler's fusions only."""
 
     operation: int
     alternative: int
     delta_total: int
     fits: bool | None
+    only_fused: bool = False
 
 
 @dataclass(frozen=True, slots=True)

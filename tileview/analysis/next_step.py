@@ -118,7 +118,8 @@ def _over(diagnosis: Diagnosis, timeline: Timeline, recipe: Recipe | None) -> Ne
     lever = diagnosis.levers[0] if diagnosis.levers else None
     if lever is not None and lever.fits:
         swap = ((lever.operation, lever.alternative),)
-        return NextStep(f"Swap in {swaps_text(swap)}: it then fits.", Action.SWAP, swap)
+        fused = " with the compiler's fusions" if lever.only_fused else ""
+        return NextStep(f"Swap in {swaps_text(swap)}: it then fits{fused}.", Action.SWAP, swap)
     if cure is not None:
         text = f"Swap in {swaps_text(cure.swaps)} and search for the other swaps it takes: alone it is not enough."
         return NextStep(text, Action.FIND_FIX, cure.swaps)

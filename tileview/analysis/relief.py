@@ -53,7 +53,7 @@ class Relief:
     """The best alternative of an operation for its own steps.
 
     ``now`` and ``then``: the most bytes a tile holds during the operation's steps, of the class that the limit looks
-    at. ``fits``: whether the whole program fits with this one swap.
+    at. ``fits``: whether the whole program fits with this one swap, ``only_fused``: with the compiler's fusions only.
     """
 
     operation: int
@@ -61,6 +61,7 @@ class Relief:
     now: int
     then: int
     fits: bool | None
+    only_fused: bool = False
 
     @property
     def saved(self) -> int:
@@ -130,7 +131,8 @@ def reliefs(
                 continue
             rank = _rank(changed, then)
             if best is None or rank < best[0]:
-                best = rank, Relief(operation, index, now, then, changed.verdict.fits)
+                verdict = changed.verdict
+                best = rank, Relief(operation, index, now, then, verdict.fits, fits_only_fused(verdict))
         if best is not None:
             found.append(best[1])
     return tuple(sorted(found, key=lambda relief: (-relief.saved, relief.operation)))

@@ -214,7 +214,9 @@ def _reliefs(found: Sequence[Relief]) -> str:
             exact_text(relief.then),
             _signed(relief.then - relief.now),
             str(relief.alternative),
-            {True: "fits", None: "not known"}.get(relief.fits, "still does not fit"),
+            "fits with fusions only"
+            if relief.only_fused
+            else {True: "fits", None: "not known"}.get(relief.fits, "still does not fit"),
         )
         for relief in found
     ]

@@ -16,9 +16,11 @@ from tileview.commands.subject import Subject, compared, load, overrides_of, pri
 from tileview.commands.swap import swap_text
 from tileview.core.cycles.words import exact_cycles
 from tileview.core.estimate import Estimate
+from tileview.core.fusion.words import fits_only_fused
 from tileview.formats.search_state import SearchState
 from tileview.formats.tensorjson import format_to_json
 from tileview.model.sizes import exact_text
+from tileview.model.timeline import fits_words
 
 _MOST_PROPOSALS = 10
 
@@ -116,11 +118,15 @@ def _text(subject: Subject, state: SearchState, after: Subject | None, result: F
                 " ".join(f"{operation}={index}" for operation, index in trial.swaps),
                 exact_text(trial.peak.total),
                 "" if trial.cycles is None else exact_cycles(trial.cycles),
+                "fits with fusions only" if fits_only_fused(trial.verdict) else fits_words(trial.fits),
             )
             for trial in result.proposals[:_MOST_PROPOSALS]
             if trial.peak is not None
         ]
-        lines += ["", table(("fixes with as few swaps", "total peak", "planner's cycles"), rows, numbers=(1, 2))]
+        lines += [
+            "",
+            table(("fixes with as few swaps", "total peak", "planner's cycles", "verdict"), rows, numbers=(1, 2)),
+        ]
         if len(result.proposals) > _MOST_PROPOSALS:
             lines.append(f"and {len(result.proposals) - _MOST_PROPOSALS} more")
     return "\n".join(lines)

@@ -10,7 +10,8 @@ import html
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from tileview.analysis.diagnosis import Contribution, ContributionGroup, Diagnosis, grouped
+from tileview.analysis.diagnosis import Contribution, ContributionGroup, Diagnosis, Lever, grouped
+from tileview.analysis.relief import Relief
 from tileview.model.sizes import exact_text, kib_text
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import fits_words
@@ -52,10 +53,11 @@ def _operation(operation: int | None, names: Mapping[int, str]) -> str:
     return _link(f"op:{operation}", words)
 
 
-def _swap(operation: int, alternative: int, fits: bool | None) -> str:
+def _swap(one: Relief | Lever) -> str:
     """A link that swaps an alternative in, and what that alone does."""
-    then = "then not known" if fits is None else "fits then" if fits else "not enough alone"
-    return f"{_link(f'swap:{operation}:{alternative}', f'swap in {alternative}')}: {then}"
+    fits = "fits with fusions then" if one.only_fused else "fits then"
+    then = "then not known" if one.fits is None else fits if one.fits else "not enough alone"
+    return f"{_link(f'swap:{one.operation}:{one.alternative}', f'swap in {one.alternative}')}: {then}"
 
 
 def page(
@@ -166,7 +168,7 @@ def _shrinking(diagnosis: Diagnosis, names: Mapping[int, str]) -> list[str]:
                     _operation(relief.operation, names),
                     exact_text(relief.now),
                     exact_text(relief.then),
-                    _swap(relief.operation, relief.alternative, relief.fits),
+                    _swap(relief),
                 ),
                 _NUMBERS,
             )
@@ -180,7 +182,7 @@ def _shrinking(diagnosis: Diagnosis, names: Mapping[int, str]) -> list[str]:
                 (
                     _operation(lever.operation, names),
                     f"{'+' if lever.delta_total > 0 else '−'}{abs(lever.delta_total):,} B",
-                    _swap(lever.operation, lever.alternative, lever.fits),
+                    _swap(lever),
                 ),
                 frozenset({1}),
             )
