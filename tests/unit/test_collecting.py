@@ -27,7 +27,7 @@ def test_it_holds_meanwhile_and_ends_whatever_happens() -> None:
 def test_the_command_line_leaves_the_process_as_it_was(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
     before, seen = gc.get_threshold(), []
     monkeypatch.setattr("tileview.cli.parse_arguments", lambda given: seen.append(gc.get_threshold()) or 1 / 0)
-    monkeypatch.setattr("tileview.cli.write_crash_log", lambda error: "nowhere")
+    monkeypatch.setattr("tileview.commands.output.write_crash_log", lambda error: "nowhere")
     assert main(["--version"]) == 2
     assert seen[0] != before
     assert gc.get_threshold() == before
