@@ -13,7 +13,7 @@ A file holds those as text that is decoded when it is looked at, which takes a s
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -425,69 +425,96 @@ class StackSource:
         count = len(self.timeline.steps)
         resident, name = _resident(self.timeline)
         tiles = np.array([tile_at(self.timeline, shown, step) for step in range(count)], dtype=np.int64)
-        base, groups = self._allocations(tiles, resident)
-        scratch = self._add_scratch(tiles, groups)
+        base, scratch, members = self._members(resident)
         fullest = int(np.argmax(shown.total)) if count else 0
         given: dict[_Group, int] = dict((places or {}).items())
         last = len(given)
-
-        def rank(group: _Group) -> tuple[object, ...]:
-            sizes = groups[group]
-            return given.get(group, last), -int(sizes[fullest]), -int(sizes.max(initial=0)), _order(group)
-
-        ranked = sorted(groups, key=rank)
+        rest = np.zeros(count, dtype=np.int64)
+        ranks: dict[_Group, tuple[object, ...]] = {}
+        for group, held in members.items():
+            sizes = self._held(held, tiles, rest)
+            ranks[group] = given.get(group, last), -sizes.at(fullest), -int(sizes.bytes.max(initial=0)), _order(group)
+        ranked = sorted(ranks, key=ranks.__getitem__)
         free = iter(sorted(set(range(last + top)).difference(given.values())))
-        layers = [Series(name, "parameters", base)] if resident else []
+        layers = [Series(name, "parameters", self._whole(base, tiles))] if resident else []
         for group in ranked[:top]:
             operation, title = (group, f"op {group}") if isinstance(group, int) else (None, group)
             place = given[group] if group in given else next(free)
-            layers.append(Series(title, "group", groups[group], operation, place))
+            layers.append(Series(title, "group", self._whole(members[group], tiles), operation, place))
+            rest -= layers[-1].sizes
         if len(ranked) > top:
-            rest = _added(count, [groups[group] for group in ranked[top:]])
             layers.append(Series(f"{REST} ({len(ranked) - top:,})", "rest", rest))
-        if bool(scratch.any()):
-            layers.append(Series(SCRATCH, "scratch", scratch))
-        missing = shown.total - _added(count, [layer.sizes for layer in layers])
+        unnamed = self._whole(scratch, tiles)
+        if bool(unnamed.any()):
+            layers.append(Series(SCRATCH, "scratch", unnamed))
+        missing = shown.total - sum((layer.sizes for layer in layers), np.zeros(count, dtype=np.int64))
         if bool(missing.any()):
             layers.append(Series(UNEXPLAINED, "other", missing))
         return tuple(layers)
 
-    def _add_scratch(self, tiles: ByteArray, groups: dict[_Group, ByteArray]) -> ByteArray:
-        """Count the scratch of each step for its operation; (steps,) what is left for steps that name none."""
-        left = np.zeros(len(self.timeline.steps), dtype=np.int64)
+    def _members(self, resident: frozenset[int]) -> tuple[_Members, _Members, dict[_Group, _Members]]:
+        """What is resident, the scratch of steps that name no operation, and all else by the operation that makes it
+        (or, where none is known, by its group).
+        """
+        base, unnamed = _Members([], []), _Members([], [])
+        groups: dict[_Group, _Members] = {}
+        for root in self._spans:
+            maker = self.timeline.maker(root)
+            group = self.timeline.values[root].group if maker is None else maker
+            held = base if root in resident else groups.setdefault(group, _Members([], []))
+            held.roots.append(root)
         for step in self._steps:
             source = self.timeline.steps[step].source
-            sizes = left if source is None else groups.setdefault(source, np.zeros(len(left), dtype=np.int64))
-            sizes[step] += self._scratch[step][tiles[step]]
-        return left
+            held = unnamed if source is None else groups.setdefault(source, _Members([], []))
+            held.steps.append(step)
+        return base, unnamed, groups
 
-    def _allocations(self, tiles: ByteArray, resident: frozenset[int]) -> tuple[ByteArray, dict[_Group, ByteArray]]:
-        """Bytes of the resident allocations, and of the others by maker, on the tile of each step."""
-        count = len(self.timeline.steps)
-        base = np.zeros(count, dtype=np.int64)
-        groups: dict[_Group, ByteArray] = {}
-        for root, spans in self._spans.items():
-            sizes = base
-            if root not in resident:
-                maker = self.timeline.maker(root)
-                group = self.timeline.values[root].group if maker is None else maker
-                sizes = groups.setdefault(group, np.zeros(count, dtype=np.int64))
-            on_tiles = self.timeline.tiles.allocation(root)
-            for start, stop in spans:
-                sizes[start:stop] += on_tiles[tiles[start:stop]]
-        return base, groups
+    def _held(self, members: _Members, tiles: ByteArray, total: ByteArray | None = None) -> _Sizes:
+        """Bytes of members on the tile of each step, added to ``total`` too; of few steps mostly, as most groups are
+        live at few.
+        """
+        spans = [(root, *span) for root in members.roots for span in self._spans[root]]
+        first = min([start for _, start, _ in spans] + members.steps, default=0)
+        end = max([stop for _, _, stop in spans] + [step + 1 for step in members.steps], default=0)
+        sizes = np.zeros(end - first, dtype=np.int64)
+        for root, start, stop in spans:
+            sizes[start - first : stop - first] += self.timeline.tiles.allocation(root)[tiles[start:stop]]
+        for step in members.steps:
+            sizes[step - first] += self._scratch[step][tiles[step]]
+        if total is not None:
+            total[first:end] += sizes
+        return _Sizes(first, sizes)
+
+    def _whole(self, members: _Members, tiles: ByteArray) -> ByteArray:
+        """(steps,) the same at every step."""
+        result = np.zeros(len(tiles), dtype=np.int64)
+        self._held(members, tiles, result)
+        return result
+
+
+@dataclass(frozen=True, slots=True)
+class _Members:
+    """What is drawn as one layer: allocations, and steps whose scratch it is."""
+
+    roots: list[int]
+    steps: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Sizes:
+    """Bytes at steps from ``first`` on; nothing at all others."""
+
+    first: int
+    bytes: ByteArray
+
+    def at(self, step: int) -> int:
+        place = step - self.first
+        return int(self.bytes[place]) if 0 <= place < len(self.bytes) else 0
 
 
 def stack(timeline: Timeline, shown: Curves, top: int = 6) -> tuple[Series, ...]:
     """The layers of a timeline at once; see :meth:`StackSource.layers`."""
     return StackSource(timeline).layers(shown, top)
-
-
-def _added(count: int, arrays: Sequence[ByteArray]) -> ByteArray:
-    result = np.zeros(count, dtype=np.int64)
-    for array in arrays:
-        result += array
-    return result
 
 
 def _resident(timeline: Timeline) -> tuple[frozenset[int], str]:

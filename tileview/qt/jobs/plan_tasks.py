@@ -20,7 +20,8 @@ from tileview.core.estimate import estimate
 from tileview.core.lowering.replanner import Replanner
 from tileview.core.placement.ranges import Preset
 from tileview.formats import open_dump
-from tileview.formats.search_state import search_state_from_bytes
+from tileview.formats.files import MemorySource, Source
+from tileview.formats.search_state import search_state_from_source
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.sizes import size_text
 from tileview.model.timeline import Problem, Timeline
@@ -198,11 +199,12 @@ def make_diagnosis(payload: tuple[Recipe | None, Asked], reporter: Reporter) -> 
 class ReportOrder:
     """A state to report on; ``problems`` is all that is known to be wrong with the file and its estimate.
 
-    A recipe is handed over as the bytes it was read from: its objects would hold the window up while they are sent.
+    A recipe is handed over as the bytes it was read from, or the file where it is large: its objects would hold the
+    window up while they are sent.
     """
 
     path: Path
-    source: bytes | TimelineFile
+    source: bytes | Source | TimelineFile
     state: EditState
     edits: tuple[str, ...]
     problems: tuple[Problem, ...]
@@ -215,9 +217,8 @@ def report(order: ReportOrder, reporter: Reporter) -> bytes:
 
     source = order.source
     if isinstance(source, bytes):
-        document = Document(order.path, search_state_from_bytes(source, str(order.path)))
-    else:
-        document = Document(order.path, source)
+        source = MemorySource(source, str(order.path))
+    document = Document(order.path, source if isinstance(source, TimelineFile) else search_state_from_source(source))
     result = EstimateJob(0, document, order.state).run().estimate
     reporter.check()
     assert document.source.version is not None, "a file without a program has no report"

@@ -35,6 +35,7 @@ STOP: Final = "stop"
 TASKS: Final = {
     LOAD: "tileview.qt.jobs.file_tasks:load",
     "study": "tileview.qt.jobs.file_tasks:study",
+    "check": "tileview.qt.jobs.file_tasks:check",
     "evaluate": "tileview.qt.jobs.plan_tasks:evaluate",
     "verdict": "tileview.qt.jobs.plan_tasks:verdict",
     "fix": "tileview.qt.jobs.plan_tasks:fix",
