@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tileview.analysis.alternatives import AlternativeResult
 from tileview.analysis.alternatives import evaluate as evaluate_one
-from tileview.analysis.diagnose import diagnose_fully
+from tileview.analysis.diagnose import diagnose, diagnose_fully
 from tileview.analysis.diagnosis import Diagnosis
 from tileview.analysis.fix import Mode, Prefer, Progress, search, swaps_text
 from tileview.analysis.fix_placed import MOST_PLACED, PlacedFix, RankedFix, rank_equal, search_placed
@@ -34,6 +34,8 @@ from tileview.session.state import EditState
 PART_SECONDS = 0.15
 """How often results go out."""
 MOST_WORKERS = 4
+MANY_STEPS = 1000
+"""Re-plans of a program with more steps take so long that nobody is to wait for all of a diagnosis."""
 
 
 def worker_count() -> int:
@@ -177,6 +179,7 @@ Asked = tuple[EditState, EditState | Recipe | None, dict[tuple[int, int], Altern
 def make_diagnosis(payload: tuple[Recipe | None, Asked], reporter: Reporter) -> Diagnosis:
     """Take the verdict on a state of a recipe apart: with growth against a baseline, and with what other plans do.
 
+    What other plans do takes re-plans, of a large program seconds: then the rest goes out first, as a part.
     The recipe of the file comes with the first question only; it is kept, and what was lowered of it, so that the next
     state of the same file takes little.
     """
@@ -189,7 +192,10 @@ def make_diagnosis(payload: tuple[Recipe | None, Asked], reporter: Reporter) -> 
     reporter.check()
     baseline = None if before is None else kept.before(before, overrides)
     reporter.check()
-    return diagnose_fully(result.verdict, result.timeline, recipe, overrides, baseline, results, kept.replanner)
+    made = result.timeline
+    if made is not None and len(made.steps) > MANY_STEPS and result.verdict.fits is False:
+        reporter.part(diagnose(result.verdict, made, recipe, baseline, results))
+    return diagnose_fully(result.verdict, made, recipe, overrides, baseline, results, kept.replanner, reporter.check)
 
 
 # -- reports ----------------------------------------------------------------------------------------------------------
