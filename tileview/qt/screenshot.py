@@ -107,7 +107,7 @@ def _settle(application: QApplication, window: MainWindow) -> None:
     def quiet() -> bool:
         if window.session.wants_placing or not window.bridge.turns.is_done or window.estimates.steps_reader.is_running:
             return False
-        return not any(bool(getattr(view, "is_busy", _no)()) for view in window.docks.views.values())
+        return not window.docks.is_busy
 
     operation = window.session.selection.operation
     if window.session.graph is not None and operation is not None:
@@ -118,10 +118,6 @@ def _settle(application: QApplication, window: MainWindow) -> None:
     while time.monotonic() < until:
         application.processEvents()
         time.sleep(0.01)
-
-
-def _no() -> bool:
-    return False
 
 
 def _wait(application: QApplication, done: Callable[[], bool]) -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import QUrl, Slot
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -80,6 +81,10 @@ class ExplainDialog(QDialog):
             column.addWidget(widget)
         self.resize(self.fontMetrics().averageCharWidth() * 100, self.fontMetrics().height() * 32)
         self._typed()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.text.setFocus()
 
     @Slot()
     def _typed(self) -> None:

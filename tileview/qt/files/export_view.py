@@ -63,18 +63,26 @@ class Wish:
 class ExportDialog(QDialog):
     """Asks for a :class:`Wish`; the name of the file is asked for afterwards."""
 
-    def __init__(self, views: Mapping[str, View], chosen: str, kind: Kind, scale: int, parent: QWidget) -> None:
+    def __init__(
+        self,
+        titles: Mapping[str, str],
+        find: Callable[[str], View],
+        chosen: str,
+        kind: Kind,
+        scale: int,
+        parent: QWidget,
+    ) -> None:
         super().__init__(parent)
         self.setObjectName("export")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Export view")
-        self._views = views
+        self._find = find
         self.view_box = QComboBox(self)
         self.kind_box = QComboBox(self)
         self.scale_box = QComboBox(self)
         self.whole_box = QCheckBox(self)
-        for name, view in views.items():
-            self.view_box.addItem(view.title, name)
+        for name, title in titles.items():
+            self.view_box.addItem(title, name)
         for factor in SCALES:
             self.scale_box.addItem(f"{factor} ×", factor)
         self.note = plain_label("", self)
@@ -113,7 +121,7 @@ class ExportDialog(QDialog):
         return Wish(self._view(), self._kind(), scale, self.whole_box.isEnabled() and self.whole_box.isChecked())
 
     def _view(self) -> View:
-        return self._views[str(self.view_box.currentData())]
+        return self._find(str(self.view_box.currentData()))
 
     def _kind(self) -> Kind:
         return Kind(str(self.kind_box.currentData()))
@@ -205,8 +213,10 @@ class ViewExporter(FileWriter):
 
     Parameters
     ----------
-    views : mapping
-        Every view that can be written, by name; the first is offered where none has the focus.
+    titles : mapping
+        The title of every view that can be written, by name; the first is offered where none has the focus.
+    find : callable
+        The view of a name.
     current : callable
         The view that has the focus, or had it last.
     show : callable
@@ -220,12 +230,14 @@ class ViewExporter(FileWriter):
         signals: SessionSignals,
         settings: Settings,
         window: QWidget,
-        views: Mapping[str, View],
+        titles: Mapping[str, str],
+        find: Callable[[str], View],
         current: Callable[[], View | None],
         show: Callable[[str], object],
     ) -> None:
         super().__init__(signals, settings, window)
-        self._views = views
+        self._titles = titles
+        self._find = find
         self._current = current
         self._show = show
         self._last = (Kind.PNG, FIRST_SCALE)
@@ -251,14 +263,14 @@ class ViewExporter(FileWriter):
 
     def _named(self, argument: object) -> View | None:
         if isinstance(argument, str):
-            return self._views.get(argument)
+            return self._find(argument) if argument in self._titles else None
         return self._current()
 
     def export_view(self, argument: object = None) -> None:
         """Ask what to export, beginning with the view named, else with the one that has the focus."""
         view = self._named(argument)
         chosen = view.name if view is not None else ""
-        dialog = ExportDialog(self._views, chosen, *self._last, self.window)
+        dialog = ExportDialog(self._titles, self._find, chosen, *self._last, self.window)
         dialog.accepted.connect(self._on_chosen)
         dialog.open()
 

@@ -86,6 +86,12 @@ class ProblemsView(TableView):
             self._is_new = False
             self._come_forward()
 
+    def begin(self) -> None:
+        super().begin()
+        self._is_new = True
+        if self.session.is_current:
+            self.on_estimate()
+
     def on_state(self) -> None:
         self._refresh_repairs()
 

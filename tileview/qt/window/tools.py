@@ -13,14 +13,12 @@ from PySide6.QtWidgets import QDialog, QInputDialog, QLineEdit, QWidget
 from tileview.present.fusion_rows import FUSION_TIP
 from tileview.qt.base.command import Actions, Command
 from tileview.qt.base.settings import Settings
-from tileview.qt.files.explain_message import ExplainDialog
 from tileview.qt.files.opening import Files
 from tileview.qt.jobs.estimates import Estimates
 from tileview.qt.jobs.evaluation import Evaluation
 from tileview.qt.jobs.placing import Placing
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.views.base import View
-from tileview.qt.views.choose import ChooseView
 from tileview.qt.widgets.dialogs import about
 from tileview.qt.window.docks import DockArea
 from tileview.qt.window.faults import versions
@@ -63,7 +61,7 @@ class Tools(QObject):
         self._closing = False
         self._folder: QDialog | None = None
         self._fix: QDialog | None = None
-        self._explain: ExplainDialog | None = None
+        self._explain: QDialog | None = None
         self.evaluation = Evaluation(bridge, settings, self)
         self.evaluation.fault.connect(bridge.fault)
         self.placing = Placing(bridge, settings, self)
@@ -151,6 +149,8 @@ class Tools(QObject):
 
     def _choose(self, argument: object) -> None:
         """Show memory against cycles; of an operation where its number is given, of fixes where these are."""
+        from tileview.qt.views.choose import ChooseView
+
         view = self._docks.show_view("choose")
         if isinstance(view, ChooseView) and argument is not None:
             view.show_choices(argument)
@@ -172,8 +172,8 @@ class Tools(QObject):
     def _in_view(self, method: str) -> None:
         """Call what the current view offers under this name, else what the graph or the tiles do."""
         docks = self._docks
-        views = [docks.current_view(), docks.views.get("graph"), docks.views.get("tiles")]
-        for view in views:
+        for find in (docks.current_view, partial(docks.views.get, "graph"), partial(docks.views.get, "tiles")):
+            view = find()
             call = getattr(view, method, None)
             if isinstance(view, View) and callable(call):
                 if method == FIND:
@@ -277,12 +277,13 @@ class Tools(QObject):
 
     def explain_message(self) -> None:
         """Open the dialog that explains a compiler's sentence; it stays beside the window."""
+        from tileview.qt.files.explain_message import ExplainDialog
+
         if self._explain is None:
             self._explain = ExplainDialog(self._bridge, self._window)
             self._explain.finished.connect(self._on_explain_gone)
         self._explain.show()
         self._explain.activateWindow()
-        self._explain.text.setFocus()
 
     @Slot()
     def _on_explain_gone(self) -> None:
