@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -26,6 +25,7 @@ from tileview.core.placement.search import Searched, search
 from tileview.model.placement import END, Memory, PlacementProfile, ProfileTile, Request, Span, TileDump
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Timeline
+from tileview.records import record
 
 ORDER_TITLES: Final = {Order.FIRST_USE: "Order 1", Order.SIZE: "Order 2", Order.END_FIRST: "End first"}
 SEARCH: Final = "Search"
@@ -37,7 +37,7 @@ _VALUE: Final = re.compile(r"value (\d+) · origin (\d+)")
 Numbers = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Entry:
     """What lies, or should lie, at an address: a request, or an entry of a finished placement.
 
@@ -63,7 +63,7 @@ class Entry:
         return self.first == 0 and self.last == END
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Attempt:
     """One placement of the entries, whole or as far as it came.
 
@@ -87,7 +87,7 @@ class Attempt:
         return int((self.starts >= 0).sum())
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class AddressMap:
     """One tile. ``alike``: how many tiles ask for the same. ``events``: the last event of the run. ``steps``: the step
     of the open program at each event from 1 on, empty where there is none. ``requests`` are None for a finished
@@ -117,7 +117,7 @@ class AddressMap:
 # -- a program ------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class ProgramMaps:
     """The requests of a program with their names, made once for all its tiles."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from tileview.analysis.trials import (
     Cancelled,
@@ -23,9 +22,10 @@ from tileview.core.memory.assemble import OwnPeak
 from tileview.errors import WorkError
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.timeline import Peak, Verdict
+from tileview.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AlternativeResult:
     """One alternative of one operation, evaluated against the current recipe.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from tileview.analysis.loads import LoadChange, PeakPlace, TileLoad
 from tileview.analysis.overflows import Overflow
@@ -12,9 +11,10 @@ from tileview.core.geometry.resolve import LayoutErrorKind
 from tileview.model.sizes import Size, Unavailable
 from tileview.model.tensor import Layout, MemoryClass, Shape
 from tileview.model.timeline import Cause
+from tileview.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Figure:
     """One term of a sum, or its result. ``bytes`` may be negative."""
 
@@ -22,7 +22,7 @@ class Figure:
     bytes: Size
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Contribution:
     """One thing on the tile at the place of the verdict.
 
@@ -46,7 +46,7 @@ class Contribution:
     """What a tile would hold less at most during its operation's steps, where that was measured."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ContributionGroup:
     """Contributions of one group, class and maker; ``bytes`` and ``smaller_by`` are sums over the ``count`` members."""
 
@@ -61,7 +61,7 @@ class ContributionGroup:
     relief: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Lever:
     """The best single swap of an operation: change of the total peak, and whether the program then fits, ``only_fused``
     with the compiler's fusions only."""
@@ -73,7 +73,7 @@ class Lever:
     only_fused: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BadLayout:
     """A value without a valid layout: the rule that it breaks, and what would resolve.
 
@@ -88,7 +88,7 @@ class BadLayout:
     remedy: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Diagnosis:
     """The whole answer. ``figures``: terms, then their sum, then what it is measured against and the difference.
 

@@ -25,6 +25,7 @@ from tileview.model.graph import RepeatKind
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.sizes import U64_MAX, Size, exact_text
 from tileview.model.tensor import Format
+from tileview.records import record
 
 DEFAULT_LIMIT: Final = 20_000
 """Re-plans after which a search gives up: some minutes on two cores."""
@@ -47,7 +48,7 @@ class Prefer(StrEnum):
     CYCLES = "cycles"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Progress:
     """How far a search is: trials done, trials planned in this round, swaps in this round, the best fix so far."""
 
@@ -57,7 +58,7 @@ class Progress:
     best: Trial | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FixResult:
     """What a search came to.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice, product
 from typing import Final
 
@@ -12,13 +11,14 @@ from tileview.core.memory.whatif import with_layouts
 from tileview.model.sizes import exact_text
 from tileview.model.tensor import Layout
 from tileview.model.timeline import Timeline
+from tileview.records import record
 
 _MOST_TRIED: Final = 64
 _CHOICES: Final = 6
 """Repairs of a group that are combined with those of other groups."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LayoutFix:
     """``repairs``: one for each group that has any; ``timeline``: with them applied.
 

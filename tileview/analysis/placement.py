@@ -8,7 +8,7 @@ it in sentences.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Final
 
 import numpy as np
@@ -37,13 +37,14 @@ from tileview.model.placement import Memory
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Timeline
+from tileview.records import record
 
 
 class PlacementUnknownError(TileViewError):
     """Nothing can be said of a program's placement; the text says why."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FailingTile:
     """The tile that a sentence speaks of, and the request at which order 2 ended (or that no range can hold).
 
@@ -73,7 +74,7 @@ OUTCOMES: Final = ("order 1", "order 2", "search", "not placed", "over")
 """What may come of a tile, by its number in :attr:`PlacedTiles.by_tile`."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class PlacedTiles:
     """What came of every tile of a program in one memory, without its requests: little, to be kept and handed on.
 
@@ -102,7 +103,7 @@ class PlacedTiles:
         return OUTCOMES[self.by_tile[tile]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class ProgramPlacement(PlacedTiles):
     """A program's placement in one memory with its requests; ``outcomes`` belong to the classes of ``requests``."""
 
@@ -114,7 +115,7 @@ class ProgramPlacement(PlacedTiles):
         return PlacedTiles(*(getattr(self, one.name) for one in fields(PlacedTiles)))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PlacementSteps:
     """The placement of a program in the memories that a verdict speaks of, by the presets' names.
 
@@ -322,7 +323,7 @@ def enlarged(placed: PlacedTiles, requests: ProgramRequests, ended: Ended | None
     return replace(placed, enlargement=smallest_enlargement(requests, placed.memory, ended), enlarged=True)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Placeability:
     """The quick answer for a set of swaps: tiles that the two orders do not place, and the rest of the tiles."""
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final, NoReturn
 
 from tileview import __version__
 from tileview.commands.base import Arguments, UsageError
 from tileview.model.sizes import bytes_from_text
+from tileview.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Invocation:
     """A command with its arguments, ready to run; ``run`` returns the exit code."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +30,10 @@ from tileview.formats.placement import profile_problems
 from tileview.model.placement import TileDump
 from tileview.model.sizes import exact_text
 from tileview.model.timeline import Problem
+from tileview.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SubjectPlacement:
     """The three steps of a subject's verdict; ``steps`` is None where the placement is not known."""
 
@@ -99,7 +99,7 @@ def placement_failure(subject: Subject, ranges: str) -> tuple[bool | None, str]:
 # -- dumps of addresses ---------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AddressSummary:
     """A tile dump or placement profile in a few facts; ``text`` is one sentence."""
 

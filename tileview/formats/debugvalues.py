@@ -5,18 +5,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from tileview.records import record
 
-@dataclass(frozen=True, slots=True)
+
+@record
 class Unit:
     """A bare name: ``None``, ``RowMajor``."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Struct:
     """``Name { field: value, … }``; ``partial`` where it ends in ``..`` (the printing side left fields out)."""
 
@@ -32,7 +33,7 @@ class Struct:
         return None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Call:
     """``Name(value, …)``; a plain tuple ``(value, …)`` has the name ``""``."""
 
@@ -40,21 +41,21 @@ class Call:
     items: tuple[DebugValue, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Map:
     """``{key: value, …}`` in the order of the text. ``{}`` is an empty map."""
 
     entries: tuple[tuple[DebugValue, DebugValue], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Set:
     """``{value, …}``, not empty."""
 
     items: tuple[DebugValue, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Char:
     """A character in single quotes."""
 

@@ -8,7 +8,7 @@ the byte.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import pairwise
 from typing import Any, Final
 
@@ -30,6 +30,7 @@ from tileview.model.plan import Plan
 from tileview.model.recipe import Recipe
 from tileview.model.tensor import Format
 from tileview.model.timeline import Problem
+from tileview.records import record
 
 _KNOWN_KEYS: Final = ("version", "context", "recipe", "alternatives", "inputs", "visited", "attempts")
 _KNOWN_RECIPE_KEYS: Final = ("plans", "open_boundaries")
@@ -47,7 +48,7 @@ _DEFAULTS: Final[dict[str, object]] = {
 """What the fields that are not modelled hold where they ask for nothing."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class SearchState:
     """An opened search state: the recipe, the problems found in it, and the file's own bytes."""
 
@@ -164,7 +165,7 @@ def _recipe(document: dict[str, Any], version: int, progress: Progress) -> tuple
     return recipe, list(choices.problems)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Choices:
     """What a ``recipe`` object chooses, as :class:`Recipe` names it; ``problems``: what is wrong in it and ignored."""
 

@@ -7,13 +7,13 @@ TileView reads, and not as "not a dump".
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from tileview.errors import LoadError
 from tileview.formats.check import described
 from tileview.formats.files import RAW_HINT, OpenFile, check_head
+from tileview.records import record
 
 
 class Kind(StrEnum):
@@ -61,7 +61,7 @@ _SCALAR = re.compile(rb"[^\s,\]}]++")
 _STRUCTURE = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}"]', re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Sniffed:
     """``version`` is None where the first bytes do not reach it; the reader then finds it."""
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
+
+from tileview.records import record
 
 _SPACE: Final = re.compile(rb"[ \t\r\n]*+")
 _STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
@@ -20,7 +21,7 @@ _BRACKET: Final = re.compile(rb'(?:[^"\[\]{}]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+([
 """Everything up to the next bracket outside strings, in one match."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Member:
     """A member of an object: ``raw[start:end]`` is its value, ``raw[key_start:end]`` all of it."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 import numpy.typing as npt
@@ -12,12 +12,13 @@ from tileview.graphlayout.layers import Pin
 from tileview.graphlayout.region import Box, Line, RegionLayout, Spacing, Way, layout_region
 from tileview.graphlayout.strokes import Strokes, make_strokes
 from tileview.graphlayout.structure import Edge, NodeKind, Part, RegionNodes, Silent, Structure, Token, check
+from tileview.records import record
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Sizes:
     """Sizes in pixels at zoom 1. ``header`` is the height of an expanded Repeat's title, ``padding`` what stands
     round its body.
@@ -31,7 +32,7 @@ class Sizes:
     spacing: Spacing = field(default_factory=Spacing)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Picture:
     """Where everything is, in pixels at zoom 1, from (0, 0) to (``width``, ``height``).
 

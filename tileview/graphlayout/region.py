@@ -15,6 +15,7 @@ from tileview.graphlayout.layers import Pin, assign_layers, make_acyclic
 from tileview.graphlayout.order import reduce_crossings
 from tileview.graphlayout.proper import BEND_BUDGET, Proper, make_proper
 from tileview.graphlayout.structure import Part, Silent, Token, check
+from tileview.records import record
 
 Point = tuple[float, float]
 
@@ -33,7 +34,7 @@ class Way(IntFlag):
     BOTH = 8
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Box:
     """A node's size; ``pin`` puts it into the first or last layer."""
 
@@ -42,7 +43,7 @@ class Box:
     pin: Pin | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Line:
     """An edge. ``group``: lines of one source and group share their way. ``source_x``, ``target_x``: where it leaves
     the lower and meets the upper border, measured from the box's left, None to have it chosen.
@@ -55,7 +56,7 @@ class Line:
     target_x: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Spacing:
     """Distances, in the unit of the boxes: between boxes, around bends, between layers, the reach of a self-loop."""
 
@@ -65,7 +66,7 @@ class Spacing:
     loop: float = 18.0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Route:
     """The drawn way of one line: points from its source's border to its target's, in pairs that are to be joined
     smoothly.
@@ -76,7 +77,7 @@ class Route:
     way: Way
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RegionLayout:
     """Left upper corners of the boxes, one route for each distinct (source, target) with its ports, the extent of it
     all from (0, 0).

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from tileview.model.tensor import Format, Precision
+from tileview.records import record
 
 
 class Orientation(StrEnum):
@@ -21,7 +21,7 @@ class StagingKind(StrEnum):
     BATCHED = "Batched"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Staging:
     """How a reduction brings its partial results in; ``batch`` is n of ``Batched(n)``, else 0."""
 
@@ -35,7 +35,7 @@ class Staging:
 # -- operators ------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GemmOperator:
     """A matrix product: which operands are transposed, the precisions it multiplies and adds in."""
 
@@ -45,22 +45,22 @@ class GemmOperator:
     accumulate: Precision
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AddOperator:
     """A sum, element by element."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GeluOperator:
     """The Gelu function, element by element."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LayerNormOperator:
     """A normalization over the last dimension."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AttentionOperator:
     """Attention; ``scale`` is the Debug text of its scale."""
 
@@ -69,7 +69,7 @@ class AttentionOperator:
     accumulate: Precision
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SliceOperator:
     """``length`` elements of an axis, from ``start`` on."""
 
@@ -78,7 +78,7 @@ class SliceOperator:
     length: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ViewOperator:
     """A part of one axis moved to another: split off ``factor`` there, merged here; or the way back."""
 
@@ -88,7 +88,7 @@ class ViewOperator:
     reversed: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Unknown:
     """An operator, dispatch or distribution that TileView does not know: its name, and its JSON text."""
 
@@ -111,12 +111,12 @@ Operator = (
 # -- dispatches -----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OutputStationary:
     """Every tile makes its part of the result over the whole inner extent."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ParallelReduction:
     """Parts of the inner extent on different tiles, their partial results summed."""
 
@@ -131,7 +131,7 @@ class ParallelReduction:
 Distribution = OutputStationary | ParallelReduction | Unknown
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BlockedGemm:
     """A product in calls of so many inner elements and result columns."""
 
@@ -141,21 +141,21 @@ class BlockedGemm:
     distribution: Distribution
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pointwise:
     """A kernel, by name, that works on the shards as they lie."""
 
     kernel: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LayerNormParts:
     """A row of a LayerNorm in so many parts on different tiles."""
 
     parts: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ProductGrid:
     """A product's parts by rows, columns and inner extent."""
 
@@ -164,7 +164,7 @@ class ProductGrid:
     inner: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AttentionDispatch:
     """``fp8_scales`` holds the scale exponents of query–key and of weights–value, None where that product stays F16."""
 
@@ -177,7 +177,7 @@ class AttentionDispatch:
     padded_value_dimension: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ViewDispatch:
     """A view is a copy: nothing to choose."""
 
@@ -188,7 +188,7 @@ Dispatch = BlockedGemm | Pointwise | LayerNormParts | AttentionDispatch | ViewDi
 # -- requirements ---------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Requirement:
     """What a plan asks of an operand, or gives as a result.
 
@@ -200,7 +200,7 @@ class Requirement:
     materialization: str = "Complete"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Plan:
     """The choice for one operation. ``may_alias`` lists operands in the order given; empty for ``Fresh``."""
 

@@ -7,14 +7,15 @@ memory.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from tileview.model.graph import InputKind
 from tileview.model.plan import Staging
 from tileview.model.tensor import Layout, Precision, Shape
+from tileview.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Owners:
     """Owner o sits at ordinal (o + rotation) mod D; its tile is that ordinal, or ``embedding[ordinal]``.
 
@@ -28,7 +29,7 @@ class Owners:
 DIRECT_OWNERS = Owners()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Value:
     """A lowered value. ``origin`` is the graph value it stems from, ``group`` the name its memory is counted under."""
 
@@ -43,7 +44,7 @@ class Value:
     owners: Owners = DIRECT_OWNERS
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AxisView:
     """A view: ``factor`` split off one axis and merged into another; or the way back."""
 
@@ -53,7 +54,7 @@ class AxisView:
     reversed: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Mapping:
     """A copy's map from destination to source coordinates: add ``offsets`` (missing ones 0), then undo ``view``."""
 
@@ -68,7 +69,7 @@ class Mapping:
 IDENTITY = Mapping()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Copy:
     """``policy``: Automatic | DirectRetile | StageLogicalThenTransform. One input, one result."""
 
@@ -79,7 +80,7 @@ class Copy:
     policy: str = "Automatic"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SoftmaxKeys:
     """The keys of a softmax's block: ``valid`` ones, and with the block's padding."""
 
@@ -87,7 +88,7 @@ class SoftmaxKeys:
     padded: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MergePart:
     """A merge's place in its attention: values a row, whether it is of the first block, whether it ends the work."""
 
@@ -96,7 +97,7 @@ class MergePart:
     final: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ProductBlocks:
     """How a plan cuts a product into calls: blocks of the inner and the column extent, and where these extents lie.
 
@@ -111,7 +112,7 @@ class ProductBlocks:
     most_inner: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Kernel:
     """A compute step on local shards. ``aliases``: (index of result, index of input) pairs that share memory.
 
@@ -128,7 +129,7 @@ class Kernel:
     part: SoftmaxKeys | MergePart | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Product:
     """A matrix product: ``inputs`` are the physical left and right operand, then a donor where it accumulates.
 
@@ -144,7 +145,7 @@ class Product:
     blocks: ProductBlocks | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Sum:
     """Sum over dimension ``axis`` of the one input."""
 
@@ -155,7 +156,7 @@ class Sum:
     staging: Staging
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Opaque:
     """An operation that the re-planner does not know: it reads, it writes, its temporaries are unknown."""
 
@@ -165,7 +166,7 @@ class Opaque:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Repeat:
     """``count`` runs of ``body``; the Repeat's own step follows its body's steps.
 
@@ -187,7 +188,7 @@ class Repeat:
 Step = Copy | Kernel | Product | Sum | Opaque | Repeat
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ProgramInput:
     """A graph input, and the number of its lowered value."""
 
@@ -196,7 +197,7 @@ class ProgramInput:
     value: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FlatStep:
     """One step of the flattened program; ``execution_count`` is the product of the Repeat counts around it."""
 
@@ -205,7 +206,7 @@ class FlatStep:
     execution_count: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Program:
     """A whole-device program. ``unknown``: (operation id, reason) of each operation that could not be modelled."""
 

@@ -7,8 +7,10 @@ keys of every cache) and compare by value.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
+
+from tileview.records import record
 
 Shape = tuple[int, ...]
 """Extents, first dimension first, each ≥ 0."""
@@ -26,7 +28,7 @@ class PrecisionKind(StrEnum):
 _ELEMENT_BYTES = {PrecisionKind.F16: 2, PrecisionKind.F32: 4, PrecisionKind.F8F143: 1}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Precision:
     """How an element is stored.
 
@@ -85,7 +87,7 @@ AMP_ORDERS = frozenset(
 BLOCK_ORDERS = frozenset({OrderKind.MATRIX, OrderKind.TRANSPOSED_MATRIX})
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Order:
     """An element order. ``row_block`` and ``column_block`` are set for BlockMajor orders only, else 0."""
 
@@ -137,7 +139,7 @@ class MemoryClass(StrEnum):
     INTERLEAVED = "Ipu21Interleaved"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Axis:
     """One entry of a tiling: which dimension is divided, into how many partitions, in what grains.
 
@@ -166,7 +168,7 @@ class Axis:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Tiling:
     """How owners divide a tensor: ``tile_count`` owners, each part held by ``replicas`` of them."""
 
@@ -184,7 +186,7 @@ class Tiling:
         return f"TensorTiling {{ tile_count: {self.tile_count}, replicas: {self.replicas}, axes: [{axes}] }}"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Layout:
     """Order, tiling and memory class of a tensor; equal by value, its hash computed once."""
 
@@ -219,7 +221,7 @@ class Layout:
         return f"Layout {{ order: {self.order}, tiling: {self.tiling}, memory_class: {self.memory_class.value} }}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Format:
     """Precision and layout: what a plan asks of an operand, what a home is."""
 

@@ -8,7 +8,7 @@ turns them into Python objects.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Final, Protocol
 
@@ -17,11 +17,12 @@ import numpy.typing as npt
 
 from tileview.model.sizes import UNAVAILABLE, Size, Unavailable
 from tileview.model.tensor import Layout, MemoryClass, Precision, Shape
+from tileview.records import record
 
 ByteArray = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ClassBytes:
     """Bytes by memory class; each may be unavailable."""
 
@@ -35,7 +36,7 @@ class ClassBytes:
         return self.standard + self.interleaved
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Peak:
     """Largest values over the initial state and all steps, over all tiles, without exchange rows.
 
@@ -49,7 +50,7 @@ class Peak:
     exchange_rows: Size
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TimelineValue:
     """A lowered value as a timeline lists it.
 
@@ -77,7 +78,7 @@ class TimelineValue:
     bytes: Size
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TimelineStep:
     """One step. ``live`` are roots (indices into values), ascending. ``source`` is the graph operation, if any.
 
@@ -195,7 +196,7 @@ def fits_words(fits: bool | None) -> str:
     return "not known" if fits is None else "fits" if fits else "does not fit"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Place:
     """Where a peak is; each part None where it is not known."""
 
@@ -215,7 +216,7 @@ class Place:
         return f" at {', '.join(parts)}" if parts else ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Verdict:
     """Fits, does not fit, or not known (``fits`` None), and the figures behind it.
 
@@ -251,7 +252,7 @@ class Verdict:
         return "placed" if self.cause is Cause.PLACED else fits_words(self.fits)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Account:
     """The peaks of a timeline as one part of its file gives them, and where they are.
 
@@ -267,7 +268,7 @@ class Account:
     at_least: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Evidence:
     """What the verdict on a timeline file rests on.
 
@@ -282,7 +283,7 @@ class Evidence:
     damage: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Problem:
     """A problem found in a file or estimate: where (field path or value name), what, and how grave.
 
@@ -298,7 +299,7 @@ class Problem:
     operation: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Timeline:
     """Values, steps, peaks, budgets and per-tile numbers of one program.
 

@@ -8,12 +8,13 @@ are read. Numbers keep the meaning of the file's own version: see :attr:`Timelin
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 from tileview.model.sizes import Size
 from tileview.model.tensor import Layout, MemoryClass, Precision, Shape
 from tileview.model.timeline import ByteArray, ClassBytes, Peak, Problem
+from tileview.records import record
 
 TILE_UNAVAILABLE = -1
 """Stands in the arrays of :class:`FileTiles` where the file writes 2^64 − 1: it is a mark, never to be added."""
@@ -26,7 +27,7 @@ FILE_CHANGED = Problem(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FileValue:
     """An entry of ``timeline.values``.
 
@@ -54,7 +55,7 @@ class FileValue:
     bytes: Size
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FileStep:
     """An entry of ``timeline.steps``.
 
@@ -119,7 +120,7 @@ class FileTiles(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TimelineFile:
     """A timeline file of version 1, 2 or 3.
 

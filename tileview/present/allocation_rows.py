@@ -9,7 +9,7 @@ the disagreement is seen.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import Final
 
@@ -33,6 +33,7 @@ from tileview.present.tables import (
     matches,
     signed_exact,
 )
+from tileview.records import record
 
 
 class RowKind(StrEnum):
@@ -43,7 +44,7 @@ class RowKind(StrEnum):
     """Usage that a file states beyond its allocations and scratch."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Making:
     """The operation whose plan makes an allocation (None: a step that belongs to none), what it makes, and of what."""
 
@@ -52,7 +53,7 @@ class Making:
     of: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AllocationRow:
     """One row. All sizes are bytes on the tile; (payload + tail + align) · copies = bytes where ``split`` is True.
 
@@ -90,7 +91,7 @@ class AllocationRow:
         return None if self.made is None else self.made.maker
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ClassTotals:
     """Sums by class of what is known, equal to the tile's usage; ``unavailable`` counts the rows left out."""
 
@@ -103,7 +104,7 @@ class ClassTotals:
         return self.standard + self.interleaved
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AllocationTable:
     """Rows and sums. ``tile`` is None where figures are the largest on any tile (a span without a tile).
 

@@ -7,7 +7,7 @@ figure is one more :class:`Column` in :data:`ALTERNATIVES`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import Final
 
@@ -34,6 +34,7 @@ from tileview.present.tables import (
     kib_cell,
     matches,
 )
+from tileview.records import record
 
 NOT_COMPUTED = "not yet computed"
 
@@ -48,7 +49,7 @@ class Outcome(StrEnum):
     WAITING = NOT_COMPUTED
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OperationHead:
     """The heading of an operation's alternatives; ``place`` says at which steps it is at fault, empty where at none."""
 
@@ -58,7 +59,7 @@ class OperationHead:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AlternativeRow:
     """One alternative. ``index`` is None for a current plan that is not among the alternatives of the file.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import IntEnum, StrEnum
 from typing import Final
 
@@ -25,6 +25,7 @@ from tileview.core.placement.ranges import Preset, planner_bytes
 from tileview.model.sizes import Size, exact_text, kib_text
 from tileview.model.timeline import Verdict
 from tileview.present.tables import Cell, Column, Node, TableSpec, delta_cell, outcome
+from tileview.records import record
 
 
 class Scope(StrEnum):
@@ -45,7 +46,7 @@ class Standing(StrEnum):
     UNKNOWN = "not known whether it fits"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Choice:
     """One choice: no swaps are the current state.
 
@@ -72,7 +73,7 @@ class Choice:
         return ", ".join(f"op {operation} → {index}" for operation, index in self.swaps) or "current"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Choices:
     """What is shown: the choices by memory and cycles, and those of them that no other beats in both.
 

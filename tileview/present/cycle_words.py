@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
@@ -13,6 +11,7 @@ from tileview.core.estimate import Estimate
 from tileview.core.fusion.stand import Reason
 from tileview.model.sizes import Size, Unavailable
 from tileview.model.timeline import Timeline
+from tileview.records import record
 from tileview.session.session import Pin
 
 _MOST = 2**63 - 1
@@ -46,7 +45,7 @@ def cycles_note(estimate: Estimate | None) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StepCycles:
     """Cycles of each step of a timeline, all its runs together.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from tileview.analysis.fusions import fusion_facts
 from tileview.analysis.lifetimes import Lives, largest_bytes
@@ -36,9 +35,10 @@ from tileview.present.explain import (
 )
 from tileview.present.fusion_rows import fusion_lines, step_name
 from tileview.present.plan_words import dispatch_facts, operator_facts, plan_words, requirement_words
+from tileview.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Paragraphs:
     """A heading and its lines; a line in pieces has some that lead somewhere."""
 
@@ -286,7 +286,7 @@ def _repeat_lines(kind: RepeatKind, graph: Graph) -> list[str]:
     return lines
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class HomeLine:
     """A graph input that an operation reads: its home as it is, and whether an edit made it so."""
 

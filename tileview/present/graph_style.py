@@ -11,7 +11,6 @@ dashed.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
@@ -24,6 +23,7 @@ from tileview.graphlayout import Structure
 from tileview.model.sizes import exact_text, kib_text, percent_text, size_text
 from tileview.present.colours import ink_on
 from tileview.present.graph_figures import STATE_WORDS, Ints, NodeFigures, NodeMarks, StepState
+from tileview.records import record
 
 Bytes = npt.NDArray[np.uint8]
 Parts = npt.NDArray[np.float64]
@@ -56,7 +56,7 @@ _MODE_WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GraphStyle:
     """How nodes look.
 

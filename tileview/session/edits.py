@@ -7,11 +7,12 @@ state. The factory functions (:func:`swap_plan` …) read the old value from the
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 from tileview.model.recipe import Overrides
 from tileview.model.tensor import Format, Layout
+from tileview.records import record
 from tileview.session.state import EditState
 
 
@@ -28,7 +29,7 @@ class Edit(Protocol):
     def inverse(self) -> Edit: ...
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SwapPlan:
     """Swap alternative ``new`` of an operation in; None is the plan of the file."""
 
@@ -49,7 +50,7 @@ class SwapPlan:
         return SwapPlan(self.operation, self.old, self.new)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SetHome:
     """Give a graph input another home; None is the file's."""
 
@@ -68,7 +69,7 @@ class SetHome:
         return SetHome(self.value, self.old, self.new)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SetBoundary:
     """Open (True) or close (False) a result's boundary; None is the file's choice."""
 
@@ -89,7 +90,7 @@ class SetBoundary:
         return SetBoundary(self.value, self.old, self.new)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SetLayout:
     """Give one value of a timeline another layout; None is the file's."""
 
@@ -112,7 +113,7 @@ class SetLayout:
         return SetLayout(self.value, self.old, self.new)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SetOverrides:
     """What-if budget and reserve, and whether the compiler's fusions are looked for."""
 
@@ -141,7 +142,7 @@ class SetOverrides:
         return SetOverrides(self.old, self.new)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Together:
     """Several edits as one step of undo."""
 

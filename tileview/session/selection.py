@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from tileview.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Selection:
     """What is selected; None (or an empty tuple) where nothing is.
 

@@ -5,7 +5,6 @@ The formats of graph inputs that nothing fixes: flat for parameters, canonical f
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 from typing import Final
 
@@ -27,13 +26,14 @@ from tileview.model.tensor import (
     Shape,
     Tiling,
 )
+from tileview.records import record
 
 _MICRO_BYTES: Final = 32
 _OWNER_BYTES: Final = 256
 """A row-major home takes a tile for every 256 bytes."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class HomeLimits:
     """``limit_bytes``: min(tile budget, 586,960). A home, once for every copy, and the reserve must stay within it."""
 

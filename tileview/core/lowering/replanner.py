@@ -8,7 +8,7 @@ what a run with a new one gives, only faster; after a swap little more is done t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 from tileview.core.lowering.compose import Composer
@@ -26,6 +26,7 @@ from tileview.model.plan import Plan
 from tileview.model.program import DIRECT_OWNERS, Owners, Program, ProgramInput, Step, Value
 from tileview.model.recipe import Recipe
 from tileview.model.tensor import F16
+from tileview.records import record
 
 _MOST_KEPT = 1 << 17
 """Types, values and (more heavily) plans after which everything kept is forgotten, so that a long session does not grow
@@ -39,7 +40,7 @@ _MANY_TILES, _MOST_NUMBERS = 1 << 13, 1 << 24
 """On more tiles than this, a program may have so many numbers per tile in all."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Bound:
     """The graph inputs as lowered values, for one set of homes. ``fixed_by``: the mappings that decided them."""
 
@@ -48,7 +49,7 @@ class _Bound:
     automatic: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Placement:
     """Rotations of the storage groups, and the inputs' finished values under them."""
 
@@ -56,7 +57,7 @@ class _Placement:
     values: tuple[Value, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Lowered:
     """A program before its copies are composed."""
 

@@ -6,7 +6,6 @@ Shared by every origin of a timeline: an estimate, a file without per-tile numbe
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +14,7 @@ from tileview.core.memory.usage import PlacedTiles
 from tileview.core.memory.verdict import Budgets, Unsized, decide
 from tileview.model.sizes import UNAVAILABLE, Size, Unavailable
 from tileview.model.timeline import ByteArray, ClassBytes, Peak, Place, TimelineStep, Verdict, last_largest
+from tileview.records import record
 
 NO_SCRATCH = ClassBytes(0, 0)
 
@@ -30,7 +30,7 @@ class StepFacts(NamedTuple):
     scratch: ClassBytes
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Allocations:
     """The allocations of a timeline, by root.
 
@@ -45,7 +45,7 @@ class Allocations:
     initial: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OwnPeak:
     """The fullest of one operation's own steps.
 
@@ -57,7 +57,7 @@ class OwnPeak:
     spare: Size
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Judged:
     """Peaks, the earliest steps that have them, the verdict, and the peak of each operation's own steps."""
 
@@ -69,7 +69,7 @@ class Judged:
     own_peaks: Mapping[int, OwnPeak]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Assembled:
     """Everything that follows from allocations, lifetimes and budgets."""
 

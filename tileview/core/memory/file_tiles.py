@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,12 +12,13 @@ from tileview.core.memory.usage import Kept, PlacedTiles
 from tileview.model.sizes import LARGEST_COUNTED_BYTES
 from tileview.model.timeline import ByteArray
 from tileview.model.timeline_file import TILE_UNAVAILABLE, TimelineFile
+from tileview.records import record
 
 _KEPT_STEPS = 64
 _STEPS_AT_ONCE = 64
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StepsRead:
     """Consecutive steps that have been read: ``worst`` (steps, 4) as :meth:`FileNumbers.worst` has it, and ``usage``
     (steps, tiles, 2) in four bytes a number where they suffice.

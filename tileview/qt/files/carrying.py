@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tileview.model.recipe import Recipe
 from tileview.model.timeline import Timeline, TimelineValue
 from tileview.model.timeline_file import FileValue, TimelineFile
+from tileview.records import record
 from tileview.session.document import Document
 from tileview.session.history import Step
 from tileview.session.selection import Selection
@@ -20,7 +21,7 @@ Marks = Mapping[str, Mapping[str, str]]
 OTHER_KIND = "The file is of another kind now: no edit applies."
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Carried:
     """Edits for other content, and a sentence for each edit that makes no sense in it."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -24,6 +23,7 @@ from tileview.qt.plot.picture import Picture, Recording, png_bytes, png_image, s
 from tileview.qt.plot.picture_parts import Line, TextPart
 from tileview.qt.views.base import View
 from tileview.qt.widgets.dialogs import plain_label
+from tileview.records import record
 
 SETTLE_MS = 50
 """How long a view that was just brought to the front has to take its size and to fill itself."""
@@ -50,7 +50,7 @@ KIND_NAMES = {
 KIND_FILTERS = {Kind.PNG: "Pictures (*.png)", Kind.SVG: "Drawings (*.svg)", Kind.CSV: "Tables (*.csv)"}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Wish:
     """What was chosen. ``scale``: pixels for one on a screen without scaling; ``whole``: beyond what is in view."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
@@ -30,6 +30,7 @@ from tileview.qt.widgets.dialogs import (
     confirm,
     show_error,
 )
+from tileview.records import record
 from tileview.resources import sample_folder
 from tileview.session.document import Document
 from tileview.session.history import Step
@@ -43,7 +44,7 @@ MANY_FILES = 9
 FILTER = "Dumps (*.json);;All files (*)"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Return:
     """Where the user stood before a reload."""
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from tileview.qt.base.painting import painting
 from tileview.qt.base.text import plain_tip
+from tileview.records import record
 
 _SWATCH = 22
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Entry:
     """A line (``pen``) or an area (``brush``, framed by ``pen`` where there is one), its name, and a number."""
 

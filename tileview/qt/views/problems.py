@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import is_
 
 from PySide6.QtCore import Qt
@@ -28,6 +28,7 @@ from tileview.qt.views.going import go_where_live
 from tileview.qt.views.table_view import Subject, TableView
 from tileview.qt.widgets.elided import ElidedLabel, WrappedLabel
 from tileview.qt.widgets.flow import FlowLayout
+from tileview.records import record
 from tileview.session import edits
 
 _TOLD_BY_WHY = (Cause.TOTAL, Cause.INTERLEAVED, Cause.CONTIGUOUS)
@@ -271,7 +272,7 @@ class ProblemsView(TableView):
         return self.headline.text()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Found:
     """Problems, and what they are those of: document, timeline, recipe, verdict."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from PySide6.QtCore import QObject, Slot
 
@@ -12,6 +12,7 @@ from tileview.analysis.overflows import next_place_over, steps_over
 from tileview.model.graph import kind_name
 from tileview.qt.base.command import Command
 from tileview.qt.jobs.session_signals import SessionSignals
+from tileview.records import record
 from tileview.session.selection import Selection
 from tileview.session.session import Session
 
@@ -21,7 +22,7 @@ LEAP = 10
 """Steps that a step key moves with Shift held."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Place:
     """Somewhere to go, as typed: ``kind`` is ``operation``, ``step`` or ``tile``."""
 

@@ -14,10 +14,11 @@ from tileview.model.placement import PlacementProfile, TileDump
 from tileview.model.recipe import Overrides, Recipe
 from tileview.model.timeline import Timeline
 from tileview.qt.jobs.process import Reporter
+from tileview.records import record
 from tileview.session.session import Session
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Choice:
     """A memory to place a program in (``preset``), or a file's own addresses (None)."""
 
@@ -26,7 +27,7 @@ class Choice:
     preset: Preset | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Wanted:
     """All that a map is made of: a recipe, placed in ``ranges``, or the ``dump``. ``key`` tells one state of a recipe
     from another."""
@@ -40,7 +41,7 @@ class Wanted:
     timeline: Timeline | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Made:
     """A map, and the tiles that one can look at: the first of each class with how many are alike, or those that a file
     lists."""

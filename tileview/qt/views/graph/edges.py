@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QRectF, Qt
@@ -12,6 +10,7 @@ from PySide6.QtGui import QColor, QPainter, QPen
 from tileview.graphlayout import Picture, Stroke, Strokes, Way, bent, clip, make_strokes, on_grid, stubs, touching
 from tileview.qt.views.graph.pens import Detail, Pens
 from tileview.qt.views.graph.polyline import joined_polylines, polylines
+from tileview.records import record
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -131,7 +130,7 @@ class EdgeLayer:
         return _Bunch(make_strokes(points, offsets, ways), _heads_of(points, offsets, ways))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Heads:
     """Arrow heads: ``tips`` (h, 2), the direction (h, 2) in which each points, and whether it belongs to an edge
     that runs against the others (h,).
@@ -166,7 +165,7 @@ class _Heads:
         painter.drawPath(path)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Bunch:
     """The edges of one node."""
 
