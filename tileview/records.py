@@ -65,20 +65,38 @@ def _getter(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
 
 
 def _first_init(cls: type[Any]) -> Callable[..., None]:
-    """Stands in for ``__init__`` until the first call: dataclasses make it of a class with the same fields."""
+    """Stands in for ``__init__`` until the first call."""
 
     def first(self: Any, *values: Any, **named: Any) -> None:
-        fields = dataclasses.fields(cls)
-        like: dict[str, Any] = {field.name: field for field in fields}
-        like["__annotations__"] = {field.name: field.type for field in fields}
-        like |= {"__module__": cls.__module__, "__qualname__": cls.__qualname__, "__doc__": cls.__doc__}
-        if hasattr(cls, "__post_init__"):
-            like["__post_init__"] = cls.__post_init__
-        model: Any = dataclasses.dataclass(frozen=True, repr=False, eq=False)(type(cls.__name__, (), like))
-        cls.__init__ = model.__init__
+        cls.__init__ = _init_of(cls)
         self.__init__(*values, **named)
 
     return first
+
+
+def _init_of(cls: type[Any]) -> Callable[..., None]:
+    """``__init__`` with the fields as parameters, each put into its slot."""
+    names: dict[str, Any] = {"absent": dataclasses.MISSING}
+    parameters, lines = ["self"], []
+    for field in dataclasses.fields(cls):
+        name, value, default = field.name, field.name, ""
+        if field.default_factory is not dataclasses.MISSING:
+            names[f"made_{name}"] = field.default_factory
+            made = f"made_{name}()"
+            value, default = (f"{made} if {name} is absent else {name}", "=absent") if field.init else (made, "")
+        elif field.default is not dataclasses.MISSING:
+            names[f"default_{name}"] = field.default
+            value, default = (name, f"=default_{name}") if field.init else (f"default_{name}", "")
+        elif not field.init:
+            continue
+        parameters += [f"{name}{default}"] if field.init else []
+        names[f"set_{name}"] = getattr(cls, name).__set__
+        lines.append(f"    set_{name}(self, {value})")
+    lines += ["    self.__post_init__()"] if hasattr(cls, "__post_init__") else ["    pass"]
+    exec("\n".join((f"def __init__({', '.join(parameters)}):", *lines)), names)
+    init = names["__init__"]
+    init.__qualname__ = f"{cls.__qualname__}.__init__"
+    return cast(Callable[..., None], init)
 
 
 def _refuse_to_set(self: object, name: str, value: object) -> None:
