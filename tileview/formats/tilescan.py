@@ -13,8 +13,8 @@ is left in the JSON, and the parser's word about it counts.
 
 from __future__ import annotations
 
+import os
 import re
-import secrets
 from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Final, Protocol
@@ -144,7 +144,7 @@ class _Scanner:
         self.rest_starts: list[int] = []
         self.file_starts: list[int] = []
         self.rest_length = 0
-        self.mark = f"@{secrets.token_hex(8)}"
+        self.mark = f"@{os.urandom(8).hex()}"
         self.sums: list[int] = []
         self.unsummed = b""
 
