@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 
 from tests.helpers.opened import document
 from tests.helpers.views import Stage, stage
-from tileview.analysis.alternatives import evaluate
+from tileview.analysis.alternatives import evaluate_alternative
 from tileview.present.alternative_rows import OperationHead, Outcome
 from tileview.qt.views.alternatives import AlternativesView, Scope
 
@@ -28,7 +28,7 @@ def shown(qtbot) -> Stage:
 def give_results(shown: Stage, *alternatives: int, operation: int = OPERATION) -> None:
     recipe = shown.session.recipe
     assert recipe is not None
-    results = [evaluate(recipe, operation, alternative) for alternative in alternatives]
+    results = [evaluate_alternative(recipe, operation, alternative) for alternative in alternatives]
     assert shown.session.add_results(shown.session.revision, results)
 
 

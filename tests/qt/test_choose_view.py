@@ -8,7 +8,7 @@ from PySide6.QtTest import QTest
 
 from tests.helpers.views import Stage, stage
 from tileview.analysis.alternatives import evaluate_all
-from tileview.analysis.fix import search
+from tileview.analysis.fix import search_fixes
 from tileview.core.estimate import estimate
 from tileview.core.placement.ranges import preset
 from tileview.present.choices import Scope, Standing
@@ -123,7 +123,7 @@ def test_single_swaps_fixes_and_what_is_missing(shown: Stage, results) -> None:
     assert "No fixes yet" in view.plot.accessibleDescription()
     view.fix_button.click()
     assert shown.requests[-1] == ("find_fix", None)
-    found = search(session.recipe, workers=1)
+    found = search_fixes(session.recipe, workers=1)
     view.show_choices(found)
     assert view.headline.text().startswith(f"{len(found.proposals)} fixes: {len(found.proposals)} fit")
     view.plot.step_front(1)

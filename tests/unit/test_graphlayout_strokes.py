@@ -18,8 +18,8 @@ from tileview.graphlayout import (
     clip,
     layout_graph,
     make_strokes,
-    on_grid,
     read_structure,
+    snapped_to_grid,
     stubs,
     touching,
 )
@@ -148,7 +148,7 @@ def test_ends_of_long_lines() -> None:
 
 
 def test_on_a_grid_equal_lines_are_one_and_points_none() -> None:
-    found = on_grid(lines((0.2, 0.1, 9.9, 4.2), (0.3, -0.2, 10.1, 3.8), (1.1, 1.2, 0.9, 0.8)), 1.0)
+    found = snapped_to_grid(lines((0.2, 0.1, 9.9, 4.2), (0.3, -0.2, 10.1, 3.8), (1.1, 1.2, 0.9, 0.8)), 1.0)
     assert found.tolist() == [[0, 0, 10, 4]]
 
 

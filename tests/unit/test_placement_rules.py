@@ -9,7 +9,7 @@ from tests.helpers.placements import LOW, B, interleaved, standard
 from tests.helpers.small_programs import kernel, program, value
 from tileview.core.placement.events import find_events
 from tileview.core.placement.fit import places, spell_out
-from tileview.core.placement.orders import Order, Placing, place
+from tileview.core.placement.orders import Order, Placing, run_order
 from tileview.core.placement.outcome import Answer, first_failing, smallest_enlargement, solve, try_orders
 from tileview.core.placement.proofs import prove
 from tileview.core.placement.ranges import (
@@ -23,7 +23,7 @@ from tileview.core.placement.ranges import (
     presets,
 )
 from tileview.core.placement.requests import build_requests
-from tileview.core.placement.search import search
+from tileview.core.placement.search import search_placement
 from tileview.errors import PlanError
 from tileview.model.placement import END, Memory, ProfileTile, Ranges, Request
 from tileview.model.plan import Staging, StagingKind
@@ -33,7 +33,7 @@ from tileview.model.tensor import F16, F32, LEFT, ROW_MAJOR, Axis, AxisBase, Lay
 
 def run(order: Order, ranges: Ranges, *requests: Request, offset: int = 0) -> Placing:
     memory = Memory(ranges, offset)
-    return place(spell_out(requests, memory), memory, order)
+    return run_order(spell_out(requests, memory), memory, order)
 
 
 # -- fitting --------------------------------------------------------------------------------------------------------
@@ -151,13 +151,13 @@ def test_interleaved_bytes_are_held_against_what_lies_behind_the_offset():
 
 def test_a_search_begins_only_where_the_bytes_prove_nothing():
     memory = Memory(((LOW, LOW + 64),))
-    found = search(spell_out((standard(40, 1, 2, 1), standard(40, 2, 3, 2)), memory), memory)
+    found = search_placement(spell_out((standard(40, 1, 2, 1), standard(40, 2, 3, 2)), memory), memory)
     assert (found.placed, found.nodes, found.excess) == (False, 0, 16)
 
 
 def test_a_search_can_be_ended():
     memory = Memory(((LOW, LOW + 64),))
-    found = search(spell_out((standard(40, 1, 2, 1),), memory), memory, lambda: True)
+    found = search_placement(spell_out((standard(40, 1, 2, 1),), memory), memory, lambda: True)
     assert (found.placed, found.ended) == (False, True)
 
 

@@ -16,12 +16,12 @@ from tileview.analysis.placement import RequestNames
 from tileview.analysis.placement_words import proof_text
 from tileview.core.placement.events import find_events
 from tileview.core.placement.fit import Asked, spell_out, usable
-from tileview.core.placement.orders import Order, Placing, place
+from tileview.core.placement.orders import Order, Placing, run_order
 from tileview.core.placement.outcome import Ended
 from tileview.core.placement.proofs import prove
 from tileview.core.placement.ranges import open_ranges
 from tileview.core.placement.requests import ProgramRequests, Template
-from tileview.core.placement.search import Searched, search
+from tileview.core.placement.search import Searched, search_placement
 from tileview.model.placement import END, Memory, PlacementProfile, ProfileTile, Request, Span, TileDump
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Timeline
@@ -279,7 +279,7 @@ class _Known:
 
 def by_orders(asked: Asked, memory: Memory, entries: Sequence[Entry]) -> tuple[Attempt, ...]:
     """Order 1, order 2 and end first, whichever succeed."""
-    return tuple(_by_order(place(asked, memory, order), asked, memory, entries) for order in Order)
+    return tuple(_by_order(run_order(asked, memory, order), asked, memory, entries) for order in Order)
 
 
 def _by_order(placing: Placing, asked: Asked, memory: Memory, entries: Sequence[Entry]) -> Attempt:
@@ -324,7 +324,7 @@ def by_search(tile: AddressMap, ended: Ended | None = None) -> Attempt:
     if tile.requests is None:
         raise ValueError("a finished placement has no requests to search a place for")
     asked = spell_out(tile.requests, tile.memory)
-    found = search(asked, tile.memory, ended)
+    found = search_placement(asked, tile.memory, ended)
     starts, ends = _spans(found.starts or (None,) * len(asked), asked, tile.memory)
     return Attempt(SEARCH, starts, ends, ends, _search_text(found, asked, tile.memory))
 

@@ -81,7 +81,7 @@ class FixResult:
     """Where nothing was found: of the sets tried, the one with the lowest total peak, if that is lower than without."""
 
 
-def search(
+def search_fixes(
     recipe: Recipe,
     max_swaps: int = 3,
     mode: Mode = Mode.FEWEST,
@@ -161,7 +161,7 @@ class _Hunt:
     known: dict[Swaps, Trial] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.choices = choices(self.recipe)
+        self.choices = distinct_alternatives(self.recipe)
         self.base = Evaluator(self.recipe, self.overrides).trial((), U64_MAX)
         self.tried += 1
         self.known[()] = self.base
@@ -281,7 +281,7 @@ def reordered(result: FixResult, proposals: tuple[Trial, ...], mode: Mode, prefe
     return replace(result, swaps=first.swaps, after=first, proposals=proposals, text=text)
 
 
-def choices(recipe: Recipe) -> dict[int, tuple[int, ...]]:
+def distinct_alternatives(recipe: Recipe) -> dict[int, tuple[int, ...]]:
     """Operation → indices of the alternatives that differ from the current plan and from each other."""
     found: dict[int, tuple[int, ...]] = {}
     known = {operation.id for operation, _ in recipe.graph.walk()}
@@ -309,7 +309,7 @@ def _cycles(trial: Trial) -> int:
     return trial.cycles if isinstance(trial.cycles, int) else U64_MAX
 
 
-def swaps_text(swaps: Iterable[Swap]) -> str:
+def swaps_sentence(swaps: Iterable[Swap]) -> str:
     """``operation 4 to alternative 0 and operation 21 to alternative 0``."""
     return " and ".join(f"operation {operation} to alternative {index}" for operation, index in swaps)
 
@@ -321,7 +321,7 @@ def _found_text(
     if homes:
         parts.append(f"new homes for {len(homes)} inputs whose layouts are invalid")
     if after.swaps:
-        parts.append(f"swapping {swaps_text(after.swaps)}")
+        parts.append(f"swapping {swaps_sentence(after.swaps)}")
     if not parts and after.fits is None:
         return f"It is not known whether it fits as it is: {after.verdict.text}."
     if not parts:
@@ -357,5 +357,5 @@ def _nothing_text(base: Trial, max_swaps: int, tried: int, exhaustive: bool, clo
             f"may be one. {reason}."
         )
     if closest is not None:
-        text += f" Closest of those tried: {swaps_text(closest.swaps)}, total peak {exact_text(_total(closest))}."
+        text += f" Closest of those tried: {swaps_sentence(closest.swaps)}, total peak {exact_text(_total(closest))}."
     return text

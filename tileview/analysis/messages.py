@@ -11,7 +11,7 @@ from tileview.analysis.fragments import MOST_FRAGMENTS, fragment_lines
 from tileview.analysis.loads import tile_load
 from tileview.analysis.placement import PlacementUnknownError, RequestNames, program_requests
 from tileview.analysis.trials import never, with_swaps
-from tileview.core.estimate import judge
+from tileview.core.estimate import judge_recipe
 from tileview.core.lowering.replanner import Replanner
 from tileview.core.placement.outcome import Outcome, solve
 from tileview.core.placement.ranges import presets
@@ -99,7 +99,7 @@ _MEANINGS: Final = {
 }
 
 
-def read_message(text: str) -> Message:
+def find_message(text: str) -> Message:
     """Find a known sentence in a text, which may be a whole log."""
     found = _INSUFFICIENT.search(text)
     if found is not None:
@@ -129,7 +129,7 @@ def explain(
     overrides : Overrides
         What-if values of the recipes.
     """
-    message = read_message(text)
+    message = find_message(text)
     findings: list[tuple[str, tuple[str, ...]]] = []
     for name, recipe in recipes:
         findings.append((name, tuple(_about_recipe(message, recipe, overrides, ended or never))))
@@ -151,7 +151,7 @@ def _about_recipe(message: Message, recipe: Recipe, overrides: Overrides, ended:
     if message.kind is MessageKind.TRANSFERS:
         return fragment_lines(requests.program)
     if message.kind is MessageKind.TABLES:
-        rows = judge(recipe, overrides).peak
+        rows = judge_recipe(recipe, overrides).peak
         return [] if rows is None else [f"Exchange rows of the program as planned: {exact_text(rows.exchange_rows)}."]
     if message.kind is not MessageKind.INSUFFICIENT or message.tile is None:
         return []
@@ -258,7 +258,7 @@ def _helping(
             except PlacementUnknownError:
                 continue
             placed = solve(other.asked(other.class_of(tile), memory), memory).by is not None
-            if placed and judge(swapped, overrides).verdict.fits:
+            if placed and judge_recipe(swapped, overrides).verdict.fits:
                 helpful.append(f"operation {operation} to alternative {alternative}")
     if not tried:
         return []

@@ -76,11 +76,11 @@ def recipe_steps(
     try:
         steps = place_steps(recipe, overrides, enlarge=bool(verdict.fits), ended=ended)
     except PlacementUnknownError as error:
-        return step_words(verdict, None, str(error)), None
-    return step_words(verdict, steps), steps
+        return verdict_step_words(verdict, None, str(error)), None
+    return verdict_step_words(verdict, steps), steps
 
 
-def step_words(
+def verdict_step_words(
     verdict: Verdict, placed: PlacementSteps | None, unknown: str = "", *, placing: bool = False
 ) -> StepWords:
     """The three steps of a verdict.

@@ -7,7 +7,7 @@ from dataclasses import field, replace
 
 from tileview.analysis.conflict import NOTHING_PROVEN, Conflict, ConflictFinder
 from tileview.core.cycles.prices import Price
-from tileview.core.estimate import Estimate, estimate, judge
+from tileview.core.estimate import Estimate, estimate, judge_recipe
 from tileview.core.lowering.replanner import Replanner
 from tileview.core.memory.assemble import OwnPeak
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
@@ -83,7 +83,7 @@ class Evaluator:
     def trial(self, swaps: Swaps, mark: int | None = None) -> Trial:
         """The outcome of a set of swaps; with its conflict with ``mark``, a total peak in bytes, where one is given."""
         if mark is None:
-            outcome = judge(with_swaps(self.recipe, swaps), self.overrides, self._replanner)
+            outcome = judge_recipe(with_swaps(self.recipe, swaps), self.overrides, self._replanner)
             verdict, peak, own = outcome.verdict, outcome.peak, outcome.own_peaks
             error = verdict.text if peak is None else None
             if swaps:

@@ -14,8 +14,8 @@ from tileview.commands.subject import (
     Subject,
     compared,
     fusion_json,
-    load,
     load_recipe,
+    load_subject,
     overrides_of,
     price_json,
     with_recipe,
@@ -35,7 +35,7 @@ def run_diff(arguments: Arguments) -> int:
         emit_json(difference_json(result, first, second))
     else:
         words = (first.verdict, second.verdict)
-        emit(difference_text(result, tuple(f"{verdict.words}: {verdict.text}" for verdict in words)))
+        emit(difference_report(result, tuple(f"{verdict.words}: {verdict.text}" for verdict in words)))
     first.close()
     second.close()
     return EXIT_OK if result.same else EXIT_NO
@@ -51,7 +51,11 @@ def _sides(arguments: Arguments) -> tuple[Subject, Subject, tuple[str, str]]:
         return first, second, (arguments.a, f"{arguments.a} visited[{arguments.visited}]")
     if arguments.b is None:
         raise UsageError("diff needs two files, or a recipe and --visited N")
-    return compared(load(arguments.a, overrides)), compared(load(arguments.b, overrides)), (arguments.a, arguments.b)
+    return (
+        compared(load_subject(arguments.a, overrides)),
+        compared(load_subject(arguments.b, overrides)),
+        (arguments.a, arguments.b),
+    )
 
 
 def _side(subject: Subject, name: str) -> Side:
@@ -159,7 +163,7 @@ def _home(home: Format | None) -> str:
 # -- text -----------------------------------------------------------------------------------------------------------
 
 
-def difference_text(result: Difference, verdicts: Sequence[str]) -> str:
+def difference_report(result: Difference, verdicts: Sequence[str]) -> str:
     """What differs, in sections; a section without differences is left out. ``verdicts``: of A and of B."""
     sides = zip("AB", (result.a, result.b), verdicts, strict=True)
     lines = [f"{letter}: {clean(side.name)}: {clean(text, 600)}" for letter, side, text in sides]

@@ -19,7 +19,7 @@ from tileview.analysis.placement_words import (
     not_placed_sentence,
     proof_text,
     recipe_steps,
-    step_words,
+    verdict_step_words,
 )
 from tileview.commands.base import clean
 from tileview.commands.ranges import DEFAULT_RESERVE, chosen_ranges
@@ -44,7 +44,7 @@ class SubjectPlacement:
 def place_subject(subject: Subject) -> SubjectPlacement:
     """Place a recipe in the memories that a verdict speaks of; of a timeline nothing is known."""
     if subject.recipe is None:
-        return SubjectPlacement(step_words(subject.verdict, None, NO_REQUESTS), None)
+        return SubjectPlacement(verdict_step_words(subject.verdict, None, NO_REQUESTS), None)
     return SubjectPlacement(*recipe_steps(subject.verdict, subject.recipe, subject.overrides))
 
 

@@ -148,7 +148,7 @@ class Outcome:
     own_peaks: Mapping[int, OwnPeak] = field(default_factory=dict)
 
 
-def judge(recipe: Recipe, overrides: Overrides | None = None, replanner: Replanner | None = None) -> Outcome:
+def judge_recipe(recipe: Recipe, overrides: Overrides | None = None, replanner: Replanner | None = None) -> Outcome:
     """What :func:`estimate` says of peaks, verdict and price, without program and timeline, in less time."""
     config = configured(recipe.config, overrides)
     worker = Replanner() if replanner is None else replanner

@@ -7,7 +7,7 @@
 from tileview.graphlayout.nested import Picture, Sizes, first_collapsed, layout_graph, repeats
 from tileview.graphlayout.read import read_structure
 from tileview.graphlayout.region import Box, Line, RegionLayout, Route, Spacing, Way, layout_region
-from tileview.graphlayout.strokes import Stroke, Strokes, bent, clip, make_strokes, on_grid, stubs, touching
+from tileview.graphlayout.strokes import Stroke, Strokes, bent, clip, make_strokes, snapped_to_grid, stubs, touching
 from tileview.graphlayout.structure import (
     Edge,
     LayoutCancelled,
@@ -46,9 +46,9 @@ __all__ = [
     "layout_graph",
     "layout_region",
     "make_strokes",
-    "on_grid",
     "read_structure",
     "repeats",
+    "snapped_to_grid",
     "stubs",
     "touching",
 ]

@@ -65,7 +65,7 @@ def touching(lines: Floats, area: tuple[float, float, float, float]) -> Bools:
     return found
 
 
-def on_grid(lines: Floats, step: float) -> Floats:
+def snapped_to_grid(lines: Floats, step: float) -> Floats:
     """(m, 4): lines with their ends on a grid of ``step``, each once, without those that become points.
 
     On a grid of pixels thousands of lines of a picture that is seen from afar are one.

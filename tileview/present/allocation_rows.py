@@ -594,7 +594,7 @@ ALLOCATIONS: Final = AllocationSpec(
 """name · maker · class · payload · align · tail · copies · bytes · KiB · share · the linked file's bytes."""
 
 
-def headline(table: AllocationTable, timeline: Timeline | None) -> str:
+def allocations_headline(table: AllocationTable, timeline: Timeline | None) -> str:
     """Where the table looks: step, tile, and which rule chose the tile."""
     if timeline is None or not timeline.steps:
         return "No steps"
@@ -607,7 +607,7 @@ def headline(table: AllocationTable, timeline: Timeline | None) -> str:
     return f"{at_start(step_place(table.step, len(timeline.steps)))}, {step.kind}, {rule}tile {table.tile}"
 
 
-def footer(table: AllocationTable) -> str:
+def allocations_footer(table: AllocationTable) -> str:
     """Sums by class, in words; they equal the usage of the tile at the step."""
     totals = table.totals
     words = (

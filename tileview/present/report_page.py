@@ -9,7 +9,7 @@ from typing import Final
 
 from tileview.analysis.alternatives import AlternativeResult, evaluate_all, ranked
 from tileview.analysis.diagnose import diagnose_fully
-from tileview.analysis.fix import FixResult, Progress, search
+from tileview.analysis.fix import FixResult, Progress, search_fixes
 from tileview.analysis.placement_words import recipe_steps
 from tileview.analysis.report import OperationRow, ReportInput, SwapRow, render_report
 from tileview.analysis.trials import Cancelled, never
@@ -136,7 +136,7 @@ def _tried(
     def show(progress: Progress) -> None:
         told(progress.tried, progress.planned, "re-plans")
 
-    fix = search(recipe, 2, overrides=subject.overrides, workers=workers, limit=_SEARCH_LIMIT, on_progress=show,
+    fix = search_fixes(recipe, 2, overrides=subject.overrides, workers=workers, limit=_SEARCH_LIMIT, on_progress=show,
                  cancelled=cancelled)  # fmt: skip
     if fix.found and len(fix.swaps) > 1:
         rows.insert(0, _several(recipe, fix))

@@ -17,7 +17,7 @@ from tileview.formats.save import write_atomic
 from tileview.qt.base.icons import clear_cache
 from tileview.qt.base.settings import Settings
 from tileview.qt.base.style import apply_theme
-from tileview.qt.plot.picture import png_bytes
+from tileview.qt.plot.picture import image_to_png
 from tileview.qt.program import make_application
 from tileview.qt.window.main_window import MainWindow
 from tileview.session.document import Document
@@ -26,7 +26,7 @@ from tileview.session.session import Session
 PATIENCE_SECONDS = 300.0
 
 
-def take(
+def take_screenshot(
     path: Path,
     out: Path,
     size: tuple[int, int] = (1600, 1000),
@@ -57,7 +57,7 @@ def take(
             if view is not None:
                 window.docks.enlarge(view)
             _settle(application, window)
-            write_atomic(out, png_bytes(window.grab().toImage()))
+            write_atomic(out, image_to_png(window.grab().toImage()))
         finally:
             window.close()
             application.processEvents()

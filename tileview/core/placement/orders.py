@@ -76,7 +76,7 @@ def end_first(asked: Asked, size: Sequence[int] | None = None) -> list[int]:
     )
 
 
-def place(asked: Asked, memory: Memory, order: Order) -> Placing:
+def run_order(asked: Asked, memory: Memory, order: Order) -> Placing:
     """Run one order from the start."""
     if order is Order.FIRST_USE:
         return _run_first_use(asked, memory)

@@ -7,11 +7,11 @@ from dataclasses import replace
 from enum import StrEnum
 
 from tileview.core.placement.fit import Asked, spell_out
-from tileview.core.placement.orders import Order, Placing, place
+from tileview.core.placement.orders import Order, Placing, run_order
 from tileview.core.placement.proofs import Proofs, prove
 from tileview.core.placement.ranges import enlargements
 from tileview.core.placement.requests import ProgramRequests, TileClass
-from tileview.core.placement.search import Searched, search
+from tileview.core.placement.search import Searched, search_placement
 from tileview.model.placement import Memory, TileProblem
 from tileview.records import record
 
@@ -60,8 +60,8 @@ class Outcome:
 
 def try_orders(asked: Asked, memory: Memory) -> Placing:
     """Order 1, and order 2 where that fails: what the compiler does first."""
-    placing = place(asked, memory, Order.FIRST_USE)
-    return placing if placing.placed else place(asked, memory, Order.SIZE)
+    placing = run_order(asked, memory, Order.FIRST_USE)
+    return placing if placing.placed else run_order(asked, memory, Order.SIZE)
 
 
 def solve(asked: Asked, memory: Memory, *, searching: bool = False, ended: Ended | None = None) -> Outcome:
@@ -70,7 +70,7 @@ def solve(asked: Asked, memory: Memory, *, searching: bool = False, ended: Ended
     if placing.placed:
         return Outcome(placing)
     proofs = prove(asked, memory)
-    searched = search(asked, memory, ended) if searching and not proofs.impossible else None
+    searched = search_placement(asked, memory, ended) if searching and not proofs.impossible else None
     return Outcome(placing, proofs, searched)
 
 

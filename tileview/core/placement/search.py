@@ -164,7 +164,7 @@ def _without(left: list[Place], taken: Span) -> list[Place]:
     return remaining if changed else left
 
 
-def search(asked: Asked, memory: Memory, ended: Callable[[], bool] | None = None) -> Searched:
+def search_placement(asked: Asked, memory: Memory, ended: Callable[[], bool] | None = None) -> Searched:
     """Search for a placement, with the compiler's limits of 4,096 nodes and 2,000,000 units of work.
 
     Parameters

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from tileview.analysis.messages import Explanation, explain, read_message
+from tileview.analysis.messages import Explanation, explain, find_message
 from tileview.model.placement import TileDump
 from tileview.model.timeline import Timeline
 from tileview.qt.base.text import page_text
@@ -152,7 +152,7 @@ class ExplainDialog(QDialog):
             parts.append("<p>Looking into the open files…</p>")
         elif self._session.document is None:
             parts.append("<p>Open the recipe, the timeline or the tile dump of that compile to see more.</p>")
-        elif not self._findings and read_message(self.text.toPlainText()).tile is None:
+        elif not self._findings and find_message(self.text.toPlainText()).tile is None:
             parts.append("<p>The open files have nothing to add.</p>")
         self.page.setHtml("".join(parts))
 

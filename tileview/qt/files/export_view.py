@@ -15,11 +15,11 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QDialog, QDialogButtonBox, Q
 from tileview.errors import SaveError, TileViewError
 from tileview.qt.base.command import Command
 from tileview.qt.base.settings import Settings
-from tileview.qt.base.text import visible
+from tileview.qt.base.text import visible_text
 from tileview.qt.files.saving import FileWriter, ask_target, may_replace
 from tileview.qt.jobs.process import Reporter
 from tileview.qt.jobs.session_signals import SessionSignals
-from tileview.qt.plot.picture import Picture, Recording, png_bytes, png_image, svg_bytes
+from tileview.qt.plot.picture import Picture, Recording, image_to_png, png_image, svg_bytes
 from tileview.qt.plot.picture_parts import Line, TextPart
 from tileview.qt.views.base import View
 from tileview.qt.widgets.dialogs import plain_label
@@ -185,8 +185,8 @@ def picture_of(view: View, whole: bool = False) -> Picture:
     bold = QFont(view.font())
     bold.setBold(True)
     metrics = QFontMetrics(bold)
-    width = max(*(part.width() for part in parts), min(metrics.horizontalAdvance(visible(title)) + 1, _TITLE_ROOM))
-    head = metrics.elidedText(visible(title), Qt.TextElideMode.ElideMiddle, width)
+    width = max(*(part.width() for part in parts), min(metrics.horizontalAdvance(visible_text(title)) + 1, _TITLE_ROOM))
+    head = metrics.elidedText(visible_text(title), Qt.TextElideMode.ElideMiddle, width)
     lines = [Line(head, is_bold=True), *(Line(line, "muted") for line in words.splitlines() if line)]
     caption = TextPart(lines, width, view.font(), theme)
     return Picture(title, words or view.accessibleDescription(), [caption, *parts], theme.color("surface"))
@@ -381,7 +381,7 @@ def _paint(picture: Picture | Recording, scale: float, reporter: Reporter) -> tu
             ratio = image.devicePixelRatio()
             note += f" More are too many for a picture: the scale is {ratio:.2g}. SVG has no such limit."
         reporter.check()
-        return png_bytes(image), note
+        return image_to_png(image), note
     except MemoryError:
         raise SaveError("There is not enough memory for a picture of this size.") from None
 

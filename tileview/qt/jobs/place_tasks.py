@@ -71,7 +71,7 @@ class PlaceOrder:
     steps: PlacementSteps | None = None
 
 
-def place(payload: tuple[Recipe | None, PlaceOrder], reporter: Reporter) -> PlacementResult:
+def place_state(payload: tuple[Recipe | None, PlaceOrder], reporter: Reporter) -> PlacementResult:
     """Place the program of a state; the recipe of its file comes with the first question only.
 
     What is placed goes out first, as a part, the smallest enlargements follow.

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from tileview.model.timeline import Timeline
 from tileview.present.operation_colours import operation_colours
 from tileview.qt.base.theme import Theme, load_theme
-from tileview.qt.jobs.pacing import IdleQueue, StaggeredCalls, is_large
+from tileview.qt.jobs.pacing import IdleQueue, StaggeredCalls, takes_turns
 from tileview.records import record
 from tileview.session.session import Change, Session
 
@@ -120,7 +120,7 @@ class SessionSignals(QObject):
         """
         timeline = self.session.timeline
         if self._coloured is not timeline:
-            if not is_read and is_large(timeline, may_wait=False):
+            if not is_read and takes_turns(timeline, may_wait=False):
                 return {}
             self._coloured, self._colours = timeline, operation_colours(timeline)
         return self._colours

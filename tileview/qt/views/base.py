@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Slot
 from PySide6.QtGui import QAction, QContextMenuEvent
 from PySide6.QtWidgets import QAbstractItemView, QLabel, QMenu, QTextBrowser, QWidget
 
-from tileview.qt.jobs.pacing import is_large
+from tileview.qt.jobs.pacing import takes_turns
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.picture import Part
 from tileview.qt.widgets.focus import FocusHolder, is_in_sight
@@ -102,7 +102,7 @@ class View(FocusHolder):
     @Slot()
     def _take_estimate(self) -> None:
         may_wait = self.bridge.is_first_estimate or self.may_be_late or self._is_behind
-        if not is_large(self.session.timeline, may_wait):
+        if not takes_turns(self.session.timeline, may_wait):
             self._waits = False
             self.on_estimate()
         elif not self._waits:

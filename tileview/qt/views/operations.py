@@ -25,7 +25,7 @@ from tileview.present.operation_rows import (
     RecipeOperations,
     StepOperations,
     counted_words,
-    footer,
+    operations_footer,
     step_spans,
 )
 from tileview.present.tables import Node
@@ -106,7 +106,7 @@ class OperationsView(TableView):
             self._unfold()
         self.note.setText(self._words())
         has_graph = self._graph is not None
-        self.footer.setText(footer(held, has_graph))
+        self.footer.setText(operations_footer(held, has_graph))
         self.footer.setToolTip(plain_tip(counted_words(held, has_graph)))
         self.footer.setVisible(bool(self.footer.text()))
 

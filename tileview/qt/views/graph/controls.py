@@ -16,7 +16,7 @@ from tileview.qt.plot.legend import Entry, Legend
 _MOST_REMARKS = 40
 
 
-def legend_entries(style: GraphStyle, theme: Theme, notes: tuple[str, ...]) -> tuple[Entry, ...]:
+def graph_legend(style: GraphStyle, theme: Theme, notes: tuple[str, ...]) -> tuple[Entry, ...]:
     """The legend of a style, with further sentences after its own.
 
     What is made has the colour of the operation that the eye is to go to: that at fault, else that of the step.

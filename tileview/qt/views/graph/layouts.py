@@ -52,7 +52,7 @@ class LayoutResult:
     picture: Picture
 
 
-def run_layout(request: LayoutRequest, token: Token | None = None) -> LayoutResult:
+def lay_out_graph(request: LayoutRequest, token: Token | None = None) -> LayoutResult:
     """Read the graph where that is not done yet, and lay it out.
 
     Raises
@@ -119,7 +119,7 @@ class GraphLayouts(QObject):
 
         def work(reporter: Reporter) -> LayoutResult:
             try:
-                return run_layout(request, _Token(reporter))
+                return lay_out_graph(request, _Token(reporter))
             except LayoutCancelled:
                 raise CancelledError from None
 

@@ -18,7 +18,7 @@ from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import TablePart
 from tileview.qt.views.base import View, action_of, show_menu
 from tileview.qt.views.graph.canvas import GraphCanvas
-from tileview.qt.views.graph.controls import GraphBar, RecordedLegend, legend_entries
+from tileview.qt.views.graph.controls import GraphBar, RecordedLegend, graph_legend
 from tileview.qt.views.graph.layouts import GraphLayouts, LayoutRequest, LayoutResult
 from tileview.qt.views.graph.look import GraphLook, box_sizes, legend_notes
 from tileview.qt.views.graph.moves import Search, Trail
@@ -261,7 +261,7 @@ class GraphView(View):
         self.overview.show_scene(scene, theme)
         self.overview.show_area(self.canvas.visible_area())
         notes = legend_notes(words, result.request.around, result.request.hops)
-        self.legend.set_entries(legend_entries(style, theme, notes))
+        self.legend.set_entries(graph_legend(style, theme, notes))
         self._mark()
 
     def _freshen(self) -> None:

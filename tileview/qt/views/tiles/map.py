@@ -12,7 +12,7 @@ from PySide6.QtGui import QKeyEvent, QPainter
 from tileview.core.geometry.chip import Grid, grid
 from tileview.present.colours import Ramp, Slot, needs_light_ink
 from tileview.present.curves import BoolArray, IndexArray
-from tileview.present.rasters import ByteImage, Scale, fitted, on_grid
+from tileview.present.rasters import ByteImage, Scale, fitted, slots_on_grid
 from tileview.qt.base.theme import Theme
 from tileview.qt.plot.zoom import Zoom
 from tileview.qt.views.tiles.items import (
@@ -117,7 +117,7 @@ class TileMap(TilePicture):
         if not shown:
             self.scale_bar.setVisible(False)
         if shown:
-            self._image.show_cells(on_grid(self._grid, slots))
+            self._image.show_cells(slots_on_grid(self._grid, slots))
             if is_new or not self._lines.is_plain:
                 self._lines.set_over(slots, over, self._light, self.theme)
 
@@ -216,7 +216,7 @@ class TileMap(TilePicture):
         if self.magnification <= 1.001 or not len(self._slots):
             yield
             return
-        seen, cells = self.view_zoom.shown, on_grid(self._grid, self._slots)
+        seen, cells = self.view_zoom.shown, slots_on_grid(self._grid, self._slots)
         padded = np.pad(cells, 1, constant_values=Slot.BACKGROUND)
         places = []
         for start, size, pixels, most in (

@@ -45,11 +45,11 @@ from tileview.qt.views.tiles.words import (
     METRIC_NAMES,
     bar_entries,
     bar_layers,
-    headline,
-    legend_entries,
     scale_marks,
     tile_tip,
     tiles_csv,
+    tiles_headline,
+    tiles_legend,
     value_text,
 )
 
@@ -235,7 +235,7 @@ class TilesView(View):
             held = timeline.tiles.allocation(root) > 0
         self.map.set_held(held)
         self._show_legend(timeline, field)
-        text = headline(timeline, field, root)
+        text = tiles_headline(timeline, field, root)
         if field.metric is Metric.PLACEMENT and not field.missing:
             text = f"{at_start(self.session.ranges.title)}: {text}"
         self.line.show_text(text)
@@ -244,7 +244,7 @@ class TilesView(View):
 
     def _show_legend(self, timeline: Timeline, field: TileField) -> None:
         scale = self.scale()
-        entries = legend_entries(field, self.grid, self.session.selection.tiles)
+        entries = tiles_legend(field, self.grid, self.session.selection.tiles)
         words: list[str] = []
         if not self.on_map and not field.missing and field.metric is not Metric.PLACEMENT:
             entries = [*bar_entries(timeline, field), *entries]

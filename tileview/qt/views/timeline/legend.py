@@ -13,7 +13,7 @@ from tileview.qt.plot.legend import Entry
 from tileview.qt.views.timeline.data import PlotData, layer_brushes, reserve_brush, second_pen
 
 
-def legend_entries(
+def timeline_legend(
     theme: Theme, data: PlotData, step: int | None, tile: int | None = None, tile_count: int = 1
 ) -> tuple[Entry, ...]:
     """What a plot's lines and fills mean, with the bytes at a step; ``tile`` is the one the curves are read from
