@@ -6,13 +6,13 @@ import pytest
 
 from tests.helpers.placements import Json, as_problem, golden_problems
 from tileview.core.placement.fit import spell_out
-from tileview.core.placement.orders import Order, run_order
+from tileview.core.placement.orders import PlacementOrder, run_order
 from tileview.core.placement.outcome import solve_problem
 from tileview.core.placement.proofs import prove
 from tileview.core.placement.search import search_placement
 
 NAMES = [entry["name"] for entry in golden_problems()]
-ORDERS = {"order1": Order.FIRST_USE, "order2": Order.SIZE, "end_first": Order.END_FIRST}
+ORDERS = {"order1": PlacementOrder.FIRST_USE, "order2": PlacementOrder.SIZE, "end_first": PlacementOrder.END_FIRST}
 
 
 @pytest.fixture(params=golden_problems(), ids=NAMES)

@@ -10,7 +10,7 @@ from tests.helpers.golden_recipes import golden_recipe, swapped
 from tests.helpers.placements import Json, digest, golden_json
 from tileview.analysis.placement import place_program
 from tileview.core.lowering.replanner import Replanner
-from tileview.core.placement.orders import Order, run_order
+from tileview.core.placement.orders import PlacementOrder, run_order
 from tileview.core.placement.outcome import Answer, first_failing
 from tileview.core.placement.proofs import prove
 from tileview.core.placement.ranges import Preset, presets
@@ -91,7 +91,7 @@ def test_outcomes(name: str, preset: str):
             result["over"],
             result["no_place"],
         )
-        assert run_order(asked, placement.memory, Order.END_FIRST).placed is result["end_first"]
+        assert run_order(asked, placement.memory, PlacementOrder.END_FIRST).placed is result["end_first"]
         if outcome.by is None:
             placing = outcome.placing
             assert (placing.failed, placing.hole, placing.free_bytes) == (

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 
 from tests.helpers.placements import problems
 from tileview.core.placement.fit import spell_out
-from tileview.core.placement.orders import Order, run_order
+from tileview.core.placement.orders import PlacementOrder, run_order
 from tileview.core.placement.outcome import solve_problem
 from tileview.core.placement.proofs import prove
 from tileview.core.placement.search import search_placement
@@ -61,7 +61,7 @@ def assert_sound(problem: TileProblem, starts: tuple[int | None, ...]) -> None:
 @given(problems())
 def test_what_is_placed_is_sound(problem: TileProblem):
     asked = spell_out(problem.requests, problem.memory)
-    for order in Order:
+    for order in PlacementOrder:
         placing = run_order(asked, problem.memory, order)
         assert_sound(problem, placing.starts)
         assert placing.placed == (None not in placing.starts)
@@ -76,7 +76,7 @@ def test_what_is_placed_is_sound(problem: TileProblem):
 def test_a_proof_is_never_contradicted(problem: TileProblem):
     asked = spell_out(problem.requests, problem.memory)
     if prove(asked, problem.memory).impossible:
-        assert not any(run_order(asked, problem.memory, order).placed for order in Order)
+        assert not any(run_order(asked, problem.memory, order).placed for order in PlacementOrder)
         assert not search_placement(asked, problem.memory).placed
 
 

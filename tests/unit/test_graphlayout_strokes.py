@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.helpers.graphs import generated, graph, operation
 from tileview.graphlayout import (
-    Picture,
+    GraphPicture,
     Stroke,
     Way,
     bent,
@@ -31,7 +31,7 @@ def lines(*rows: tuple[float, float, float, float]) -> np.ndarray:
     return np.array(rows, dtype=np.float64).reshape(-1, 4)
 
 
-def pieces(picture: Picture) -> list[tuple[Stroke, tuple[float, float, float, float]]]:
+def pieces(picture: GraphPicture) -> list[tuple[Stroke, tuple[float, float, float, float]]]:
     """Every line of every edge, from its upper to its lower end, as often as it occurs."""
     found = []
     for edge, way in enumerate(picture.ways.tolist()):

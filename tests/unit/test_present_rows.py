@@ -22,8 +22,8 @@ from tileview.model.timeline import Cause, Peak, Problem
 from tileview.present.alternative_rows import (
     ALTERNATIVES,
     NOT_COMPUTED,
+    AlternativeOutcome,
     OperationHead,
-    Outcome,
     alternative_nodes,
     alternative_rows,
     progress_words,
@@ -317,13 +317,13 @@ def test_alternatives_are_filtered_by_what_came_out() -> None:
     rows = alternative_rows(recipe, 21, 1, recipe.plans[21], results)
     groups = [(OperationHead(21, "Gemm", "step 69", 4), rows)]
 
-    def kept(query: str = "", outcome: Outcome | None = None) -> list[int | None]:
+    def kept(query: str = "", outcome: AlternativeOutcome | None = None) -> list[int | None]:
         return [child.row.index for node in alternative_nodes(groups, query, outcome) for child in node.children]
 
     assert kept() == [0, 2, 1, 3]
-    assert kept(outcome=Outcome.NOT_KNOWN) == [2]
-    assert kept(outcome=Outcome.WAITING) == [1, 3]
-    assert kept(outcome=Outcome.OVER) == []
+    assert kept(outcome=AlternativeOutcome.NOT_KNOWN) == [2]
+    assert kept(outcome=AlternativeOutcome.WAITING) == [1, 3]
+    assert kept(outcome=AlternativeOutcome.OVER) == []
     assert kept("not known") == [2]
     assert kept("8×18×9") == [0]
     assert kept("op 21") == [0, 2, 1, 3]

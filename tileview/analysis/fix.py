@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Final
 
 from tileview.analysis.bad_layouts import bad_homes
-from tileview.analysis.conflict import Conflict
+from tileview.analysis.conflict import SwapConflict
 from tileview.analysis.trials import Cancelled, Evaluator, Swap, Swaps, Trial, never
 from tileview.analysis.words import counted
 from tileview.analysis.workers import Workers
@@ -237,7 +237,7 @@ class _Hunt:
                     found[tuple(sorted((*node.swaps, (operation, alternative))))] = None
         return list(found)
 
-    def _open(self, conflict: Conflict, final: bool) -> list[int]:
+    def _open(self, conflict: SwapConflict, final: bool) -> list[int]:
         operations = conflict.final if final else conflict.branch
         return sorted(self.choices if operations is None else operations)
 

@@ -13,7 +13,7 @@ from tileview.analysis.placement import PlacementUnknownError, RequestNames, pro
 from tileview.analysis.trials import never, with_swaps
 from tileview.core.estimate import judge_recipe
 from tileview.core.lowering.replanner import Replanner
-from tileview.core.placement.outcome import Outcome, solve
+from tileview.core.placement.outcome import TileOutcome, solve
 from tileview.core.placement.ranges import presets
 from tileview.core.placement.requests import ProgramRequests, TileClass
 from tileview.model.placement import END, TileDump
@@ -187,7 +187,7 @@ def _named_requests(message: Message, requests: ProgramRequests, each: TileClass
     return [f"On tile {message.tile}{alike}, {size} are requested by: {_listed(same)}."]
 
 
-_Failure = tuple[str, Outcome]
+_Failure = tuple[str, TileOutcome]
 
 
 def _failures(message: Message, recipe: Recipe, requests: ProgramRequests, each: TileClass) -> list[_Failure]:
@@ -202,7 +202,7 @@ def _failures(message: Message, recipe: Recipe, requests: ProgramRequests, each:
     return [failure for _, failure in found[:1]]
 
 
-def _filled_by(title: str, requests: ProgramRequests, each: TileClass, outcome: Outcome) -> list[str]:
+def _filled_by(title: str, requests: ProgramRequests, each: TileClass, outcome: TileOutcome) -> list[str]:
     """What lives with the request that failed, largest first."""
     failed = outcome.placing.failed
     assert failed is not None
@@ -267,7 +267,7 @@ def _helping(
     return [f"Placed there with one swap: {_listed(helpful[:_MOST_LISTED])} ({len(helpful)} of {tried} tried)."]
 
 
-def _operations_at(requests: ProgramRequests, each: TileClass, outcome: Outcome) -> list[int]:
+def _operations_at(requests: ProgramRequests, each: TileClass, outcome: TileOutcome) -> list[int]:
     """Operations whose steps make or read what lives with the failed request, those with the most bytes first."""
     failed = outcome.placing.failed
     assert failed is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
 
-from tileview.analysis.conflict import NOTHING_PROVEN, Conflict, ConflictFinder
+from tileview.analysis.conflict import NOTHING_PROVEN, ConflictFinder, SwapConflict
 from tileview.core.cycles.prices import Price
 from tileview.core.estimate import Estimate, estimate, judge_recipe
 from tileview.core.lowering.replanner import Replanner
@@ -36,7 +36,7 @@ class Trial:
     fits: bool | None
     verdict: Verdict
     price: Price | None = None
-    conflict: Conflict = NOTHING_PROVEN
+    conflict: SwapConflict = NOTHING_PROVEN
     own_peaks: Mapping[int, OwnPeak] = field(default_factory=dict)
 
     @property

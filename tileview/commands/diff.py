@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tileview.analysis.diff import Difference, Number, PeakLoads, Side, diff
+from tileview.analysis.diff import Difference, DiffSide, Number, PeakLoads, diff
 from tileview.analysis.loads import describe_bytes
 from tileview.analysis.visited import visited_recipe
 from tileview.analysis.words import layout_words, precision_words
@@ -58,10 +58,10 @@ def _sides(arguments: Arguments) -> tuple[Subject, Subject, tuple[str, str]]:
     )
 
 
-def _side(subject: Subject, name: str) -> Side:
+def _side(subject: Subject, name: str) -> DiffSide:
     refusal = "" if subject.timeline is not None else subject.verdict.text
     made = subject.estimate
-    return Side(name, subject.recipe, subject.timeline, refusal, made.price, made.fusion)
+    return DiffSide(name, subject.recipe, subject.timeline, refusal, made.price, made.fusion)
 
 
 # -- JSON -----------------------------------------------------------------------------------------------------------
@@ -112,7 +112,7 @@ def difference_json(result: Difference, first: Subject, second: Subject) -> dict
     }
 
 
-def _side_json(subject: Subject, side: Side) -> dict[str, Any]:
+def _side_json(subject: Subject, side: DiffSide) -> dict[str, Any]:
     return {
         "file": side.name,
         "kind": subject.kind,

@@ -15,7 +15,7 @@ from tileview.core.cycles.prices import Price
 from tileview.core.estimate import Estimate, configured, estimate
 from tileview.core.lowering.replanner import Replanner
 from tileview.errors import LoadError, WorkError
-from tileview.formats import Kind, OpenFile, open_file
+from tileview.formats import DumpKind, OpenFile, open_file
 from tileview.formats.files import STANDARD_INPUT, is_stream
 from tileview.formats.search_state import SearchState
 from tileview.formats.sniff import sniff_file
@@ -90,7 +90,7 @@ def overrides_of(arguments: Any) -> Overrides:
     return Overrides(getattr(arguments, "budget", None), getattr(arguments, "reserve", None), fusion)
 
 
-def address_kind(name: str) -> Kind | None:
+def address_kind(name: str) -> DumpKind | None:
     """The kind of a file that speaks of addresses; None for every other, and for a stream, which can be read once only.
 
     Raises
@@ -102,7 +102,7 @@ def address_kind(name: str) -> Kind | None:
         return None
     with OpenFile(name) as file:
         kind = sniff_file(file).kind
-    return kind if kind in (Kind.TILE_DUMP, Kind.PLACEMENT) else None
+    return kind if kind in (DumpKind.TILE_DUMP, DumpKind.PLACEMENT) else None
 
 
 def load_subject(name: str, overrides: Overrides = NO_OVERRIDES, replanner: Replanner | None = None) -> Subject:

@@ -132,7 +132,7 @@ def _stand(
 
 
 @record
-class Outcome:
+class RecipeOutcome:
     """Peaks, verdict and price of a recipe, of the program that stands; None where it cannot be lowered (see
     ``error``).
 
@@ -148,14 +148,16 @@ class Outcome:
     own_peaks: Mapping[int, OwnPeak] = field(default_factory=dict)
 
 
-def judge_recipe(recipe: Recipe, overrides: Overrides | None = None, replanner: Replanner | None = None) -> Outcome:
+def judge_recipe(
+    recipe: Recipe, overrides: Overrides | None = None, replanner: Replanner | None = None
+) -> RecipeOutcome:
     """What :func:`estimate` says of peaks, verdict and price, without program and timeline, in less time."""
     config = configured(recipe.config, overrides)
     worker = Replanner() if replanner is None else replanner
     try:
         composed = worker.replan(recipe, config)
     except PlanError as error:
-        return Outcome(None, error, _cannot_lower(error, config))
+        return RecipeOutcome(None, error, _cannot_lower(error, config))
 
     def measured(program: Program) -> Judged:
         return measure_peaks(program, config.tile_budget_bytes, config.reserve_bytes)
@@ -165,7 +167,7 @@ def judge_recipe(recipe: Recipe, overrides: Overrides | None = None, replanner: 
     verdict = judged.verdict
     if fusion.stands and not _is_sure_to_fit_composed(fusion, judged.peak, config):
         verdict = with_fusions(verdict, judged.peak.total, measured(composed).verdict)
-    return Outcome(judged.peak, None, verdict, fusion.cycles.price, fusion.reason, judged.own_peaks)
+    return RecipeOutcome(judged.peak, None, verdict, fusion.cycles.price, fusion.reason, judged.own_peaks)
 
 
 def _is_sure_to_fit_composed(fusion: Fusion, fused: Peak, config: PipelineConfig) -> bool:

@@ -94,7 +94,7 @@ def make_strokes(points: Floats, offsets: Ints, ways: Ints) -> Strokes:
     Parameters
     ----------
     points, offsets, ways
-        Of a :class:`tileview.graphlayout.nested.Picture`: the points of edge e are
+        Of a :class:`tileview.graphlayout.nested.GraphPicture`: the points of edge e are
         ``points[offsets[e]:offsets[e + 1]]``.
     """
     counts = np.diff(offsets)

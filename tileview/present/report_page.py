@@ -11,7 +11,7 @@ from tileview.analysis.alternatives import AlternativeResult, evaluate_all, rank
 from tileview.analysis.diagnose import diagnose_fully
 from tileview.analysis.fix import FixResult, Progress, search_fixes
 from tileview.analysis.placement_words import recipe_steps
-from tileview.analysis.report import OperationRow, ReportInput, SwapRow, render_report
+from tileview.analysis.report import ReportInput, ReportOperation, SwapRow, render_report
 from tileview.analysis.trials import Cancelled, never
 from tileview.core.cycles.prices import Price
 from tileview.core.cycles.words import cycles_between, exact_cycles
@@ -107,10 +107,10 @@ def _facts(subject: ReportSubject) -> list[tuple[str, str]]:
     return facts
 
 
-def _operations(recipe: Recipe) -> list[OperationRow]:
+def _operations(recipe: Recipe) -> list[ReportOperation]:
     names = recipe.graph.kind_names()
     return [
-        OperationRow(
+        ReportOperation(
             operation,
             names.get(operation, "not in the graph"),
             plan_words(plan),

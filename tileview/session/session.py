@@ -15,7 +15,7 @@ from types import MappingProxyType
 from tileview.analysis.alternatives import AlternativeResult
 from tileview.analysis.identity import same_root, same_step
 from tileview.analysis.overflows import Overflow, overflows
-from tileview.analysis.placement import Placeability, PlacedTiles, PlacementSteps
+from tileview.analysis.placement import Placeability, PlacementSteps, TilePlacements
 from tileview.analysis.placement_words import NO_REQUESTS, StepWords, verdict_step_words
 from tileview.core.estimate import Estimate, configured
 from tileview.core.placement.ranges import Preset
@@ -446,7 +446,7 @@ class Session:
         return "" if self._estimate is None else self._estimate.verdict.text
 
     @property
-    def placed(self) -> PlacedTiles | None:
+    def placed(self) -> TilePlacements | None:
         """What came of every tile in :attr:`ranges`; None while it is worked out, and where it cannot be."""
         result = self._placements.get(self.state)
         return None if result is None else result.chosen

@@ -34,7 +34,7 @@ SCALES = (1, 2, 3, 4)
 FIRST_SCALE = 2
 
 
-class Kind(StrEnum):
+class ViewFormat(StrEnum):
     """What a view can be written as; the value is the ending of the file's name."""
 
     PNG = ".png"
@@ -43,11 +43,15 @@ class Kind(StrEnum):
 
 
 KIND_NAMES = {
-    Kind.PNG: "PNG image",
-    Kind.SVG: "SVG drawing",
-    Kind.CSV: "CSV table",
+    ViewFormat.PNG: "PNG image",
+    ViewFormat.SVG: "SVG drawing",
+    ViewFormat.CSV: "CSV table",
 }
-KIND_FILTERS = {Kind.PNG: "Pictures (*.png)", Kind.SVG: "Drawings (*.svg)", Kind.CSV: "Tables (*.csv)"}
+KIND_FILTERS = {
+    ViewFormat.PNG: "Pictures (*.png)",
+    ViewFormat.SVG: "Drawings (*.svg)",
+    ViewFormat.CSV: "Tables (*.csv)",
+}
 
 
 @record
@@ -55,7 +59,7 @@ class Wish:
     """What was chosen. ``scale``: pixels for one on a screen without scaling; ``whole``: beyond what is in view."""
 
     view: View
-    kind: Kind = Kind.PNG
+    kind: ViewFormat = ViewFormat.PNG
     scale: float = FIRST_SCALE
     whole: bool = False
 
@@ -68,7 +72,7 @@ class ExportDialog(QDialog):
         titles: Mapping[str, str],
         find: Callable[[str], View],
         chosen: str,
-        kind: Kind,
+        kind: ViewFormat,
         scale: int,
         parent: QWidget,
     ) -> None:
@@ -123,20 +127,20 @@ class ExportDialog(QDialog):
     def _view(self) -> View:
         return self._find(str(self.view_box.currentData()))
 
-    def _kind(self) -> Kind:
-        return Kind(str(self.kind_box.currentData()))
+    def _kind(self) -> ViewFormat:
+        return ViewFormat(str(self.kind_box.currentData()))
 
     @Slot()
     def _on_view(self) -> None:
         self._fill_kinds(self._kind())
         self._refresh()
 
-    def _fill_kinds(self, wanted: Kind) -> None:
+    def _fill_kinds(self, wanted: ViewFormat) -> None:
         """Offer what the view can be written as."""
         self.kind_box.blockSignals(True)
         self.kind_box.clear()
-        for kind in Kind:
-            if kind is not Kind.CSV or self._view().has_table():
+        for kind in ViewFormat:
+            if kind is not ViewFormat.CSV or self._view().has_table():
                 self.kind_box.addItem(KIND_NAMES[kind], kind.value)
         self.kind_box.setCurrentIndex(max(self.kind_box.findData(wanted.value), 0))
         self.kind_box.blockSignals(False)
@@ -144,14 +148,14 @@ class ExportDialog(QDialog):
     @Slot()
     def _refresh(self) -> None:
         view, kind = self._view(), self._kind()
-        self.scale_box.setEnabled(kind is Kind.PNG)
+        self.scale_box.setEnabled(kind is ViewFormat.PNG)
         self.whole_box.setText(f"The &whole {view.whole_name}, not only the part in view" if view.whole_name else "")
         self.whole_box.setVisible(bool(view.whole_name))
-        self.whole_box.setEnabled(bool(view.whole_name) and kind is not Kind.CSV)
+        self.whole_box.setEnabled(bool(view.whole_name) and kind is not ViewFormat.CSV)
         self.note.setText(self._words(view, kind))
 
-    def _words(self, view: View, kind: Kind) -> str:
-        if kind is Kind.CSV:
+    def _words(self, view: View, kind: ViewFormat) -> str:
+        if kind is ViewFormat.CSV:
             filtered = view.table_filter()
             rows = f"The rows that the filter “{filtered}” leaves" if filtered else "All rows"
             return f"{rows}, also those that are scrolled out of sight; byte counts as plain numbers."
@@ -200,10 +204,10 @@ def suggested_stem(view: View) -> str:
     return f"{stem or 'tileview'}.{view.name}"
 
 
-def kind_of(path: Path, otherwise: Kind) -> tuple[Path, Kind]:
+def kind_of(path: Path, otherwise: ViewFormat) -> tuple[Path, ViewFormat]:
     """The ending of a name decides what is written; a name without one of ours gets the one chosen."""
     try:
-        return path, Kind(path.suffix.lower())
+        return path, ViewFormat(path.suffix.lower())
     except ValueError:
         return path.with_name(path.name + otherwise.value), otherwise
 
@@ -240,7 +244,7 @@ class ViewExporter(FileWriter):
         self._find = find
         self._current = current
         self._show = show
-        self._last = (Kind.PNG, FIRST_SCALE)
+        self._last = (ViewFormat.PNG, FIRST_SCALE)
 
     def commands(self) -> tuple[Command, ...]:
         return (
@@ -288,7 +292,7 @@ class ViewExporter(FileWriter):
         if view is None or not view.has_table():
             self.signals.message.emit("Click into the table that is to be exported first.")
             return
-        self._bring(view, partial(self._ask, Wish(view, Kind.CSV)))
+        self._bring(view, partial(self._ask, Wish(view, ViewFormat.CSV)))
 
     def copy_picture(self, argument: object = None) -> None:
         """Put a picture of the view named, else of the one that has the focus, on the clipboard."""
@@ -313,8 +317,8 @@ class ViewExporter(FileWriter):
             then()
 
     def _ask(self, wish: Wish) -> None:
-        kinds = [wish.kind, *(kind for kind in Kind if kind is not wish.kind)]
-        offered = [kind for kind in kinds if kind is not Kind.CSV or wish.view.has_table()]
+        kinds = [wish.kind, *(kind for kind in ViewFormat if kind is not wish.kind)]
+        offered = [kind for kind in kinds if kind is not ViewFormat.CSV or wish.view.has_table()]
         document = self.signals.session.document
         folder = Path.cwd() if document is None else document.path.absolute().parent
         found = ask_target(
@@ -351,7 +355,7 @@ class ViewExporter(FileWriter):
         view = wish.view
         if self.signals.session.document is None:
             raise SaveError("Nothing is open: there is nothing to export.")
-        if wish.kind is Kind.CSV:
+        if wish.kind is ViewFormat.CSV:
             view.catch_up()
             make = view.table_maker() if view.has_table() else None
             if make is None:
@@ -362,7 +366,7 @@ class ViewExporter(FileWriter):
         picture = picture_of(view, wish.whole)
         if wish.whole:
             return partial(_draw, picture, wish)
-        if wish.kind is Kind.SVG:
+        if wish.kind is ViewFormat.SVG:
             drawing = svg_bytes(picture)
             return lambda _: (drawing, "")
         return partial(_paint, Recording(picture), wish.scale)
@@ -388,7 +392,7 @@ def _paint(picture: Picture | Recording, scale: float, reporter: Reporter) -> tu
 
 def _draw(picture: Picture, wish: Wish, reporter: Reporter) -> tuple[bytes, str]:
     """Draw a picture that may be drawn here."""
-    if wish.kind is Kind.PNG:
+    if wish.kind is ViewFormat.PNG:
         return _paint(picture, wish.scale, reporter)
     try:
         return svg_bytes(picture), ""

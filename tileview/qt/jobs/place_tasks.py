@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from tileview.analysis.messages import Explanation, explain
 from tileview.analysis.placement import (
     Placeability,
-    PlacedTiles,
     PlacementSteps,
     PlacementUnknownError,
+    TilePlacements,
     enlarged,
     memory_needed,
     place_program,
@@ -98,7 +98,7 @@ def place_state(payload: tuple[Recipe | None, PlaceOrder], reporter: Reporter) -
     return PlacementResult(order.revision, order.state, steps, chosen)
 
 
-def _chosen(steps: PlacementSteps, requests: ProgramRequests, ranges: Preset, reporter: Reporter) -> PlacedTiles:
+def _chosen(steps: PlacementSteps, requests: ProgramRequests, ranges: Preset, reporter: Reporter) -> TilePlacements:
     known = steps.by_preset.get(ranges.name)
     if known is not None and known.preset == ranges:
         return known

@@ -24,7 +24,7 @@ from tileview.present.allocation_rows import (
     grouped_nodes,
 )
 from tileview.qt.jobs.session_signals import SessionSignals
-from tileview.qt.views.table_view import Subject, TableView
+from tileview.qt.views.table_view import RowSubject, TableView
 from tileview.qt.widgets.elided import ElidedLabel, WrappedLabel
 from tileview.session.session import linked_timeline
 
@@ -148,8 +148,8 @@ class AllocationsView(TableView):
         if isinstance(key, int):
             self.session.select_allocation(key)
 
-    def subject(self, row: AllocationRow) -> Subject:
-        return Subject(row.maker, row.root, name=row.name)
+    def subject(self, row: AllocationRow) -> RowSubject:
+        return RowSubject(row.maker, row.root, name=row.name)
 
     def keys_about(self, operation: int | None, root: int | None, tile: int | None) -> Iterable[Hashable]:
         if root is not None:

@@ -11,7 +11,7 @@ from tileview.records import record
 
 
 @record
-class ViewKind:
+class WindowView:
     """A view before it is made: ``name`` and ``title`` are those of its class, ``place`` says where that is.
 
     ``is_needed`` where it does something for others even while nobody sees it.
@@ -29,20 +29,20 @@ class ViewKind:
 
 
 VIEW_KINDS: Final = (
-    ViewKind("operations", "Operations", "operations:OperationsView"),
-    ViewKind("why", "Why", "why:WhyView", is_needed=True),
-    ViewKind("problems", "Problems", "problems:ProblemsView", is_needed=True),
-    ViewKind("graph", "Graph", "graph.view:GraphView"),
-    ViewKind("tiles", "Tiles", "tiles.view:TilesView"),
-    ViewKind("alternatives", "Alternatives", "alternatives:AlternativesView"),
-    ViewKind("timeline", "Timeline", "timeline.view:TimelineView"),
-    ViewKind("allocations", "Allocations", "allocations:AllocationsView"),
-    ViewKind("compare", "Compare", "compare:CompareView"),
-    ViewKind("details", "Details", "details:DetailsView"),
-    ViewKind("whatif", "What if", "whatif:WhatIfView"),
-    ViewKind("address_map", "Address map", "address_map.view:AddressMapView"),
-    ViewKind("choose", "Memory against cycles", "choose:ChooseView"),
-    ViewKind("fusions", "Fusions", "fusions:FusionsView"),
+    WindowView("operations", "Operations", "operations:OperationsView"),
+    WindowView("why", "Why", "why:WhyView", is_needed=True),
+    WindowView("problems", "Problems", "problems:ProblemsView", is_needed=True),
+    WindowView("graph", "Graph", "graph.view:GraphView"),
+    WindowView("tiles", "Tiles", "tiles.view:TilesView"),
+    WindowView("alternatives", "Alternatives", "alternatives:AlternativesView"),
+    WindowView("timeline", "Timeline", "timeline.view:TimelineView"),
+    WindowView("allocations", "Allocations", "allocations:AllocationsView"),
+    WindowView("compare", "Compare", "compare:CompareView"),
+    WindowView("details", "Details", "details:DetailsView"),
+    WindowView("whatif", "What if", "whatif:WhatIfView"),
+    WindowView("address_map", "Address map", "address_map.view:AddressMapView"),
+    WindowView("choose", "Memory against cycles", "choose:ChooseView"),
+    WindowView("fusions", "Fusions", "fusions:FusionsView"),
 )
 """The views, in the order of the View menu."""
 
@@ -50,7 +50,7 @@ VIEW_KINDS: Final = (
 class Views(Mapping[str, View]):
     """Every view of a window by its name; one that is not there yet is made when it is asked for."""
 
-    def __init__(self, make: Callable[[ViewKind], View]) -> None:
+    def __init__(self, make: Callable[[WindowView], View]) -> None:
         self._make = make
         self._kinds = {kind.name: kind for kind in VIEW_KINDS}
         self.made: dict[str, View] = {}

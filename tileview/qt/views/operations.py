@@ -31,7 +31,7 @@ from tileview.present.operation_rows import (
 from tileview.present.tables import Node
 from tileview.qt.base.text import plain_tip
 from tileview.qt.jobs.session_signals import SessionSignals
-from tileview.qt.views.table_view import Subject, TableView
+from tileview.qt.views.table_view import RowSubject, TableView
 from tileview.qt.widgets.elided import WrappedLabel
 from tileview.session.session import recipe_of_graph
 
@@ -182,9 +182,9 @@ class OperationsView(TableView):
         elif row.step is not None:
             self.session.select_step(row.step)
 
-    def subject(self, row: OperationRow) -> Subject:
+    def subject(self, row: OperationRow) -> RowSubject:
         name = "" if row.operation is None else f"op {row.operation} {row.short or row.kind}"
-        return Subject(row.operation, name=name or row.kind)
+        return RowSubject(row.operation, name=name or row.kind)
 
     def keys_about(self, operation: int | None, root: int | None, tile: int | None) -> Iterable[Hashable]:
         return () if operation is None else (self._key_of(operation),)

@@ -30,7 +30,7 @@ from tileview.qt.jobs.process import Reporter
 from tileview.qt.jobs.runner import Job, Runner
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.views.base import View
-from tileview.qt.views.kinds import VIEW_KINDS, ViewKind, Views
+from tileview.qt.views.kinds import VIEW_KINDS, Views, WindowView
 from tileview.qt.widgets.focus import FocusHolder, is_in_sight
 from tileview.session.document import Document
 
@@ -198,7 +198,7 @@ class DockArea(QMainWindow):
         if isinstance(application, QApplication):
             application.focusChanged.connect(self._on_focus)
 
-    def _add(self, kind: ViewKind) -> None:
+    def _add(self, kind: WindowView) -> None:
         name = kind.name
         dock = ViewDock(kind.title, self._bridge, self)
         dock.setObjectName(f"dock.{name}")
@@ -216,7 +216,7 @@ class DockArea(QMainWindow):
 
     # -- making views: only what is looked at, and after the verdict ------------------------------------------------
 
-    def _make(self, kind: ViewKind) -> View:
+    def _make(self, kind: WindowView) -> View:
         view = kind.load()(self._bridge)
         for field in view.findChildren(QLineEdit):
             field.setAcceptDrops(False)  # a file dropped on a filter is to be opened
@@ -234,7 +234,7 @@ class DockArea(QMainWindow):
         elif is_in_front:
             self._make_soon()
 
-    def _missing(self) -> list[ViewKind]:
+    def _missing(self) -> list[WindowView]:
         """What is to be there and is not made yet."""
         if not self._is_open():
             return []
@@ -518,6 +518,6 @@ class DockArea(QMainWindow):
         self._collector.close()
 
 
-def _load(kinds: list[ViewKind], _reporter: Reporter) -> None:
+def _load(kinds: list[WindowView], _reporter: Reporter) -> None:
     for kind in kinds:
         kind.load()

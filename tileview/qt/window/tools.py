@@ -23,7 +23,7 @@ from tileview.qt.widgets.dialogs import about
 from tileview.qt.window.docks import DockArea
 from tileview.qt.window.faults import versions
 from tileview.qt.window.navigation import go_to, places_named
-from tileview.qt.window.palette import CommandPalette, Entry, GoTo, entry_of
+from tileview.qt.window.palette import CommandPalette, GoTo, PaletteEntry, entry_of
 
 FIND = "find_operation"
 
@@ -165,9 +165,9 @@ class Tools(QObject):
         """Ask for an operation, a step or a tile."""
         GoTo(self._places, self._window).start()
 
-    def _places(self, text: str) -> Sequence[Entry]:
+    def _places(self, text: str) -> Sequence[PaletteEntry]:
         session = self._session
-        return [Entry(line, "", partial(go_to, session, place)) for place, line in places_named(session, text)]
+        return [PaletteEntry(line, "", partial(go_to, session, place)) for place, line in places_named(session, text)]
 
     def _in_view(self, method: str) -> None:
         """Call what the current view offers under this name, else what the graph or the tiles do."""
@@ -205,7 +205,7 @@ class Tools(QObject):
         entries = [entry_of(action, menu, before="Show or hide " if action in docks else "")
                    for menu, action in self._menu_actions()]  # fmt: skip
         entries += [
-            Entry(f"Open {path.name}", "recent", partial(self._files.open, path), path.exists(), str(path))
+            PaletteEntry(f"Open {path.name}", "recent", partial(self._files.open, path), path.exists(), str(path))
             for path in self._settings.recent
         ]
         CommandPalette(entries, self._window).start()

@@ -11,13 +11,13 @@ from PySide6.QtGui import QAction, QBrush, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from tileview.analysis.address_map import FINISHED, ORDER_TITLES, SEARCH, STATED, AddressMap, Attempt, by_search
-from tileview.core.placement.orders import Order
+from tileview.core.placement.orders import PlacementOrder
 from tileview.present.address_map import Colouring, address_csv, colouring, columns_of, entry_lines
 from tileview.qt.jobs.process import Reporter
 from tileview.qt.jobs.runner import Job, Runner, failure_of
 from tileview.qt.jobs.session_signals import SessionSignals
-from tileview.qt.plot.legend import Entry as LegendEntry
 from tileview.qt.plot.legend import Legend
+from tileview.qt.plot.legend import LegendLine as LegendEntry
 from tileview.qt.plot.picture import Part
 from tileview.qt.plot.zoom import Zoom
 from tileview.qt.views.address_map.boxes import group_brush
@@ -48,7 +48,7 @@ class AddressMapView(View):
         self._made: MadeMap | None = None
         self._searched: tuple[AddressMap, Attempt] | None = None
         self._colouring: Colouring | None = None
-        self._title = ORDER_TITLES[Order.FIRST_USE]
+        self._title = ORDER_TITLES[PlacementOrder.FIRST_USE]
         self._together = False
         self._beside = bridge.session.address_document
         self._listed: tuple[tuple[int, int], ...] = ()
@@ -273,7 +273,7 @@ class AddressMapView(View):
         for attempt in tile.attempts:
             if attempt.title != STATED and attempt.failed is None:
                 return attempt.title
-        return ORDER_TITLES[Order.SIZE]
+        return ORDER_TITLES[PlacementOrder.SIZE]
 
     def _fill_tiles(self, made: MadeMap) -> None:
         box, current = self.tile_box, made.map.tile

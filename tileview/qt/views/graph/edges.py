@@ -8,7 +8,7 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from tileview.graphlayout import (
-    Picture,
+    GraphPicture,
     Stroke,
     Strokes,
     Way,
@@ -45,7 +45,7 @@ _HEAD = 4.5
 class EdgeLayer:
     """All edges of a picture."""
 
-    def __init__(self, picture: Picture) -> None:
+    def __init__(self, picture: GraphPicture) -> None:
         self.picture = picture
         self._heads = _all_heads(picture)
         self._is_dense = len(picture.strokes) > _DENSE
@@ -184,7 +184,7 @@ class _Bunch:
     heads: _Heads
 
 
-def _all_heads(picture: Picture) -> _Heads:
+def _all_heads(picture: GraphPicture) -> _Heads:
     return _heads_of(picture.points, picture.offsets, picture.ways)
 
 

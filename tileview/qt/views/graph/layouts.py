@@ -7,9 +7,9 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, Signal
 
 from tileview.graphlayout import (
+    GraphPicture,
     LayoutCancelled,
     Neighbours,
-    Picture,
     Sizes,
     Structure,
     Token,
@@ -49,7 +49,7 @@ class LayoutResult:
     structure: Structure
     neighbours: Neighbours
     collapsed: frozenset[int]
-    picture: Picture
+    picture: GraphPicture
 
 
 def lay_out_graph(request: LayoutRequest, token: Token | None = None) -> LayoutResult:

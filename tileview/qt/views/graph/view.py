@@ -21,7 +21,7 @@ from tileview.qt.views.graph.canvas import GraphCanvas
 from tileview.qt.views.graph.controls import GraphBar, RecordedLegend, graph_legend
 from tileview.qt.views.graph.layouts import GraphLayouts, LayoutRequest, LayoutResult
 from tileview.qt.views.graph.look import GraphLook, box_sizes, legend_notes
-from tileview.qt.views.graph.moves import Search, Trail
+from tileview.qt.views.graph.moves import EdgeTrail, Search
 from tileview.qt.views.graph.overview import Overview
 from tileview.qt.views.graph.scene import GraphScene, Highlight, WholeGraph
 from tileview.qt.views.graph.steps_list import StepsList
@@ -47,7 +47,7 @@ class GraphView(View):
         self._layouts = GraphLayouts(bridge.quiet.add, self)
         self._look = GraphLook(bridge.session)
         self._search = Search()
-        self._trail = Trail()
+        self._trail = EdgeTrail()
         self._entered = ""
         self._graph: Graph | None = None
         self._result: LayoutResult | None = None

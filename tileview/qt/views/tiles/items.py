@@ -29,7 +29,7 @@ from tileview.present.ticks import UNIT_BYTES, byte_ticks
 from tileview.qt.base.painting import painting, told
 from tileview.qt.base.theme import Theme
 from tileview.qt.plot.axes import PlotAxis
-from tileview.qt.plot.legend import Entry
+from tileview.qt.plot.legend import LegendLine
 from tileview.qt.views.tiles.words import LegendEntry
 
 FEW_OVER = 64
@@ -59,7 +59,7 @@ def cosmetic(color: str, width: float = 1.0, style: Qt.PenStyle = Qt.PenStyle.So
     return pen
 
 
-def legend_of(entries: Sequence[LegendEntry], theme: Theme) -> tuple[Entry, ...]:
+def legend_of(entries: Sequence[LegendEntry], theme: Theme) -> tuple[LegendLine, ...]:
     """The entries of a legend as they are drawn: hollow frames, crosses, filled swatches."""
     muted = cosmetic(theme.muted)
     signs = {
@@ -72,7 +72,7 @@ def legend_of(entries: Sequence[LegendEntry], theme: Theme) -> tuple[Entry, ...]
     found = []
     for entry in entries:
         pen, brush = signs[entry.sign] if entry.sign in signs else (muted, QBrush(theme.color(entry.sign)))
-        found.append(Entry(entry.text, pen, brush))
+        found.append(LegendLine(entry.text, pen, brush))
     return tuple(found)
 
 

@@ -36,7 +36,7 @@ from tileview.qt.plot.picture import Part
 from tileview.qt.views.base import View, action_of, show_menu
 from tileview.qt.views.tiles.bars import LoadBars
 from tileview.qt.views.tiles.choosing import TileChoice
-from tileview.qt.views.tiles.controls import LineLabel, Picture, TilesControls
+from tileview.qt.views.tiles.controls import LineLabel, TilesControls, TilesPicture
 from tileview.qt.views.tiles.groups import GroupStrip
 from tileview.qt.views.tiles.items import legend_of
 from tileview.qt.views.tiles.map import TileMap
@@ -287,8 +287,8 @@ class TilesView(View):
             lost=timeline is not None and step is not None and bool(unavailable_at(timeline, step)),
         )
         has_chip = timeline is not None and timeline.tile_count == CHIP_TILES
-        on_map = Picture.CHIP if has_chip and not self._logical else Picture.LOGICAL
-        self.controls.show_picture(on_map if self.on_map else Picture.LOAD, has_chip)
+        on_map = TilesPicture.CHIP if has_chip and not self._logical else TilesPicture.LOGICAL
+        self.controls.show_picture(on_map if self.on_map else TilesPicture.LOAD, has_chip)
 
     @property
     def on_map(self) -> bool:
@@ -303,11 +303,11 @@ class TilesView(View):
             self._metric = metric
             self.refresh()
 
-    def _choose_picture(self, picture: Picture) -> None:
-        if picture is Picture.LOAD:
+    def _choose_picture(self, picture: TilesPicture) -> None:
+        if picture is TilesPicture.LOAD:
             self.set_sorted(True)
         else:
-            self._logical = picture is Picture.LOGICAL
+            self._logical = picture is TilesPicture.LOGICAL
             self.set_sorted(False)
 
     def set_logical_order(self, logical: bool) -> None:
