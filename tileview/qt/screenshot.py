@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication
 from tileview.errors import TileViewError
 from tileview.formats import open_dump
 from tileview.formats.save import write_atomic
-from tileview.qt.base.icons import clear_cache
+from tileview.qt.base.icons import drop_pixmaps
 from tileview.qt.base.settings import Settings
 from tileview.qt.base.style import apply_theme
 from tileview.qt.plot.picture import image_to_png
@@ -61,7 +61,7 @@ def take_screenshot(
         finally:
             window.close()
             application.processEvents()
-            clear_cache()
+            drop_pixmaps()
             qInstallMessageHandler(before)
 
 

@@ -20,9 +20,9 @@ from tileview.qt.views.tiles.items import (
     CellLines,
     ColourScale,
     SlotImage,
-    cosmetic,
     placed_patterns,
     slot_table,
+    square_pen,
 )
 from tileview.qt.views.tiles.picture import CTRL, SHIFT, TilePicture
 
@@ -138,24 +138,24 @@ class TileMap(TilePicture):
         known = [tile for tile in tiles if tile < len(chosen)]
         chosen[known] = True
         self._current = known[-1] if known else None
-        halo = cosmetic(theme.background, 4)
-        self._lines.frame("selected", chosen if len(known) > 1 else None, halo, cosmetic(theme.accent, 2))
-        self._lines.frame_tile("current", self._current, cosmetic(theme.background, 5), cosmetic(theme.mark, 2))
+        halo = square_pen(theme.background, 4)
+        self._lines.frame("selected", chosen if len(known) > 1 else None, halo, square_pen(theme.accent, 2))
+        self._lines.frame_tile("current", self._current, square_pen(theme.background, 5), square_pen(theme.mark, 2))
 
     def set_cursor(self, tile: int | None) -> None:
         """The tile that Ctrl and the arrows have come to, None where the cursor is with the selection."""
-        pens = cosmetic(self.theme.background, 4), cosmetic(self.theme.mark, 2, Qt.PenStyle.DotLine)
+        pens = square_pen(self.theme.background, 4), square_pen(self.theme.mark, 2, Qt.PenStyle.DotLine)
         self._lines.frame_tile("cursor", tile, *pens)
 
     def set_held(self, held: BoolArray | None) -> None:
         """Tiles that hold the selected allocation: framed by a dotted line."""
         whole = held is None or bool(held.all())
-        pens = cosmetic(self.theme.background, 3), cosmetic(self.theme.text, 1, Qt.PenStyle.DotLine)
+        pens = square_pen(self.theme.background, 3), square_pen(self.theme.text, 1, Qt.PenStyle.DotLine)
         self._lines.frame("held", None if whole else held, *pens)
 
     def set_lit(self, tiles: BoolArray | None) -> None:
         """Tiles of what the mouse points at in another view."""
-        pens = cosmetic(self.theme.background, 4), cosmetic(self.theme.accent, 2, Qt.PenStyle.DashLine)
+        pens = square_pen(self.theme.background, 4), square_pen(self.theme.accent, 2, Qt.PenStyle.DashLine)
         self._lines.frame("lit", tiles, *pens)
 
     # -- where it is shown ----------------------------------------------------------------------------------------
