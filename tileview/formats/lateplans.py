@@ -57,7 +57,7 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class CutFile:
     """A file cut in two. ``rest``: its text with an empty object where its alternatives, bytes ``start`` to ``end``,
     are; ``lists``: operation → the list of its plans, in the order of the file; ``sums``: those of the file's blocks.
     """
@@ -113,8 +113,8 @@ class _Window:
         self._progress(self._share * min(1.0, end / max(1, self.source.size)), "locating the alternatives")
 
 
-def cut_alternatives(source: Source, progress: Progress, share: float) -> Cut | None:
-    """Cut the alternatives out of a search state as the compiler writes it; None for any other text.
+def cut_alternatives(source: Source, progress: Progress, share: float) -> CutFile | None:
+    """CutFile the alternatives out of a search state as the compiler writes it; None for any other text.
 
     An unescaped ``],"12":[`` is the end of one list and the beginning of the next, or part of a plan that has a number
     for a key: then the braces before it do not match. ``progress`` runs from 0 to ``share``. Raises
@@ -143,7 +143,7 @@ def cut_alternatives(source: Source, progress: Progress, share: float) -> Cut | 
         rest.append(window.buffer)
     if window.base != source.size or not source.unchanged():
         raise changed_error(source.path)
-    return Cut(source, b"".join(rest), place, end, lists, window.sums.all())
+    return CutFile(source, b"".join(rest), place, end, lists, window.sums.all())
 
 
 def _cut_lists(window: _Window, at: int, lists: dict[int, Listed]) -> int | None:
@@ -202,7 +202,7 @@ class LateAlternatives(Mapping[int, Sequence[Plan]]):
     nothing is said of the memory it takes.
     """
 
-    def __init__(self, cut: Cut, version: int, plans: Mapping[int, Plan]) -> None:
+    def __init__(self, cut: CutFile, version: int, plans: Mapping[int, Plan]) -> None:
         self._source = cut.source
         self._lists = cut.lists
         self._version = version

@@ -33,9 +33,9 @@ from tileview.formats.files import (
     read_all,
 )
 from tileview.formats.graphcheck import graph_problems, recipe_problems
-from tileview.formats.lateplans import LATE_BYTES, Cut, LateAlternatives, OddTextError, cut_alternatives
+from tileview.formats.lateplans import LATE_BYTES, CutFile, LateAlternatives, OddTextError, cut_alternatives
 from tileview.formats.planjson import PlanReader
-from tileview.formats.sniff import Kind, check_version, sniff
+from tileview.formats.sniff import TOLD_BYTES, DumpKind, check_version, sniff
 from tileview.model.config import PipelineConfig
 from tileview.model.graph import Graph
 from tileview.model.plan import Plan
@@ -72,7 +72,7 @@ class SearchState:
     problems: tuple[Problem, ...]
     fingerprint: str = ""
     """What tells the file's content from any other; equal for equal bytes."""
-    cut: Cut | None = field(default=None, repr=False)
+    cut: CutFile | None = field(default=None, repr=False)
     """Where the alternatives are, for a large file, whose alternatives are read late."""
 
     @property
@@ -120,7 +120,7 @@ def search_state_from_source(source: Source, progress: Progress = no_progress, i
     ``is_checked`` False leaves the alternatives of a large file to :func:`alternatives_problems`: then nothing is known
     of them yet.
     """
-    _refuse_other_kinds(source.path, source.read(0, _HEAD_BYTES))
+    _refuse_other_kinds(source)
     state = _read_late(source, progress, is_checked) if source.size >= LATE_BYTES else None
     return _read_at_once(read_all(source, progress, 0.1), source.path, progress) if state is None else state
 
@@ -129,7 +129,7 @@ def search_state_from_bytes(raw: bytes, path: str = "", progress: Progress = no_
     """:func:`load_search_state` for bytes already read; ``path`` names them in errors."""
     if len(raw) >= LATE_BYTES:
         return search_state_from_source(MemorySource(raw, path), progress)
-    _refuse_other_kinds(path, raw[:_HEAD_BYTES])
+    _refuse_other_kinds(MemorySource(raw, path))
     return _read_at_once(raw, path, progress)
 
 
@@ -145,9 +145,10 @@ def alternatives_problems(state: SearchState, progress: Progress = no_progress) 
     return ()
 
 
-def _refuse_other_kinds(path: str, head: bytes) -> None:
-    found = sniff(path, head)
-    if found.kind is not Kind.RECIPE:
+def _refuse_other_kinds(source: Source) -> None:
+    path = source.path
+    found = sniff(path, source.read(0, _HEAD_BYTES), lambda: source.read(0, TOLD_BYTES))
+    if found.kind is not DumpKind.RECIPE:
         hint = f"It is a {found.kind.value} and can be opened as one."
         raise LoadError(path, "", "a search state", f"a {found.kind.value}", hint)
 
@@ -183,11 +184,14 @@ def _read_late(source: Source, progress: Progress, is_checked: bool) -> SearchSt
     return state
 
 
-def _read(document: dict[str, Any], raw: bytes, path: str, progress: Progress, cut: Cut | None = None) -> SearchState:
+def _read(
+    document: dict[str, Any], raw: bytes, path: str, progress: Progress, cut: CutFile | None = None
+) -> SearchState:
     """The state of a parsed file, given by its bytes, or where it was cut by what was left of it."""
-    version = check_version(path, Kind.RECIPE, document.get("version"))
+    text = raw if cut is None else cut.rest
+    version = check_version(path, DumpKind.RECIPE, document.get("version"), lambda: text[:TOLD_BYTES])
     try:
-        _refuse_duplicates(raw if cut is None else cut.rest, document)
+        _refuse_duplicates(text, document)
         progress(0.2 if cut is None else 0.4, "reading the graph")
         recipe, wrong = _recipe(document, version, progress)
     except FieldError as error:
@@ -228,7 +232,7 @@ def _recipe(document: dict[str, Any], version: int, progress: Progress) -> tuple
 
 
 @dataclass(frozen=True, slots=True)
-class Choices:
+class RecipeChoices:
     """What a ``recipe`` object chooses, as :class:`Recipe` names it; ``problems``: what is wrong in it and ignored."""
 
     plans: dict[int, Plan]
@@ -238,7 +242,7 @@ class Choices:
     problems: tuple[Problem, ...]
 
 
-def read_choices(chosen: Fields, reader: PlanReader, version: int, tiles: int) -> Choices:
+def read_choices(chosen: Fields, reader: PlanReader, version: int, tiles: int) -> RecipeChoices:
     """Read a ``recipe`` object, or an entry of ``visited``, in the spelling of its version. Raises FieldError."""
     place = chosen.where("plans")
     plans = {
@@ -246,19 +250,16 @@ def read_choices(chosen: Fields, reader: PlanReader, version: int, tiles: int) -
     }
     boundaries = frozenset(chosen.numbers("open_boundaries"))
     if version < _OPTIONS_SINCE:
-        return Choices(plans, boundaries, _requests(chosen.values), (), ())
+        return RecipeChoices(plans, boundaries, _requests(chosen.values), (), ())
     options = chosen.fields("options")
     requests = (*_option_requests(options), *_requests(chosen.values, (*_KNOWN_RECIPE_KEYS, "options")))
     chip_tiles, problems = _chip_tiles(options, tiles)
-    return Choices(plans, boundaries, requests, chip_tiles, tuple(problems))
+    return RecipeChoices(plans, boundaries, requests, chip_tiles, tuple(problems))
 
 
 def _option_requests(options: Fields) -> list[tuple[str, str]]:
     """The options of a version 8 recipe that ask for something which is not modelled, and unknown ones."""
-    rows = options.u64("packing_rows")
-    if rows > _MOST_PACKING_ROWS:
-        expected = f"a whole number from 0 to {_MOST_PACKING_ROWS:,}"
-        raise FieldError(options.where("packing_rows"), expected, described(rows))
+    rows = options.u64("packing_rows", _MOST_PACKING_ROWS)
     asked = {name: options.flag(name) for name in _FLAGS}
     asked |= {"packing_rows": rows > 0, "parallel_reductions": options.u64("parallel_reductions") > 1}
     return [

@@ -17,7 +17,7 @@ from typing import Final, overload
 import numpy as np
 import numpy.typing as npt
 
-from tileview.core.memory.usage import Kept
+from tileview.core.memory.usage import KeptResults
 from tileview.model.graph import InputKind
 from tileview.model.program import Copy, FlatStep, Kernel, Product, Program, Repeat, Step
 
@@ -137,7 +137,7 @@ class LiveSets(Sequence[tuple[int, ...]]):
         self._spans = spans
         self._steps = steps
         self._columns: tuple[npt.NDArray[np.int64], ...] | None = None
-        self._made: Kept[int, tuple[int, ...]] = Kept(_KEPT_SETS)
+        self._made: KeptResults[int, tuple[int, ...]] = KeptResults(_KEPT_SETS)
 
     def __len__(self) -> int:
         return self._steps

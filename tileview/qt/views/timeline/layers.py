@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from tileview.model.timeline import Timeline, steps_read
 from tileview.present.curves import Curves, Series, Stacking, StackSource
 from tileview.present.operation_colours import COLOURED
-from tileview.qt.jobs.pacing import is_large
+from tileview.qt.jobs.pacing import takes_turns
 
 _FIRST_SECONDS = 0.05
 """How long a stack may keep the window waiting when it is asked for."""
@@ -52,7 +52,7 @@ class LayerReader(QObject):
         if stacking is None or stacking.shown is not shown:
             known = None if stacking is None or stacking.source.timeline is not timeline else stacking.source
             stacking = self._stacking = Stacking(known or StackSource(timeline), shown, COLOURED, places)
-        if _read_for(stacking, _TURN_SECONDS if is_large(timeline, may_wait=True) else _FIRST_SECONDS):
+        if _read_for(stacking, _TURN_SECONDS if takes_turns(timeline, may_wait=True) else _FIRST_SECONDS):
             self._timer.stop()
             return stacking.layers
         self._timer.start()

@@ -23,7 +23,7 @@ from tileview.present.curves import (
     tile_at,
 )
 from tileview.present.cycle_words import StepCycles, step_cycles
-from tileview.qt.jobs.pacing import Throttle, is_large
+from tileview.qt.jobs.pacing import Throttle, takes_turns
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.legend import Legend
 from tileview.qt.plot.picture import Part
@@ -34,7 +34,7 @@ from tileview.qt.views.timeline.bars import LifetimeBars
 from tileview.qt.views.timeline.controls import LifetimeFilter, TimelineControls
 from tileview.qt.views.timeline.data import PlotData, excesses
 from tileview.qt.views.timeline.layers import LayerReader
-from tileview.qt.views.timeline.legend import legend_entries
+from tileview.qt.views.timeline.legend import timeline_legend
 from tileview.qt.views.timeline.lives import LifetimeSource
 from tileview.qt.views.timeline.moves import TimelineMoves
 from tileview.qt.views.timeline.notes import StepNotes
@@ -265,7 +265,7 @@ class TimelineView(View):
             self.line.show_text(text)
             self.plot.set_description(text)
         tile = None if step is None or step >= len(timeline.steps) else tile_at(timeline, data.curves, step)
-        self.legend.set_entries(legend_entries(self.bridge.theme, data, step, tile, timeline.tile_count))
+        self.legend.set_entries(timeline_legend(self.bridge.theme, data, step, tile, timeline.tile_count))
 
     def _show_lit(self) -> None:
         """Light the steps of the operation that is pointed at somewhere, else of the selected one."""
@@ -398,7 +398,7 @@ class TimelineView(View):
         self.axis.set_steps(1 if timeline is None else len(timeline.steps), keep)
         self._show_prices()
         self.refresh()
-        self._lifetimes_wait = is_large(timeline, may_wait=not self._listed_rows)
+        self._lifetimes_wait = takes_turns(timeline, may_wait=not self._listed_rows)
         if self._lifetimes_wait:
             self.bridge.turns.add(self._show_lifetimes)
         else:
