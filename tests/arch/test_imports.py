@@ -16,15 +16,14 @@ PACKAGE = Path(__file__).resolve().parents[2] / "tileview"
 
 BELOW = {
     "errors": set(),
-    "records": set(),
-    "model": {"errors", "records"},
-    "formats": {"errors", "records", "model"},
-    "core": {"errors", "records", "model"},
-    "graphlayout": {"errors", "records", "model"},
-    "analysis": {"errors", "records", "collecting", "model", "formats", "core", "graphlayout"},
-    "session": {"errors", "records", "model", "formats", "core", "graphlayout", "analysis"},
-    "present": {"errors", "records", "model", "formats", "core", "graphlayout", "analysis", "session"},
-    "qt": {"errors", "records", "collecting", "resources", "model", "formats", "core", "graphlayout", "analysis"}
+    "model": {"errors"},
+    "formats": {"errors", "model"},
+    "core": {"errors", "model"},
+    "graphlayout": {"errors", "model"},
+    "analysis": {"errors", "collecting", "model", "formats", "core", "graphlayout"},
+    "session": {"errors", "model", "formats", "core", "graphlayout", "analysis"},
+    "present": {"errors", "model", "formats", "core", "graphlayout", "analysis", "session"},
+    "qt": {"errors", "collecting", "resources", "model", "formats", "core", "graphlayout", "analysis"}
     | {"session", "present"},
 }
 """Layer → the layers that it may import."""

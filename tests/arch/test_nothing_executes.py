@@ -24,7 +24,6 @@ ATTRIBUTES = {
 }  # fmt: skip
 ALLOWED = {
     ("tileview/analysis/workers.py", "pickle.loads"): "what this program hands to its own workers",
-    ("tileview/records.py", "exec"): "the __init__ of a record, made of the names of its fields",
     ("tileview/qt/jobs/process.py", "pickle.load"): "messages of the worker process, made by this program",
     ("tileview/qt/jobs/process.py", "importlib.import_module"): "the jobs of the worker process, from a table",
     ("tileview/qt/jobs/process.py", "subprocess.Popen"): "the worker process itself, by a list of arguments",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -25,7 +26,6 @@ from tileview.core.placement.search import Searched, search_placement
 from tileview.model.placement import END, Memory, PlacementProfile, ProfileTile, Request, Span, TileDump
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Timeline
-from tileview.records import record
 
 ORDER_TITLES: Final = {
     PlacementOrder.FIRST_USE: "Order 1",
@@ -41,7 +41,7 @@ _VALUE: Final = re.compile(r"value (\d+) · origin (\d+)")
 Numbers = npt.NDArray[np.int64]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class AddressEntry:
     """What lies, or should lie, at an address: a request, or an entry of a finished placement.
 
@@ -67,7 +67,7 @@ class AddressEntry:
         return self.first == 0 and self.last == END
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Attempt:
     """One placement of the entries, whole or as far as it came.
 
@@ -91,7 +91,7 @@ class Attempt:
         return int((self.starts >= 0).sum())
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class AddressMap:
     """One tile. ``alike``: how many tiles ask for the same. ``events``: the last event of the run. ``steps``: the step
     of the open program at each event from 1 on, empty where there is none. ``requests`` are None for a finished
@@ -121,7 +121,7 @@ class AddressMap:
 # -- a program ------------------------------------------------------------------------------------------------------
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class ProgramMaps:
     """The requests of a program with their names, made once for all its tiles."""
 

@@ -10,17 +10,17 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from tileview.analysis.words import precision_short
 from tileview.model.timeline import Timeline
-from tileview.records import record
 
 _RESULT = re.compile(r"operation (\d+) result (\d+)")
 _ARGUMENT = " (body argument)"
 _COPIES = {"Copy": "copy", "Cast": "cast"}
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class AllocationName:
     """A name in parts.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 from tileview.analysis.trials import (
     Cancelled,
@@ -22,10 +23,9 @@ from tileview.core.memory.assemble import OwnPeak
 from tileview.errors import WorkError
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.timeline import Peak, Verdict
-from tileview.records import record
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class AlternativeResult:
     """One alternative of one operation, evaluated against the current recipe.
 

@@ -33,6 +33,7 @@ Nothing is proven (None) where homes are still to be chosen, or where operations
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from tileview.analysis.fusable import Fusable, FusableOperations
@@ -45,7 +46,6 @@ from tileview.model.program import Copy, FlatStep, Kernel, Opaque, Program, Repe
 from tileview.model.recipe import Recipe
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Timeline, last_largest
-from tileview.records import record
 
 
 class SwapConflict(NamedTuple):
@@ -182,7 +182,7 @@ _MOST_MOMENTS: Final = 12
 """How many broken moments of a kind are looked at; each costs about a millisecond."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Item:
     """``bytes`` that stay on the tile as long as no operation of ``decided_by`` changes.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from tileview.analysis.loads import LoadChange, PeakPlace, TileLoad
 from tileview.analysis.overflows import Overflow
@@ -11,10 +12,9 @@ from tileview.core.geometry.resolve import LayoutErrorKind
 from tileview.model.sizes import Size, Unavailable
 from tileview.model.tensor import Layout, MemoryClass, Shape
 from tileview.model.timeline import Cause
-from tileview.records import record
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Figure:
     """One term of a sum, or its result. ``bytes`` may be negative."""
 
@@ -22,7 +22,7 @@ class Figure:
     bytes: Size
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Contribution:
     """One thing on the tile at the place of the verdict.
 
@@ -46,7 +46,7 @@ class Contribution:
     """What a tile would hold less at most during its operation's steps, where that was measured."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ContributionGroup:
     """Contributions of one group, class and maker; ``bytes`` and ``smaller_by`` are sums over the ``count`` members."""
 
@@ -61,7 +61,7 @@ class ContributionGroup:
     relief: int = 0
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Lever:
     """The best single swap of an operation: change of the total peak, and whether the program then fits, ``only_fused``
     with the compiler's fusions only."""
@@ -73,7 +73,7 @@ class Lever:
     only_fused: bool = False
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class BadLayout:
     """A value without a valid layout: the rule that it breaks, and what would resolve.
 
@@ -88,7 +88,7 @@ class BadLayout:
     remedy: str
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Diagnosis:
     """The whole answer. ``figures``: terms, then their sum, then what it is measured against and the difference.
 

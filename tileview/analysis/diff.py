@@ -8,6 +8,7 @@ has no plans, so with one of them only what a timeline holds is compared. Peaks 
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 
 from tileview.analysis.fusions import agreement
 from tileview.analysis.loads import (
@@ -28,10 +29,9 @@ from tileview.model.recipe import Recipe
 from tileview.model.sizes import Size, Unavailable
 from tileview.model.tensor import Format
 from tileview.model.timeline import Origin, Timeline
-from tileview.records import record
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class DiffSide:
     """One side. ``recipe`` is None for a timeline; ``timeline`` None where the recipe cannot be lowered."""
 
@@ -46,7 +46,7 @@ class DiffSide:
     """What came of a recipe's fusions."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class PlanChange:
     """``a`` and ``b`` are the plans; ``alternative_…`` their index among A's alternatives, None if not among them."""
 
@@ -58,7 +58,7 @@ class PlanChange:
     alternative_b: int | None
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class HomeChange:
     """A graph input whose home differs; None where a side leaves it to be chosen."""
 
@@ -68,7 +68,7 @@ class HomeChange:
     b: Format | None
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class BoundaryChange:
     """A result whose boundary is open on one side only."""
 
@@ -77,7 +77,7 @@ class BoundaryChange:
     open_b: bool
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Number:
     """A figure of both sides; ``delta`` = b − a, None where one is unavailable or missing."""
 
@@ -92,7 +92,7 @@ class Number:
         return None
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class PeakLoads:
     """The tile at each side's own peak: places, what it holds there, and the two lists matched."""
 
@@ -105,7 +105,7 @@ class PeakLoads:
     """Only rows that differ; all their known deltas add up to ``total_b`` − ``total_a``."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class StepChange:
     """A matched step whose usage differs, by index on either side; bytes are the largest total of a tile."""
 
@@ -117,7 +117,7 @@ class StepChange:
     b: Size
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Unmatched:
     """What only one ``side`` (``a`` or ``b``) has; ``what`` is plan, input, value or step."""
 
@@ -126,7 +126,7 @@ class Unmatched:
     name: str
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Difference:
     """The whole comparison; ``same`` where nothing differs that bears on memory or on the choices made."""
 

@@ -25,7 +25,6 @@ from tileview.model.graph import RepeatKind
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.sizes import U64_MAX, Size, exact_text
 from tileview.model.tensor import Format
-from tileview.records import record
 
 DEFAULT_LIMIT: Final = 20_000
 """Re-plans after which a search gives up: some minutes on two cores."""
@@ -48,7 +47,7 @@ class Prefer(StrEnum):
     CYCLES = "cycles"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Progress:
     """How far a search is: trials done, trials planned in this round, swaps in this round, the best fix so far."""
 
@@ -58,7 +57,7 @@ class Progress:
     best: Trial | None
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class FixResult:
     """What a search came to.
 

@@ -8,7 +8,7 @@ the sets that the search by the sum proves to be the fewest, one more swap of an
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from tileview.analysis.fix import (
     FixResult,
@@ -29,7 +29,6 @@ from tileview.core.placement.outcome import first_failing
 from tileview.core.placement.ranges import Preset
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.sizes import Size, exact_text
-from tileview.records import record
 
 MOST_PLACED = 300
 """Programs that are placed before a search gives up: about half a minute for a program of 1,472 tiles."""
@@ -42,7 +41,7 @@ OnPlaced = Callable[[int, str], None]
 """Told how many sets were placed, and what is being done."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class PlacedFix:
     """``result``: as for the sum; ``found`` only where every tile is placed. ``tried``: programs placed. ``left``: by
     set, the tiles that stay without a placement, for those that were counted."""
@@ -105,7 +104,7 @@ def search_placed(
     return PlacedFix(found, preset, hunt.tried, ())
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class RankedFix:
     """A fix whose proposals of equal peak are ranked further; ``why`` says in a sentence why the first is first, empty
     where it stands alone. ``left``: the tiles without a placement, of those that were counted."""

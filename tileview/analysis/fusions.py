@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
 
 from tileview.core.cycles.words import describe_cycles
 from tileview.core.estimate import Estimate
@@ -17,10 +18,9 @@ from tileview.core.memory.measurement import step_words
 from tileview.model.program import Program
 from tileview.model.sizes import Size
 from tileview.model.timeline import Timeline
-from tileview.records import record
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class FusionRow:
     """One fusion that was looked at.
 
@@ -49,7 +49,7 @@ class FusionRow:
         return f"made ({change})" if self.made else f"pays ({change}), another way is cheaper"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class FusionFacts:
     """``text`` says which program stands and why; ``went_into``: Add → the operation whose step holds it now."""
 
@@ -77,7 +77,7 @@ def fusion_facts(estimate: Estimate) -> FusionFacts | None:
     return FusionFacts(fusion.reason, fusion_sentence(fusion), rows, went_into)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class StepAgreement:
     """How many of a timeline's steps a recipe's programs have too: with fusions (None: nothing to fuse) and without."""
 

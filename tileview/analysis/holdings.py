@@ -8,11 +8,11 @@ operation made. Each allocation is counted once, so that all parts add up to the
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping
+from dataclasses import dataclass
 
 from tileview.model.graph import Graph, InputKind, Operation, RepeatKind
 from tileview.model.sizes import Unavailable
 from tileview.model.timeline import Timeline
-from tileview.records import record
 
 
 def input_readers(graph: Graph) -> dict[int, tuple[int, ...]]:
@@ -96,7 +96,7 @@ def owners_of_values(graph: Graph) -> dict[int, int]:
     return owners
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Holdings:
     """Known bytes at one step on one tile; ``own``, ``read`` and ``outside`` add up to ``usage``.
 

@@ -8,6 +8,7 @@ its size). The precision stays, because a plan change decides that. What does no
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from tileview.analysis.bad_layouts import bad_homes
 from tileview.analysis.fix import repaired_homes
@@ -21,10 +22,9 @@ from tileview.model.plan import Requirement
 from tileview.model.recipe import Overrides, Recipe
 from tileview.model.sizes import UNAVAILABLE, Size, exact_text
 from tileview.model.tensor import Format, Layout, OrderKind, Shape
-from tileview.records import record
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class HomeOffer:
     """A home: ``text`` for a menu, ``tip`` with the layout; ``values`` are all inputs that must take it together."""
 
@@ -35,7 +35,7 @@ class HomeOffer:
     values: tuple[int, ...]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Consumer:
     """Who reads an input: the operation, and what its plan asks for there. ``copies``: layers that share the home."""
 

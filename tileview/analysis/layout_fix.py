@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice, product
 from typing import Final
 
@@ -11,14 +12,13 @@ from tileview.core.memory.whatif import with_layouts
 from tileview.model.sizes import exact_text
 from tileview.model.tensor import Layout
 from tileview.model.timeline import Timeline
-from tileview.records import record
 
 _MOST_TRIED: Final = 64
 _CHOICES: Final = 6
 """Repairs of a group that are combined with those of other groups."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class LayoutFix:
     """``repairs``: one for each group that has any; ``timeline``: with them applied.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 
 from tileview.analysis.allocation_names import allocation_name
@@ -12,10 +13,9 @@ from tileview.model.program import Program, Repeat
 from tileview.model.sizes import UNAVAILABLE, Size, Unavailable, size_text
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Timeline, TimelineStep
-from tileview.records import record
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Life:
     """One allocation's life: live at steps ``first`` … ``last``, both included.
 
@@ -104,7 +104,7 @@ class Lives:
         return Life(first, last, self._producers.get(root), uses[0], uses[-1], True, every, reads)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Lifetime:
     """One allocation. ``spans`` are half-open ranges of steps, ascending; never empty.
 

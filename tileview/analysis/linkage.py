@@ -8,6 +8,7 @@ disagree, and where the files cannot be of one compile at all.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 from tileview.analysis.lifetimes import largest_bytes, live_span
@@ -17,10 +18,9 @@ from tileview.model.graph import Graph
 from tileview.model.sizes import UNAVAILABLE, Size, Unavailable, exact_text, percent_text
 from tileview.model.tensor import Layout, Precision, Shape
 from tileview.model.timeline import Timeline, TimelineStep, steps_of_operation
-from tileview.records import record
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class LinkValue:
     """What the match needs of a value; ``index`` is its place in its own timeline."""
 
@@ -33,7 +33,7 @@ class LinkValue:
     bytes: Size
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Linkage:
     """The match of two timelines, the recipe's (left) and the file's (right).
 
@@ -240,7 +240,7 @@ def link_timelines(graph: Graph, recipe_tiles: int, estimate: Timeline | None, f
     return link(graph, link_values(estimate), link_values(file), sources, recipe_tiles, file.tile_count)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class FigureDifference:
     """One figure here and there, in bytes; ``delta`` = there − here, None where one of them is unavailable."""
 

@@ -7,15 +7,15 @@ plus the step's scratch, and the sum of its rows is the tile's usage to the byte
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 
 from tileview.analysis.allocation_names import allocation_name, scratch_name
 from tileview.model.sizes import UNAVAILABLE, Size, exact_text
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Timeline, TimelineValue, fullest_tile, last_largest
-from tileview.records import record
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class LoadItem:
     """One allocation on the tile. ``root`` is an index into the timeline's values, None for the step's scratch.
 
@@ -28,7 +28,7 @@ class LoadItem:
     bytes: Size
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class TileLoad:
     """Everything on a tile at a step. ``standard`` and ``interleaved`` are the sums of what is known, scratch included.
 
@@ -91,7 +91,7 @@ def allocation_value(timeline: Timeline, root: int) -> TimelineValue:
     return timeline.values[timeline.aliases.get(root, (root,))[-1]]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class PeakPlace:
     """Where a peak is."""
 
@@ -175,7 +175,7 @@ def describe_bytes(difference: int) -> str:
     return sign + exact_text(abs(difference))
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class LoadChange:
     """One row of a comparison of two loads; ``a`` or ``b`` None where only the other side has it.
 

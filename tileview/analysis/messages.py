@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
@@ -21,7 +22,6 @@ from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.sizes import exact_text
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Timeline
-from tileview.records import record
 
 _MOST_TRIED: Final = 60
 _MOST_LISTED: Final = 6
@@ -38,7 +38,7 @@ class MessageKind(StrEnum):
     UNKNOWN = "not known"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Message:
     """A compiler's sentence taken apart; tile, class and bytes where it names them."""
 
@@ -48,7 +48,7 @@ class Message:
     bytes: int | None = None
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Explanation:
     """``meaning``: what the sentence says and does not say. ``findings``: what a file says of the place it names."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 
 from tileview.analysis.diagnosis import BadLayout, Diagnosis
@@ -12,7 +13,6 @@ from tileview.core.estimate import GRAPH_LIMIT
 from tileview.model.recipe import Recipe
 from tileview.model.sizes import Unavailable, exact_text, size_text
 from tileview.model.timeline import Cause, Origin, Timeline, Verdict
-from tileview.records import record
 
 
 class Action(StrEnum):
@@ -27,7 +27,7 @@ class Action(StrEnum):
     SHOW_PROBLEMS = "show problems"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class NextStep:
     """A sentence and the action it speaks of; ``swaps`` are (operation, alternative) pairs for SWAP."""
 

@@ -8,6 +8,7 @@ unbroken piece. Each names the operation at fault, the one whose plan makes most
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -19,7 +20,6 @@ from tileview.core.memory.verdict import contiguous_bytes
 from tileview.model.sizes import kib_text
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import ByteArray, Cause, Timeline, last_largest
-from tileview.records import record
 
 TOTAL: Final = "total"
 INTERLEAVED: Final = "interleaved"
@@ -31,7 +31,7 @@ _MOST_NAMED = 3
 _NUMBERS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class MadeBytes:
     """Bytes that the operation at fault makes at an overflow; ``root`` is None for the step's scratch."""
 
@@ -43,7 +43,7 @@ class MadeBytes:
     of: str
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Overflow:
     """A run of steps ``first_step`` … ``last_step`` over a limit, both included, and its worst ``step``.
 

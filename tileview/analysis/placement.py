@@ -8,7 +8,7 @@ it in sentences.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Final
 
 import numpy as np
@@ -37,14 +37,13 @@ from tileview.model.placement import Memory
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Timeline
-from tileview.records import record
 
 
 class PlacementUnknownError(TileViewError):
     """Nothing can be said of a program's placement; the text says why."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class FailingTile:
     """The tile that a sentence speaks of, and the request at which order 2 ended (or that no range can hold).
 
@@ -74,7 +73,7 @@ OUTCOMES: Final = ("order 1", "order 2", "search", "not placed", "over")
 """What may come of a tile, by its number in :attr:`TilePlacements.by_tile`."""
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class TilePlacements:
     """What came of every tile of a program in one memory, without its requests: little, to be kept and handed on.
 
@@ -103,7 +102,7 @@ class TilePlacements:
         return OUTCOMES[self.by_tile[tile]]
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class ProgramPlacement(TilePlacements):
     """A program's placement in one memory with its requests; ``outcomes`` belong to the classes of ``requests``."""
 
@@ -115,7 +114,7 @@ class ProgramPlacement(TilePlacements):
         return TilePlacements(*(getattr(self, one.name) for one in fields(TilePlacements)))
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class PlacementSteps:
     """The placement of a program in the memories that a verdict speaks of, by the presets' names.
 
@@ -323,7 +322,7 @@ def enlarged(placed: TilePlacements, requests: ProgramRequests, ended: Ended | N
     return replace(placed, enlargement=smallest_enlargement(requests, placed.memory, ended), enlarged=True)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Placeability:
     """The quick answer for a set of swaps: tiles that the two orders do not place, and the rest of the tiles."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,10 +17,9 @@ from tileview.core.placement.ranges import Preset, RangeError, open_ranges
 from tileview.core.placement.search import Searched, search_placement
 from tileview.model.placement import END, Memory, PlacementProfile, ProfileTile, Ranges, Request, Span, TileDump
 from tileview.model.timeline import Problem
-from tileview.records import record
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class TileStudy:
     """One tile's requests through everything that can be tried. ``searched`` is None where it was not wanted."""
 
@@ -94,7 +94,7 @@ def spans_of(requests: tuple[Request, ...], starts: tuple[int | None, ...], memo
     return found
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ProfileTileFacts:
     """A tile of a finished placement. ``ranges``: what was open on it. ``peak``: the most bytes of tensors (all but
     support and padding) that live at once, at ``event``."""

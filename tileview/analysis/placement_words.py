@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 
 from tileview.analysis.placement import (
@@ -17,7 +18,6 @@ from tileview.core.placement.ranges import elements_of
 from tileview.model.recipe import Overrides, Recipe
 from tileview.model.sizes import exact_text, kib_text
 from tileview.model.timeline import Verdict
-from tileview.records import record
 
 SUPPORT_TAKEN = (88_088, 169_584)
 """Bytes that linked support code took in real compiles."""
@@ -36,7 +36,7 @@ class State(StrEnum):
     PENDING = "placing"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Step:
     """One of the three steps: what it looks at and what came of it, such as "Sum" and "36.6 KiB spare"."""
 
@@ -45,7 +45,7 @@ class Step:
     state: State
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class StepWords:
     """A verdict in three steps. ``title``: "Fits, not placed". ``sentences``: what to know beyond the steps.
 

@@ -14,6 +14,7 @@ at once; what a swap really does to the peak is known when it has been evaluated
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from tileview.analysis.loads import PeakPlace
 from tileview.core.estimate import Estimate
@@ -27,10 +28,9 @@ from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.sizes import LARGEST_LIMIT_BYTES, UNAVAILABLE, Size, Unavailable
 from tileview.model.tensor import Format, MemoryClass
 from tileview.model.timeline import Cause, Timeline, TimelineValue, steps_of_operation
-from tileview.records import record
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Cure:
     """Swaps made together, measured: ``fits`` is None where it is not known, ``spare`` are bytes. ``only_fused``: it
     fits with the compiler's fusions alone."""
@@ -48,7 +48,7 @@ _COLUMNS = {Cause.INTERLEAVED: 1, Cause.CONTIGUOUS: 0}
 """Column of ``TileNumbers.worst`` that a limit looks at; the total by default."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Relief:
     """The best alternative of an operation for its own steps.
 
@@ -179,7 +179,7 @@ def cure(
     return Cure(swaps, verdict.fits, spare, fits_only_fused(verdict))
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Saving:
     """``bytes`` that alternative ``alternative`` of ``operation`` would take off an allocation."""
 

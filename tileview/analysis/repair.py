@@ -8,6 +8,7 @@ each.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from tileview.analysis.repair_changes import KEY_TEXTS, Tensor, changes, plain_layouts
 from tileview.core.geometry.resolve import LayoutErrorKind, layout_failure, resolve
@@ -16,12 +17,11 @@ from tileview.core.memory.measurement import layout_fault
 from tileview.model.sizes import LARGEST_COUNTED_BYTES, UNAVAILABLE, Size, Unavailable, exact_text
 from tileview.model.tensor import Layout, Precision, Shape
 from tileview.model.timeline import Timeline
-from tileview.records import record
 
 _MOST_CHANGES = 4
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Repair:
     """A layout that resolves.
 
@@ -37,7 +37,7 @@ class Repair:
     total_bytes: Size
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class GroupRepair:
     """One choice that repairs every value of a group. ``layouts``: index into the timeline's values → layout."""
 
@@ -49,7 +49,7 @@ class GroupRepair:
     """Largest shard over the group."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class RepairGroup:
     """Values whose layouts fail alike. ``values`` are indices into the timeline's values, ascending.
 

@@ -7,26 +7,25 @@ tried on it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import gcd, lcm, prod
 from typing import Final
 
 from tileview.core.geometry.resolve import LayoutErrorKind, layout_failure
 from tileview.model.tensor import ROW_MAJOR, Axis, AxisBase, Layout, MemoryClass, OrderKind, Padding, Shape, Tiling
-from tileview.records import record
 
 CHUNK_BYTES: Final = 256
 """Bytes an owner is given at least where a small tensor is spread in chunks, as the compiler does with parameters."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class RepairChange:
     key: str
     label: str
     layout: Layout
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Tensor:
     """What is to be laid out, and on how many tiles."""
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import html
 import unicodedata
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from tileview.analysis.diagnosis import ContributionGroup, Diagnosis, grouped
@@ -24,13 +25,12 @@ from tileview.model.sizes import Size, exact_text, percent_text, size_text
 from tileview.model.sizes import total as added
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Timeline, Verdict
-from tileview.records import record
 
 _MOST_ROWS: Final = 40
 _MOST_TEXT: Final = 300
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class SwapRow:
     """Swaps that were tried. ``total`` is None where they cannot be lowered.
 
@@ -46,7 +46,7 @@ class SwapRow:
     delta_cycles: int | None = None
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ReportOperation:
     """An operation with the current plan, in words."""
 
@@ -56,7 +56,7 @@ class ReportOperation:
     alternatives: int
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ReportInput:
     """All that a page is made from. ``facts`` are (name, text) pairs about the file; lists may be empty."""
 

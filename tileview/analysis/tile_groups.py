@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from tileview.model.timeline import ByteArray, Timeline
-from tileview.records import record
 
 LabelArray = npt.NDArray[np.int64]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class TileGroup:
     """Tiles with the same use; logical numbers, ascending, never empty."""
 
@@ -104,7 +104,7 @@ class GroupScan:
         return groups_of(self._labels)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class GroupPart:
     """A part of the sentence about groups: ``1,408 identical tiles``, ``63 identical``, ``7 unique``, and its tiles.
 

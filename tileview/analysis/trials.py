@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from tileview.analysis.conflict import NOTHING_PROVEN, ConflictFinder, SwapConflict
 from tileview.core.cycles.prices import Price
@@ -13,14 +13,13 @@ from tileview.core.memory.assemble import OwnPeak
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.sizes import Size
 from tileview.model.timeline import Peak, Verdict
-from tileview.records import record
 
 Swap = tuple[int, int]
 """(operation, index of the alternative swapped in)."""
 Swaps = tuple[Swap, ...]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Trial:
     """What a set of swaps gives. ``peak`` and ``price`` are None where it cannot be lowered; ``error`` then says why.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +31,9 @@ from tileview.formats.placement import profile_problems
 from tileview.model.placement import TileDump
 from tileview.model.sizes import exact_text
 from tileview.model.timeline import Problem
-from tileview.records import record
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class SubjectPlacement:
     """The three steps of a subject's verdict; ``steps`` is None where the placement is not known."""
 
@@ -99,7 +99,7 @@ def placement_failure(subject: Subject, ranges: str) -> tuple[bool | None, str]:
 # -- dumps of addresses ---------------------------------------------------------------------------------------------
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class AddressSummary:
     """A tile dump or placement profile in a few facts; ``text`` is one sentence."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +25,9 @@ from tileview.model.sizes import size_to_json
 from tileview.model.timeline import Problem, Timeline, Verdict
 from tileview.model.timeline_file import TimelineFile
 from tileview.present.problem_rows import notes_with_problems, unavailable_values
-from tileview.records import record
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Subject:
     """An opened file with its estimate. ``name`` is the path as the user gave it.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from tileview.core.cycles.prices import Price, ProgramCycles
 from tileview.core.fusion.stand import Fusion, M, Reason, stand, unfused
@@ -19,7 +19,6 @@ from tileview.model.recipe import Overrides, Recipe
 from tileview.model.sizes import UNAVAILABLE
 from tileview.model.tensor import Format
 from tileview.model.timeline import Cause, Peak, Timeline, Verdict
-from tileview.records import record
 
 GENERAL_NOTES = ("made before addresses are chosen: gaps between allocations are not counted",)
 """What every estimate of a recipe leaves out."""
@@ -42,7 +41,7 @@ LOWERING_LIMIT = "plans that can be lowered"
 GRAPH_LIMIT = "a graph that can be run"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Estimate:
     """What a recipe comes to.
 
@@ -159,7 +158,7 @@ def _stand(
     return stand(composed, measured, checkpoints)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class RecipeOutcome:
     """Peaks, verdict and price of a recipe, of the program that stands; None where it cannot be lowered (see
     ``error``).

@@ -16,11 +16,11 @@ not parsed at all: :func:`split_struct` finds the fields of a struct by matching
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Final, NoReturn
 
 from tileview.formats.check import FieldError, shorten
 from tileview.formats.debugvalues import Call, Char, DebugValue, Map, Set, Struct, Unit, to_text
-from tileview.records import record
 
 __all__ = [
     "MAX_DEPTH",
@@ -258,7 +258,7 @@ def syntax_error(text: str, position: int, expected: str, *, line: int = 1, hint
     return FieldError(f"line {number}, column {position - start + 1}", expected, found, hint)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Field:
     """A field of a struct whose value was not parsed: ``text[start:end]``."""
 

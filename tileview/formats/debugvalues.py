@@ -5,19 +5,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-from tileview.records import record
 
-
-@record
+@dataclass(frozen=True, slots=True)
 class Unit:
     """A bare name: ``None``, ``RowMajor``."""
 
     name: str
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Struct:
     """``Name { field: value, … }``; ``partial`` where it ends in ``..`` (the printing side left fields out)."""
 
@@ -33,7 +32,7 @@ class Struct:
         return None
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Call:
     """``Name(value, …)``; a plain tuple ``(value, …)`` has the name ``""``."""
 
@@ -41,21 +40,21 @@ class Call:
     items: tuple[DebugValue, ...]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Map:
     """``{key: value, …}`` in the order of the text. ``{}`` is an empty map."""
 
     entries: tuple[tuple[DebugValue, DebugValue], ...]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Set:
     """``{value, …}``, not empty."""
 
     items: tuple[DebugValue, ...]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Char:
     """A character in single quotes."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Final, overload
 
@@ -21,7 +21,6 @@ from tileview.formats.files import Progress
 from tileview.formats.planjson import PlanReader
 from tileview.formats.spans import elements, root, value_end
 from tileview.model.plan import Plan, Unknown
-from tileview.records import record
 
 LATE_BYTES: Final = 32 << 20
 """A file of so many bytes is read late; a smaller one is checked to its last plan at once."""
@@ -32,7 +31,7 @@ _FIRST: Final = re.compile(rb'\{"(0|[1-9][0-9]{0,18})":\[')
 Span = tuple[int, int]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class CutFile:
     """A file cut in two. ``rest``: its text with an empty object where its alternatives, ``raw[start:end]``, are;
     ``lists``: operation → the span of its list, in the order of the file.

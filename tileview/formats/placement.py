@@ -15,6 +15,7 @@ import os
 import re
 from collections import OrderedDict
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import chain
 from operator import itemgetter
 from typing import Any, Final
@@ -42,7 +43,6 @@ from tileview.formats.tile_dump import number
 from tileview.formats.tilescan import MemorySource, Source
 from tileview.model.placement import KINDS, PlacementProfile, ProfileTile, SpanArray
 from tileview.model.timeline import Problem
-from tileview.records import record
 
 _CHUNK: Final = 1 << 22
 _KEY: Final = re.compile(rb'"allocations"[ \t\r\n]*+:[ \t\r\n]*+\[')
@@ -215,7 +215,7 @@ def _file_offset(offset: int, spans: list[_Cut], starts: list[int]) -> int:
 # -- reading tiles --------------------------------------------------------------------------------------------------
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class _Listed:
     index: int
     physical: int

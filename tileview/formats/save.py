@@ -16,7 +16,7 @@ import stat
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import orjson
@@ -27,12 +27,11 @@ from tileview.formats.search_state import SearchState
 from tileview.formats.spans import Member, elements, members, root, splice
 from tileview.formats.tensorjson import format_to_json
 from tileview.model.tensor import Format
-from tileview.records import record
 
 Edit = tuple[int, int, bytes]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Changes:
     """What an export changes.
 

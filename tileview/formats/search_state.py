@@ -8,7 +8,7 @@ the byte.
 from __future__ import annotations
 
 import os
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, Final
 
@@ -30,7 +30,6 @@ from tileview.model.plan import Plan
 from tileview.model.recipe import Recipe
 from tileview.model.tensor import Format
 from tileview.model.timeline import Problem
-from tileview.records import record
 
 _KNOWN_KEYS: Final = ("version", "context", "recipe", "alternatives", "inputs", "visited", "attempts")
 _KNOWN_RECIPE_KEYS: Final = ("plans", "open_boundaries")
@@ -48,7 +47,7 @@ _DEFAULTS: Final[dict[str, object]] = {
 """What the fields that are not modelled hold where they ask for nothing."""
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class SearchState:
     """An opened search state: the recipe, the problems found in it, and the file's own bytes."""
 
@@ -165,7 +164,7 @@ def _recipe(document: dict[str, Any], version: int, progress: Progress) -> tuple
     return recipe, list(choices.problems)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class RecipeChoices:
     """What a ``recipe`` object chooses, as :class:`Recipe` names it; ``problems``: what is wrong in it and ignored."""
 

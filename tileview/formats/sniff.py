@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from tileview.errors import LoadError
 from tileview.formats.check import described
 from tileview.formats.files import RAW_HINT, OpenFile, check_head
-from tileview.records import record
 
 
 class DumpKind(StrEnum):
@@ -64,7 +64,7 @@ _SCALAR = re.compile(rb"[^\s,\]}]++")
 _STRUCTURE = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}"]', re.DOTALL)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Sniffed:
     """``version`` is None where the first bytes do not reach it; the reader then finds it."""
 

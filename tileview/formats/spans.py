@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
-
-from tileview.records import record
 
 _SPACE: Final = re.compile(rb"[ \t\r\n]*+")
 _STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
@@ -21,7 +20,7 @@ _BRACKET: Final = re.compile(rb'(?:[^"\[\]{}]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+([
 """Everything up to the next bracket outside strings, in one match."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Member:
     """A member of an object: ``raw[start:end]`` is its value, ``raw[key_start:end]`` all of it."""
 

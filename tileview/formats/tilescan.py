@@ -17,12 +17,12 @@ import os
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final, Protocol
 
 import numpy as np
 
 from tileview.formats.files import BLOCK_BYTES, Progress, block_sum, changed_error, check_head, refuse_hopeless
-from tileview.records import record
 
 ARRAY_KEYS: Final = ("tile_usage", "tile_scratch", "tile_shards", "tile_bytes", "live")
 
@@ -75,7 +75,7 @@ class MemorySource:
         self._raw = b""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ArraySpan:
     """A cut-out array: bytes ``start`` (its ``[``) to ``end`` of the file, and how many numbers its commas make."""
 
@@ -85,7 +85,7 @@ class ArraySpan:
     numbers: int
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Scan:
     """What is left of the file as JSON, the arrays cut out of it, and how to find a byte of the former in the file."""
 

@@ -8,12 +8,11 @@ in lanes between them. Drawings of some hundred layers stay in one piece, as the
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
 import numpy.typing as npt
-
-from tileview.records import record
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -29,7 +28,7 @@ _ASPECT = 1.6
 """Width to height of the whole, about that of a screen."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Lane:
     """The way of an edge from the foot of a column to the head of the next: how low, how far right, how high."""
 
@@ -42,7 +41,7 @@ class Lane:
         return (start, self.low), (self.across, self.low), (self.across, self.high), (end, self.high)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class LayerColumns:
     """Where layers stand: upper and lower border of each, and by how much it is moved to the right.
 

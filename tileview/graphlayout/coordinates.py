@@ -9,13 +9,13 @@ does the mean.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from tileview.graphlayout.proper import Proper
 from tileview.graphlayout.structure import ProgressPart, Silent, Token, check
-from tileview.records import record
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -73,7 +73,7 @@ def assign_x(
     return found
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class _Rows:
     """What does not depend on the direction in which a drawing is packed.
 

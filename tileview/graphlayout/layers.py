@@ -7,12 +7,11 @@ aside, some edges turned round; nothing is lost, what was done is named in the r
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from math import isqrt
 from types import ModuleType
 from typing import Any, cast
-
-from tileview.records import record
 
 
 class LayerPin(StrEnum):
@@ -135,7 +134,7 @@ def _without_gaps(layer: list[int]) -> list[int]:
     return [number[old] for old in layer]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Acyclic:
     """Edges of a graph without cycles, and what had to be done for it.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -12,13 +12,12 @@ from tileview.graphlayout.layers import LayerPin
 from tileview.graphlayout.region import Box, EdgeLine, RegionLayout, Spacing, Way, layout_region
 from tileview.graphlayout.strokes import Strokes, make_strokes
 from tileview.graphlayout.structure import Edge, NodeKind, ProgressPart, RegionNodes, Silent, Structure, Token, check
-from tileview.records import record
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Sizes:
     """Sizes in pixels at zoom 1. ``header`` is the height of an expanded Repeat's title, ``padding`` what stands
     round its body.
@@ -32,7 +31,7 @@ class Sizes:
     spacing: Spacing = field(default_factory=Spacing)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class GraphPicture:
     """Where everything is, in pixels at zoom 1, from (0, 0) to (``width``, ``height``).
 

@@ -7,12 +7,11 @@ a hundred operations read is one line with a hundred ends, and costs as many ben
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
-
-from tileview.records import record
 
 Ints = npt.NDArray[np.int64]
 
@@ -22,7 +21,7 @@ laid out within 3 seconds.
 """
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Proper:
     """A layered graph in which every edge joins neighbouring layers.
 

@@ -15,7 +15,6 @@ from tileview.graphlayout.layers import LayerPin, assign_layers, make_acyclic
 from tileview.graphlayout.order import reduce_crossings
 from tileview.graphlayout.proper import BEND_BUDGET, Proper, make_proper
 from tileview.graphlayout.structure import ProgressPart, Silent, Token, check
-from tileview.records import record
 
 Point = tuple[float, float]
 
@@ -34,7 +33,7 @@ class Way(IntFlag):
     BOTH = 8
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Box:
     """A node's size; ``pin`` puts it into the first or last layer."""
 
@@ -43,7 +42,7 @@ class Box:
     pin: LayerPin | None = None
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class EdgeLine:
     """An edge. ``group``: lines of one source and group share their way. ``source_x``, ``target_x``: where it leaves
     the lower and meets the upper border, measured from the box's left, None to have it chosen.
@@ -56,7 +55,7 @@ class EdgeLine:
     target_x: float | None = None
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Spacing:
     """Distances, in the unit of the boxes: between boxes, around bends, between layers, the reach of a self-loop."""
 
@@ -66,7 +65,7 @@ class Spacing:
     loop: float = 18.0
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Route:
     """The drawn way of one line: points from its source's border to its target's, in pairs that are to be joined
     smoothly.
@@ -77,7 +76,7 @@ class Route:
     way: Way
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class RegionLayout:
     """Left upper corners of the boxes, one route for each distinct (source, target) with its ports, the extent of it
     all from (0, 0).

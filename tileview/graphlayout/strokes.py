@@ -6,13 +6,13 @@ Edges of one value share their way down: drawn edge by edge, a value that 5,000 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
 import numpy.typing as npt
 
 from tileview.graphlayout.region import Way
-from tileview.records import record
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -32,7 +32,7 @@ class Stroke(IntEnum):
     STRAIGHT = 2
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Strokes:
     """Lines (k, 4) from the upper end (x, y) to the lower end, what they belong to (k,): :class:`Stroke`, and which
     (k,) are drawn as an S, upright at both ends.

@@ -8,12 +8,12 @@ whatever a broken graph holds is drawn or named.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
 from tileview.graphlayout.layers import nx
 from tileview.model.timeline import Problem
-from tileview.records import record
 
 
 class NodeKind(StrEnum):
@@ -30,7 +30,7 @@ class NodeKind(StrEnum):
 PORTS = frozenset({NodeKind.INPUT, NodeKind.OUTPUT, NodeKind.ARGUMENT, NodeKind.YIELD})
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class LayoutNode:
     """One box. ``operation`` is the id of an operation or Repeat, ``value`` that of a port.
 
@@ -58,7 +58,7 @@ class LayoutNode:
         return self.kind in PORTS
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Edge:
     """One use of a value: both ends stand in one region.
 
@@ -73,7 +73,7 @@ class Edge:
     result: int = 0
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class RegionNodes:
     """A region: the graph itself (index 0, ``owner`` None) or the body of the Repeat ``owner``. Parents come before
     children.
@@ -92,7 +92,7 @@ class RegionNodes:
     carried: int = 0
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Structure:
     """All regions of a graph.
 
@@ -140,7 +140,7 @@ class Structure:
         return total
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Neighbours:
     """Per node the operations it reads from, in the order of its operands, and those that read from it.
 

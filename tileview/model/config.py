@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from tileview.model.tensor import Format, Precision
-from tileview.records import record
 
 INTERLEAVED_BYTES: Final = 424_880
 STANDARD_BELOW_BYTES: Final = 162_080
@@ -18,7 +18,7 @@ INTERLEAVED_ELEMENT_BYTES: Final = 32_768
 CHIP_TILES: Final = 1472
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class PipelineConfig:
     """``inputs``: formats fixed by the configuration; ``automatic_inputs``: precisions of the others; both by value id.
 

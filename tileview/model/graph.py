@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 
 from tileview.model.tensor import Shape
-from tileview.records import record
 
 
 class InputKind(StrEnum):
@@ -16,7 +16,7 @@ class InputKind(StrEnum):
     PARAMETER = "Parameter"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class GraphInput:
     """A value that the graph is given."""
 
@@ -26,7 +26,7 @@ class GraphInput:
     shape: Shape
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ValueSequence:
     """One parameter per layer, read by a Repeat: iteration i uses ``values[i]``."""
 
@@ -35,7 +35,7 @@ class ValueSequence:
     values: tuple[int, ...]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class GemmKind:
     """A matrix product."""
 
@@ -43,22 +43,22 @@ class GemmKind:
     transpose_right: bool = False
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class AddKind:
     """A sum, element by element."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class GeluKind:
     """The Gelu function."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class LayerNormKind:
     """A normalization over the last dimension."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class AttentionKind:
     """Attention."""
 
@@ -67,7 +67,7 @@ class AttentionKind:
     """The Debug text of the scale, e.g. ``InverseSqrtQueryWidth``."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class SliceKind:
     """``length`` elements of an axis, from ``start`` on."""
 
@@ -76,7 +76,7 @@ class SliceKind:
     length: int
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ViewKind:
     """A part of one axis moved to another, or back."""
 
@@ -86,7 +86,7 @@ class ViewKind:
     reversed: bool
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class UnknownKind:
     """A kind of operation that TileView does not know; ``name`` its first word, ``text`` all of it."""
 
@@ -94,7 +94,7 @@ class UnknownKind:
     text: str
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Region:
     """The body of a Repeat. ``arguments`` are the carried values, then the invariants, then one per sequence."""
 
@@ -104,7 +104,7 @@ class Region:
     value_shapes: Mapping[int, Shape]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class RepeatKind:
     """``count`` runs of ``body``. The operation's inputs are the carried ones, then the invariant ones."""
 
@@ -137,7 +137,7 @@ def kind_name(kind: OperationKind) -> str:
     return kind.name if isinstance(kind, UnknownKind) else _KIND_NAMES[type(kind)]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Operation:
     """A node of the graph; ids are unique over the whole graph, bodies included."""
 
@@ -147,7 +147,7 @@ class Operation:
     kind: OperationKind
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Graph:
     """``shapes`` holds every value outside Repeat bodies; bodies hold their own."""
 

@@ -6,6 +6,7 @@ run, :data:`END` after it.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final, Protocol
 
 import numpy as np
@@ -13,7 +14,6 @@ import numpy.typing as npt
 
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Problem
-from tileview.records import record
 
 END: Final = 2**32 - 1
 """The end of the run, as a life's last event."""
@@ -32,7 +32,7 @@ Ranges = tuple[Span, ...]
 """Ascending and disjoint."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Memory:
     """Which memory of a tile is open, and how it is divided. Interleaved requests start at ``boundary`` +
     ``interleaved_offset`` or later; elements lie at multiples of their size."""
@@ -49,7 +49,7 @@ class Memory:
         return sum(end - start for start, end in self.ranges)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Request:
     """One piece of memory that a tile asks for.
 
@@ -73,7 +73,7 @@ class Request:
         return tuple(root for root, _ in self.assignments)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class TileProblem:
     """What one tile has to place, in the order given, and where."""
 
@@ -82,7 +82,7 @@ class TileProblem:
     requests: tuple[Request, ...]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class TileDump:
     """A file ``tile-T-HASH.json``. ``version`` is None in files from before versions; ``placed`` None where the file
     does not say. ``spans``: root → span of its whole request, as the compiler had placed it; None where not stated.
@@ -103,7 +103,7 @@ KINDS: Final = ("parameter", "activation", "scratch", "padding", "support")
 SpanArray = npt.NDArray[np.int64]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ProfileTile:
     """One tile of a placement profile, its entries sorted as in the file.
 
@@ -144,7 +144,7 @@ class ProfileTiles(Protocol):
         ...
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class PlacementProfile:
     """A file ``placement-PID.json``: where a finished compile put everything, on all tiles. [``start``, ``end``) is
     all memory of a tile. ``fingerprint`` is that of the content."""

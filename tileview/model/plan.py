@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 
 from tileview.model.tensor import Format, Precision
-from tileview.records import record
 
 
 class Orientation(StrEnum):
@@ -21,7 +21,7 @@ class StagingKind(StrEnum):
     BATCHED = "Batched"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Staging:
     """How a reduction brings its partial results in; ``batch`` is n of ``Batched(n)``, else 0."""
 
@@ -35,7 +35,7 @@ class Staging:
 # -- operators ------------------------------------------------------------------------------------------------------
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class GemmOperator:
     """A matrix product: which operands are transposed, the precisions it multiplies and adds in."""
 
@@ -45,22 +45,22 @@ class GemmOperator:
     accumulate: Precision
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class AddOperator:
     """A sum, element by element."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class GeluOperator:
     """The Gelu function, element by element."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class LayerNormOperator:
     """A normalization over the last dimension."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class AttentionOperator:
     """Attention; ``scale`` is the Debug text of its scale."""
 
@@ -69,7 +69,7 @@ class AttentionOperator:
     accumulate: Precision
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class SliceOperator:
     """``length`` elements of an axis, from ``start`` on."""
 
@@ -78,7 +78,7 @@ class SliceOperator:
     length: int
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ViewOperator:
     """A part of one axis moved to another: split off ``factor`` there, merged here; or the way back."""
 
@@ -88,7 +88,7 @@ class ViewOperator:
     reversed: bool
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Unknown:
     """An operator, dispatch or distribution that TileView does not know: its name, and its JSON text."""
 
@@ -111,12 +111,12 @@ Operator = (
 # -- dispatches -----------------------------------------------------------------------------------------------------
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class OutputStationary:
     """Every tile makes its part of the result over the whole inner extent."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ParallelReduction:
     """Parts of the inner extent on different tiles, their partial results summed."""
 
@@ -131,7 +131,7 @@ class ParallelReduction:
 Distribution = OutputStationary | ParallelReduction | Unknown
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class BlockedGemm:
     """A product in calls of so many inner elements and result columns."""
 
@@ -141,21 +141,21 @@ class BlockedGemm:
     distribution: Distribution
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Pointwise:
     """A kernel, by name, that works on the shards as they lie."""
 
     kernel: str
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class LayerNormParts:
     """A row of a LayerNorm in so many parts on different tiles."""
 
     parts: int
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ProductGrid:
     """A product's parts by rows, columns and inner extent."""
 
@@ -164,7 +164,7 @@ class ProductGrid:
     inner: int
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class AttentionDispatch:
     """``fp8_scales`` holds the scale exponents of query–key and of weights–value, None where that product stays F16."""
 
@@ -177,7 +177,7 @@ class AttentionDispatch:
     padded_value_dimension: int
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ViewDispatch:
     """A view is a copy: nothing to choose."""
 
@@ -188,7 +188,7 @@ Dispatch = BlockedGemm | Pointwise | LayerNormParts | AttentionDispatch | ViewDi
 # -- requirements ---------------------------------------------------------------------------------------------------
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Requirement:
     """What a plan asks of an operand, or gives as a result.
 
@@ -200,7 +200,7 @@ class Requirement:
     materialization: str = "Complete"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Plan:
     """The choice for one operation. ``may_alias`` lists operands in the order given; empty for ``Fresh``."""
 

@@ -7,15 +7,14 @@ memory.
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from tileview.model.graph import InputKind
 from tileview.model.plan import Staging
 from tileview.model.tensor import Layout, Precision, Shape
-from tileview.records import record
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Owners:
     """Owner o sits at ordinal (o + rotation) mod D; its tile is that ordinal, or ``embedding[ordinal]``.
 
@@ -29,7 +28,7 @@ class Owners:
 DIRECT_OWNERS = Owners()
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Value:
     """A lowered value. ``origin`` is the graph value it stems from, ``group`` the name its memory is counted under."""
 
@@ -44,7 +43,7 @@ class Value:
     owners: Owners = DIRECT_OWNERS
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class AxisView:
     """A view: ``factor`` split off one axis and merged into another; or the way back."""
 
@@ -54,7 +53,7 @@ class AxisView:
     reversed: bool
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Mapping:
     """A copy's map from destination to source coordinates: add ``offsets`` (missing ones 0), then undo ``view``."""
 
@@ -69,7 +68,7 @@ class Mapping:
 IDENTITY = Mapping()
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Copy:
     """``policy``: Automatic | DirectRetile | StageLogicalThenTransform. One input, one result."""
 
@@ -80,7 +79,7 @@ class Copy:
     policy: str = "Automatic"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class SoftmaxKeys:
     """The keys of a softmax's block: ``valid`` ones, and with the block's padding."""
 
@@ -88,7 +87,7 @@ class SoftmaxKeys:
     padded: int
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class MergePart:
     """A merge's place in its attention: values a row, whether it is of the first block, whether it ends the work."""
 
@@ -97,7 +96,7 @@ class MergePart:
     final: bool
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ProductBlocks:
     """How a plan cuts a product into calls: blocks of the inner and the column extent, and where these extents lie.
 
@@ -112,7 +111,7 @@ class ProductBlocks:
     most_inner: int | None = None
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Kernel:
     """A compute step on local shards. ``aliases``: (index of result, index of input) pairs that share memory.
 
@@ -129,7 +128,7 @@ class Kernel:
     part: SoftmaxKeys | MergePart | None = field(default=None, compare=False)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Product:
     """A matrix product: ``inputs`` are the physical left and right operand, then a donor where it accumulates.
 
@@ -145,7 +144,7 @@ class Product:
     blocks: ProductBlocks | None = field(default=None, compare=False)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Sum:
     """Sum over dimension ``axis`` of the one input."""
 
@@ -156,7 +155,7 @@ class Sum:
     staging: Staging
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Opaque:
     """An operation that the re-planner does not know: it reads, it writes, its temporaries are unknown."""
 
@@ -166,7 +165,7 @@ class Opaque:
     reason: str
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Repeat:
     """``count`` runs of ``body``; the Repeat's own step follows its body's steps.
 
@@ -188,7 +187,7 @@ class Repeat:
 Step = Copy | Kernel | Product | Sum | Opaque | Repeat
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ProgramInput:
     """A graph input, and the number of its lowered value."""
 
@@ -197,7 +196,7 @@ class ProgramInput:
     value: int
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class FlatStep:
     """One step of the flattened program; ``execution_count`` is the product of the Repeat counts around it."""
 
@@ -206,7 +205,7 @@ class FlatStep:
     execution_count: int
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Program:
     """A whole-device program. ``unknown``: (operation id, reason) of each operation that could not be modelled."""
 

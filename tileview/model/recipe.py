@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from tileview.model.config import PipelineConfig
 from tileview.model.graph import Graph
 from tileview.model.plan import Plan
 from tileview.model.tensor import Format
-from tileview.records import record
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Recipe:
     """A search state as the re-planner reads it; what a file holds beyond that stays in the file's own document.
 
@@ -50,7 +49,7 @@ class Recipe:
             return None
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Overrides:
     """What-if values that are no part of a recipe; None leaves the configuration's own.
 

@@ -7,10 +7,8 @@ keys of every cache) and compare by value.
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
-
-from tileview.records import record
 
 Shape = tuple[int, ...]
 """Extents, first dimension first, each ≥ 0."""
@@ -28,7 +26,7 @@ class PrecisionKind(StrEnum):
 _ELEMENT_BYTES = {PrecisionKind.F16: 2, PrecisionKind.F32: 4, PrecisionKind.F8F143: 1}
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Precision:
     """How an element is stored.
 
@@ -87,7 +85,7 @@ AMP_ORDERS = frozenset(
 BLOCK_ORDERS = frozenset({OrderKind.MATRIX, OrderKind.TRANSPOSED_MATRIX})
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Order:
     """An element order. ``row_block`` and ``column_block`` are set for BlockMajor orders only, else 0."""
 
@@ -139,7 +137,7 @@ class MemoryClass(StrEnum):
     INTERLEAVED = "Ipu21Interleaved"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Axis:
     """One entry of a tiling: which dimension is divided, into how many partitions, in what grains.
 
@@ -168,7 +166,7 @@ class Axis:
         )
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Tiling:
     """How owners divide a tensor: ``tile_count`` owners, each part held by ``replicas`` of them."""
 
@@ -186,7 +184,7 @@ class Tiling:
         return f"TensorTiling {{ tile_count: {self.tile_count}, replicas: {self.replicas}, axes: [{axes}] }}"
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Layout:
     """Order, tiling and memory class of a tensor; equal by value, its hash computed once."""
 
@@ -221,7 +219,7 @@ class Layout:
         return f"Layout {{ order: {self.order}, tiling: {self.tiling}, memory_class: {self.memory_class.value} }}"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Format:
     """Precision and layout: what a plan asks of an operand, what a home is."""
 

@@ -8,7 +8,7 @@ turns them into Python objects.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, Protocol
 
@@ -17,12 +17,11 @@ import numpy.typing as npt
 
 from tileview.model.sizes import UNAVAILABLE, Size, Unavailable
 from tileview.model.tensor import Layout, MemoryClass, Precision, Shape
-from tileview.records import record
 
 ByteArray = npt.NDArray[np.int64]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ClassBytes:
     """Bytes by memory class; each may be unavailable."""
 
@@ -36,7 +35,7 @@ class ClassBytes:
         return self.standard + self.interleaved
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Peak:
     """Largest values over the initial state and all steps, over all tiles, without exchange rows.
 
@@ -50,7 +49,7 @@ class Peak:
     exchange_rows: Size
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class TimelineValue:
     """A lowered value as a timeline lists it.
 
@@ -78,7 +77,7 @@ class TimelineValue:
     bytes: Size
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class TimelineStep:
     """One step. ``live`` are roots (indices into values), ascending. ``source`` is the graph operation, if any.
 
@@ -196,7 +195,7 @@ def fits_words(fits: bool | None) -> str:
     return "not known" if fits is None else "fits" if fits else "does not fit"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Place:
     """Where a peak is; each part None where it is not known."""
 
@@ -216,7 +215,7 @@ class Place:
         return f" at {', '.join(parts)}" if parts else ""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """Fits, does not fit, or not known (``fits`` None), and the figures behind it.
 
@@ -252,7 +251,7 @@ class Verdict:
         return "placed" if self.cause is Cause.PLACED else fits_words(self.fits)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Account:
     """The peaks of a timeline as one part of its file gives them, and where they are.
 
@@ -268,7 +267,7 @@ class Account:
     at_least: bool = False
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """What the verdict on a timeline file rests on.
 
@@ -283,7 +282,7 @@ class Evidence:
     damage: tuple[str, ...] = ()
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Problem:
     """A problem found in a file or estimate: where (field path or value name), what, and how grave.
 
@@ -299,7 +298,7 @@ class Problem:
     operation: int | None = None
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Timeline:
     """Values, steps, peaks, budgets and per-tile numbers of one program.
 

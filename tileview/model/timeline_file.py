@@ -8,13 +8,12 @@ are read. Numbers keep the meaning of the file's own version: see :attr:`Timelin
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from tileview.model.sizes import Size
 from tileview.model.tensor import Layout, MemoryClass, Precision, Shape
 from tileview.model.timeline import ByteArray, ClassBytes, Peak, Problem
-from tileview.records import record
 
 TILE_UNAVAILABLE = -1
 """Stands in the arrays of :class:`FileTiles` where the file writes 2^64 − 1: it is a mark, never to be added."""
@@ -27,7 +26,7 @@ FILE_CHANGED = Problem(
 )
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class FileValue:
     """An entry of ``timeline.values``.
 
@@ -55,7 +54,7 @@ class FileValue:
     bytes: Size
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class FileStep:
     """An entry of ``timeline.steps``.
 
@@ -120,7 +119,7 @@ class FileTiles(Protocol):
         ...
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class TimelineFile:
     """A timeline file of version 1, 2 or 3.
 

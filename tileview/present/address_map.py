@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -13,7 +14,6 @@ import numpy.typing as npt
 from tileview.analysis.address_map import AddressEntry, AddressMap, Attempt
 from tileview.analysis.placement_files import event_text
 from tileview.model.placement import DATA_END, END, Span
-from tileview.records import record
 
 BOTTOM: Final = 311_296
 """Where the memory of a tile begins."""
@@ -23,7 +23,7 @@ _MOST_OPERATIONS: Final = 6
 Numbers = npt.NDArray[np.int64]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Group:
     """Boxes of one colour. ``kind``: ``parameters``, ``group`` (an operation), ``rest``, ``scratch``, ``support`` or
     ``padding``; ``place`` counts the groups that take a colour of their own."""
@@ -34,7 +34,7 @@ class Group:
     operation: int | None = None
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Colouring:
     """``groups`` in the order of the legend; ``of``: (entries,) the group of each entry."""
 

@@ -8,8 +8,8 @@ the disagreement is seen.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import replace
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
@@ -33,7 +33,6 @@ from tileview.present.tables import (
     matches,
     signed_exact,
 )
-from tileview.records import record
 
 
 class RowKind(StrEnum):
@@ -44,7 +43,7 @@ class RowKind(StrEnum):
     """Usage that a file states beyond its allocations and scratch."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Making:
     """The operation whose plan makes an allocation (None: a step that belongs to none), what it makes, and of what."""
 
@@ -53,7 +52,7 @@ class Making:
     of: str = ""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class AllocationRow:
     """One row. All sizes are bytes on the tile; (payload + tail + align) · copies = bytes where ``split`` is True.
 
@@ -91,7 +90,7 @@ class AllocationRow:
         return None if self.made is None else self.made.maker
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ClassTotals:
     """Sums by class of what is known, equal to the tile's usage; ``unavailable`` counts the rows left out."""
 
@@ -104,7 +103,7 @@ class ClassTotals:
         return self.standard + self.interleaved
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class AllocationTable:
     """Rows and sums. ``tile`` is None where figures are the largest on any tile (a span without a tile).
 
@@ -445,11 +444,6 @@ def _part(size: Size | None) -> Cell:
     return bytes_cell(size)
 
 
-def _spare(title: str, tip: str, take: Callable[[AllocationRow], Size | None], sample: str) -> Column:
-    """A part of the bytes, where there is room for it."""
-    return Column(title, True, tip, "bytes", cell=lambda row: _part(take(row)), sample=sample, room=Room.SPARE)
-
-
 def _size(row: AllocationRow, cell: Cell) -> Cell:
     """A sum that leaves members out is said to be a lower bound."""
     if not row.unsized or isinstance(row.bytes, Unavailable):
@@ -526,12 +520,23 @@ ALLOCATIONS: Final = AllocationSpec(
             cell=lambda row: _part(row.payload),
             sample="586,960 B",
         ),
-        _spare("Align", "Added by rounding up to whole memory elements", lambda row: row.align, "16,384 B"),
-        _spare(
+        Column(
+            "Align",
+            True,
+            "Added by rounding up to whole memory elements",
+            "bytes",
+            cell=lambda row: _part(row.align),
+            sample="16,384 B",
+            room=Room.SPARE,
+        ),
+        Column(
             "Tail",
+            True,
             "Bytes that a matrix product may read past the end of its left operand",
-            lambda row: row.tail,
-            "16 B",
+            "bytes",
+            cell=lambda row: _part(row.tail),
+            sample="16 B",
+            room=Room.SPARE,
         ),
         Column(
             "Copies",

@@ -7,7 +7,7 @@ figure is one more :class:`Column` in :data:`ALTERNATIVES`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
@@ -34,7 +34,6 @@ from tileview.present.tables import (
     kib_cell,
     matches,
 )
-from tileview.records import record
 
 NOT_COMPUTED = "not yet computed"
 
@@ -49,7 +48,7 @@ class AlternativeOutcome(StrEnum):
     WAITING = NOT_COMPUTED
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class OperationHead:
     """The heading of an operation's alternatives; ``place`` says at which steps it is at fault, empty where at none."""
 
@@ -59,7 +58,7 @@ class OperationHead:
     count: int
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class AlternativeRow:
     """One alternative. ``index`` is None for a current plan that is not among the alternatives of the file.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from tileview.analysis.diagnosis import Diagnosis
@@ -17,7 +18,6 @@ from tileview.model.sizes import Size, Unavailable, exact_text, kib_text
 from tileview.model.timeline import Cause, Timeline, Verdict, fullest_tile
 from tileview.present.cycle_words import cycles_sentence
 from tileview.present.tables import Tone
-from tileview.records import record
 from tileview.session.session import Session
 
 MOST_OVERFLOWS = 3
@@ -46,7 +46,7 @@ def icon_of(state: State) -> str:
     return _ICONS[state]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Load:
     """What the load bar draws, in bytes: the fullest tile by class, the reserve, the budget they are held against.
 
@@ -107,7 +107,7 @@ class Load:
         return f"{least}{kib_text(self.needed)} of {kib_text(self.budget)}, {self.percent_text()}"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Banner:
     """All that the banner shows.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import IntEnum, StrEnum
 from typing import Final
 
@@ -25,7 +25,6 @@ from tileview.core.placement.ranges import Preset, planner_bytes
 from tileview.model.sizes import Size, exact_text, kib_text
 from tileview.model.timeline import Verdict
 from tileview.present.tables import Cell, Column, Node, TableSpec, delta_cell, outcome
-from tileview.records import record
 
 
 class ChoiceScope(StrEnum):
@@ -46,7 +45,7 @@ class Standing(StrEnum):
     UNKNOWN = "not known whether it fits"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Choice:
     """One choice: no swaps are the current state.
 
@@ -73,7 +72,7 @@ class Choice:
         return ", ".join(f"op {operation} → {index}" for operation, index in self.swaps) or "current"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Choices:
     """What is shown: the choices by memory and cycles, and those of them that no other beats in both.
 

@@ -52,7 +52,6 @@ from tileview.present.tables import (
     signed_exact,
     signed_kib,
 )
-from tileview.records import record
 
 
 def compare_nodes(states: Sequence[CompareState]) -> tuple[Node[CompareRow], ...]:
@@ -354,7 +353,7 @@ MISSING = "–"
 """What a state shows where it has not what another has."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class CompareState:
     """One state. ``recipe`` has its current edits, None for a timeline; no ``timeline`` where it cannot be lowered."""
 
@@ -379,7 +378,7 @@ class Section(StrEnum):
     UNMATCHED = "Unmatched: not in all states"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class CompareEntry:
     """One state's entry in a row. ``size`` is a figure in bytes, ``delta`` its difference from the first state's."""
 
@@ -391,7 +390,7 @@ class CompareEntry:
     base: int | None = None
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class CompareRow:
     """A row: one entry a state, None where it has nothing there. ``operation`` and ``roots`` are for selecting."""
 

@@ -14,6 +14,7 @@ A file holds those as text that is decoded when it is looked at, which takes a s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
@@ -22,7 +23,6 @@ import numpy.typing as npt
 from tileview.analysis.lifetimes import live_spans
 from tileview.model.sizes import LARGEST_COUNTED_BYTES, Size, Unavailable
 from tileview.model.timeline import ByteArray, ClassBytes, Timeline, fullest_tile, steps_read
-from tileview.records import record
 
 BoolArray = npt.NDArray[np.bool_]
 IndexArray = npt.NDArray[np.int64]
@@ -41,7 +41,7 @@ class CurveMode(StrEnum):
     """One tile."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Curves:
     """Bytes at every step, arrays of (steps,): known parts only, ``unavailable`` where something is missing.
 
@@ -127,7 +127,7 @@ def tile_at(timeline: Timeline, shown: Curves, step: int) -> int:
 # -- what is marked ------------------------------------------------------------------------------------------------
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class PeakMark:
     """A peak: its letter on the plot and on the keyboard, what it is, where and how much."""
 
@@ -151,7 +151,7 @@ def peak_marks(timeline: Timeline) -> tuple[PeakMark, ...]:
     )
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class RepeatSpan:
     """The steps of a Repeat's body, ``start`` … ``stop`` (half-open), run ``count`` times; ``depth`` 0 is outermost."""
 
@@ -189,7 +189,7 @@ def repeat_spans(timeline: Timeline) -> tuple[RepeatSpan, ...]:
 # -- down-sampling -------------------------------------------------------------------------------------------------
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Columns:
     """Which steps fall into each column of a picture: column c shows steps ``starts[c]`` … ``stops[c]`` (half-open, not
     empty)."""
@@ -251,7 +251,7 @@ def column_steps(values: ByteArray, where: Columns) -> IndexArray:
     return result
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Stretch:
     """The columns in view: column c lies between ``edges[c]`` and ``edges[c + 1]`` (steps, fractions allowed) and shows
     the steps of ``where``.
@@ -337,7 +337,7 @@ def matched_max(values: ByteArray, ranges: IndexArray) -> tuple[ByteArray, BoolA
     return result, present
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Series:
     """One layer of a stack: (steps,) bytes. ``kind`` is ``parameters``, ``group``, ``rest``, ``scratch`` or ``other``;
     ``operation`` is set for what one operation makes, ``place`` is the category that colours a group."""

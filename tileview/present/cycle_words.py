@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
@@ -11,7 +13,6 @@ from tileview.core.estimate import Estimate
 from tileview.core.fusion.stand import Reason
 from tileview.model.sizes import Size, Unavailable
 from tileview.model.timeline import Timeline
-from tileview.records import record
 from tileview.session.session import Pin
 
 _MOST = 2**63 - 1
@@ -45,7 +46,7 @@ def cycles_note(estimate: Estimate | None) -> str:
     )
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class StepCycles:
     """Cycles of each step of a timeline, all its runs together.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from tileview.analysis.fusions import fusion_facts
 from tileview.analysis.lifetimes import Lives, largest_bytes
@@ -35,10 +36,9 @@ from tileview.present.explain import (
 )
 from tileview.present.fusion_rows import fusion_lines, step_name
 from tileview.present.plan_words import dispatch_facts, operator_facts, plan_words, requirement_words
-from tileview.records import record
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Paragraphs:
     """A heading and its lines; a line in pieces has some that lead somewhere."""
 
@@ -286,7 +286,7 @@ def _repeat_lines(kind: RepeatKind, graph: Graph) -> list[str]:
     return lines
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class HomeLine:
     """A graph input that an operation reads: its home as it is, and whether an edit made it so."""
 

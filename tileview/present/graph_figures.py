@@ -7,7 +7,7 @@ parameters and inputs under the operation that reads them (:mod:`tileview.analys
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 import numpy as np
@@ -20,7 +20,6 @@ from tileview.graphlayout import Structure
 from tileview.model.sizes import Unavailable
 from tileview.model.timeline import Timeline
 from tileview.present.operation_rows import step_spans
-from tileview.records import record
 
 Ints = npt.NDArray[np.int64]
 
@@ -52,7 +51,7 @@ STATE_SHORT = {
 """The same in one word, for the boxes: the colours of some states lie close together."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class NodeFigures:
     """Bytes a node at one step on one tile, the bodies of Repeats included; ports have none.
 
@@ -84,7 +83,7 @@ class NodeFigures:
         return self.own + self.read
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class NodeMarks:
     """What holds of nodes whatever the step. ``colours`` (n,): the category of an operation
     (:func:`tileview.present.operation_colours.operation_colours`), −1 for grey; a Repeat has that of the first in its

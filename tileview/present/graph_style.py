@@ -11,6 +11,7 @@ dashed.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
@@ -23,7 +24,6 @@ from tileview.graphlayout import Structure
 from tileview.model.sizes import exact_text, kib_text, percent_text, size_text
 from tileview.present.colours import ink_on
 from tileview.present.graph_figures import STATE_WORDS, Ints, NodeFigures, NodeMarks, StepState
-from tileview.records import record
 
 Bytes = npt.NDArray[np.uint8]
 Parts = npt.NDArray[np.float64]
@@ -56,7 +56,7 @@ _MODE_WORDS = {
 }
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class GraphStyle:
     """How nodes look.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from tileview.analysis.words import counted, kind_words, precision_short, shape_text
 from tileview.graphlayout import LayoutNode, NodeKind, Structure
@@ -22,7 +23,6 @@ from tileview.model.plan import (
 )
 from tileview.model.tensor import Shape
 from tileview.present.plan_words import plan_is_known, plan_words
-from tileview.records import record
 
 
 def short_plan(plan: Plan) -> str:
@@ -58,7 +58,7 @@ def _distribution(dispatch: BlockedGemm) -> str:
     return f"unknown distribution {how.name}"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class NodeWords:
     """What a box says whatever the step: ``title`` (``21 Gemm``), ``detail`` (the plan), ``tip`` lines for the
     tooltip.

@@ -9,7 +9,7 @@ the tile. A timeline without a recipe has no graph: there the operations named b
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
@@ -23,13 +23,12 @@ from tileview.model.sizes import UNAVAILABLE, Size, Unavailable, exact_text, per
 from tileview.model.timeline import Timeline
 from tileview.present.plan_words import plan_is_known, plan_words
 from tileview.present.tables import EMPTY_CELL, Cell, Column, LateNodes, Node, Room, TableSpec, Tone, kib_cell, matches
-from tileview.records import record
 
 OUTSIDE = "outside"
 """Key of the row for what belongs to no operation."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class OperationRow:
     """One operation (or a step of a timeline that has no graph).
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from tileview.core.memory.verdict import contiguous_overflow
 from tileview.model.config import PLANNED_BYTES
 from tileview.model.recipe import Overrides
 from tileview.model.sizes import Size, Unavailable, exact_text, size_text
 from tileview.model.timeline import Peak, Timeline
-from tileview.records import record
 
 NEVER_EXPORTED = "What if only: budget and reserve belong to the context of a compile, an export never contains them."
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Limits:
     """``smallest_budget``: total peak + reserve; ``largest_reserve``: what the budget leaves beside the total peak.
 

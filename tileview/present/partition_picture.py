@@ -7,6 +7,7 @@ are more parts than lines can be told apart, only some edges are given and the d
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import prod
 
 import numpy as np
@@ -20,12 +21,11 @@ from tileview.core.geometry.resolved import Resolved
 from tileview.model.program import DIRECT_OWNERS, Owners
 from tileview.model.sizes import kib_text
 from tileview.model.timeline import Timeline
-from tileview.records import record
 
 MOST_EDGES = 256
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class DimensionCut:
     """One dimension: ``extent`` elements, ``padded`` with padding, in ``parts``.
 
@@ -39,7 +39,7 @@ class DimensionCut:
     edges: tuple[int, ...]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class PartitionPicture:
     """What is drawn. ``across`` is the later of the two dimensions (or the flattened elements), ``down`` the earlier.
 

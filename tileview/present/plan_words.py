@@ -8,6 +8,7 @@ shows up in all of them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from tileview.analysis.words import (
     Fact,
@@ -44,7 +45,6 @@ from tileview.model.plan import (
     ViewOperator,
 )
 from tileview.model.recipe import Recipe
-from tileview.records import record
 
 # -- operators ------------------------------------------------------------------------------------------------------
 
@@ -266,7 +266,7 @@ _SHORT_LABELS = {
 _GONE = "—"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class PlanDifference:
     """One thing that a plan does differently from another: ``grid``, ``8×36×5``, ``8×18×9``."""
 

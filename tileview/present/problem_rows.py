@@ -7,6 +7,7 @@ Each row knows what to select so that the other views show its place.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from tileview.analysis.bad_layouts import bad_homes, remedy
@@ -16,14 +17,13 @@ from tileview.model.recipe import Recipe
 from tileview.model.sizes import Unavailable, exact_text, kib_text
 from tileview.model.timeline import Cause, Problem, Timeline, TimelineValue, Verdict, fullest_tile, last_largest
 from tileview.present.tables import Cell, Column, Node, Room, TableSpec, Tone
-from tileview.records import record
 
 SEVERITIES = ("error", "warning", "note")
 _GLYPHS = {"error": "✗", "warning": "!", "note": "i"}
 _TONES = {"error": Tone.OVER, "warning": Tone.WARNING, "note": Tone.MUTED}
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ProblemRow:
     """One problem, or the head of a kind of them (``count`` above 0).
 

@@ -8,6 +8,7 @@ it).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
@@ -20,7 +21,6 @@ from tileview.model.timeline import ByteArray, Timeline
 from tileview.present.colours import LEVELS, Slot
 from tileview.present.curves import BoolArray, IndexArray, matching_steps
 from tileview.present.ticks import binary_spacing
-from tileview.records import record
 
 _PERIOD = 8
 """Pixels along an axis from one line of a hatch to the next, in cells that are large enough."""
@@ -43,7 +43,7 @@ class Metric(StrEnum):
     """What came of placing the tile, by its number in :data:`tileview.analysis.placement.OUTCOMES`; of all steps."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class TileField:
     """The numbers of one picture. ``values``: (tiles,) bytes, negative ones only for differences.
 
@@ -170,7 +170,7 @@ class ScaleMode(StrEnum):
     CUSTOM = "custom"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Scale:
     """The colour bar: bytes at its two ends, ``low`` < ``high``. Differences are symmetrical around 0."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 
 from tileview.analysis.alternatives import AlternativeResult, evaluate_all, ranked
@@ -22,7 +22,6 @@ from tileview.model.sizes import exact_text
 from tileview.model.timeline import Problem, Timeline, Verdict
 from tileview.present.plan_words import plan_words, words_against
 from tileview.present.problem_rows import notes_with_problems, problem_text
-from tileview.records import record
 
 _SEARCH_LIMIT: Final = 2_000
 """Re-plans that a report spends on looking for a fix; ``tileview fix`` searches further."""
@@ -35,7 +34,7 @@ def nobody(_done: int, _total: int, _what: str) -> None:
     """Where nobody watches."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ReportSubject:
     """What a page is about. ``recipe`` has the current edits, None for a timeline; ``edits`` are their labels."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,10 +13,9 @@ from tileview.present.compare_rows import CompareState
 from tileview.present.curves import BoolArray, IndexArray, matched_max, matching_steps
 from tileview.present.tables import signed_kib
 from tileview.present.ticks import binary_spacing
-from tileview.records import record
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class StateCurve:
     """The fullest tile of one state at every step of the first one, reserve included.
 
@@ -37,7 +37,7 @@ class StateCurve:
         return int(found[0]) if len(found) else None
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class StateCurves:
     """The curves of all states, None for one without a timeline; all share the axis from ``low`` to ``high`` bytes.
 

@@ -8,6 +8,7 @@ bytes in every map.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -30,10 +31,9 @@ from tileview.present.rasters import (
     tile_field,
 )
 from tileview.present.tables import signed_exact
-from tileview.records import record
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class StateMap:
     """The map of one state. ``slots``: (rows, columns) of colour slots; ``text`` says what is seen, in words.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import IntEnum
 
 from tileview.analysis.overflows import steps_over
@@ -9,10 +10,9 @@ from tileview.model.sizes import exact_text, percent_text
 from tileview.model.timeline import Timeline, TimelineStep
 from tileview.present.curves import unavailable_steps
 from tileview.present.tables import EMPTY_CELL, Cell, Column, Node, TableSpec, Tone, kib_cell, matches
-from tileview.records import record
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class StepRow:
     """One step.
 

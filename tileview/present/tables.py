@@ -13,12 +13,12 @@ plain text. Numbers are written as numbers, negative ones too: they hold no form
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Generic, TypeVar, overload
 
 from tileview.model.names import visible
 from tileview.model.sizes import Size, Unavailable, exact_text, kib_text
-from tileview.records import record
 
 R = TypeVar("R")
 
@@ -43,7 +43,7 @@ def outcome(fits: bool | None) -> tuple[str, str, Tone]:
     return ("✓", "fits", Tone.OK) if fits else ("✗", "over", Tone.OVER)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Cell:
     """One cell: ``text`` is shown, ``tip`` explains it, ``value`` is what sorting and CSV use (None: nothing there)."""
 
@@ -70,7 +70,7 @@ class Room(StrEnum):
     """In CSV and on the clipboard only."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Column:
     """A column: ``numeric`` ones are right-aligned and at first sorted from the largest down.
 
@@ -93,7 +93,7 @@ class Column:
     unknown_first: bool = False
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Node(Generic[R]):
     """A row of a tree. ``key`` identifies it across updates (unique among its siblings)."""
 
@@ -137,7 +137,7 @@ class LateNodes(Sequence[Node[R]]):
         return hash(self._nodes())
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class LinePart:
     """A part of the line under a row: ``lead`` in plain letters, then ``value`` in bold ones.
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from tileview.model.sizes import exact_text
-from tileview.records import record
 
 UNIT_BYTES = {"GiB": 1 << 30, "MiB": 1 << 20, "KiB": 1 << 10, "B": 1}
 """Units of sizes, the largest first."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Tick:
     """A place on an axis (bytes or a step) and what is written there."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 
 from tileview.analysis.allocation_names import allocation_name
@@ -13,7 +14,6 @@ from tileview.model.recipe import Recipe
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Timeline
 from tileview.present.plan_words import plan_differences
-from tileview.records import record
 
 MOST_MADE = 4
 """Allocations of the operation at fault that are named; the rest are one part."""
@@ -28,7 +28,7 @@ class PartKind(StrEnum):
     RESERVE = "reserve"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class WhyPart:
     """One term of the sum; ``root`` is the allocation that it is, None where it is several or none."""
 
@@ -38,7 +38,7 @@ class WhyPart:
     root: int | None = None
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class WhyOverflow:
     """An overflow with its ``parts``, which add up to ``needed``; ``limit`` is what it is held against, in bytes.
 

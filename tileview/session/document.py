@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +17,6 @@ from tileview.model.placement import PlacementProfile, TileDump
 from tileview.model.recipe import Recipe
 from tileview.model.timeline import Problem, Timeline
 from tileview.model.timeline_file import FILE_CHANGED, TimelineFile
-from tileview.records import record
 from tileview.session.state import EditState
 
 _SPEAKS_OF: Final = {
@@ -26,7 +25,7 @@ _SPEAKS_OF: Final = {
 }
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Document:
     """One opened file. ``source`` is immutable; every edit lives in an :class:`EditState` beside it."""
 

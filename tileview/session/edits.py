@@ -7,12 +7,11 @@ state. The factory functions (:func:`swap_plan` …) read the old value from the
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from tileview.model.recipe import Overrides
 from tileview.model.tensor import Format, Layout
-from tileview.records import record
 from tileview.session.state import EditState
 
 
@@ -29,7 +28,7 @@ class Edit(Protocol):
     def inverse(self) -> Edit: ...
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class SwapPlan:
     """Swap alternative ``new`` of an operation in; None is the plan of the file."""
 
@@ -50,7 +49,7 @@ class SwapPlan:
         return SwapPlan(self.operation, self.old, self.new)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class SetHome:
     """Give a graph input another home; None is the file's."""
 
@@ -69,7 +68,7 @@ class SetHome:
         return SetHome(self.value, self.old, self.new)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class SetBoundary:
     """Open (True) or close (False) a result's boundary; None is the file's choice."""
 
@@ -90,7 +89,7 @@ class SetBoundary:
         return SetBoundary(self.value, self.old, self.new)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class SetLayout:
     """Give one value of a timeline another layout; None is the file's."""
 
@@ -113,7 +112,7 @@ class SetLayout:
         return SetLayout(self.value, self.old, self.new)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class SetOverrides:
     """What-if budget and reserve, and whether the compiler's fusions are looked for."""
 
@@ -142,7 +141,7 @@ class SetOverrides:
         return SetOverrides(self.old, self.new)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Together:
     """Several edits as one step of undo."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from dataclasses import dataclass
 
 from tileview.analysis.address_verdict import dump_verdict, profile_verdict
 from tileview.core.estimate import Estimate, estimate
@@ -10,12 +11,11 @@ from tileview.core.lowering.replanner import Replanner
 from tileview.core.memory.whatif import with_layouts
 from tileview.formats import AddressDump
 from tileview.model.placement import PlacementProfile
-from tileview.records import record
 from tileview.session.document import Document, edited_recipe
 from tileview.session.state import EditState
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class EstimateJob:
     """A request for the estimate of one state of one document. Holds all it needs: it may run on any thread."""
 
@@ -55,7 +55,7 @@ class EstimateJob:
         return Estimate(None, None, None, verdict, (), {})
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class EstimateResult:
     """What a job gave; ``revision`` is the job's."""
 

@@ -10,7 +10,6 @@ from typing import Any
 from tileview.analysis.placement import Placeability, PlacementSteps, TilePlacements
 from tileview.core.placement.ranges import CAPTURED, Preset, RangeError, checked, preset
 from tileview.model.placement import Memory
-from tileview.records import record
 from tileview.session.state import EditState
 
 _KEPT_STATES = 16
@@ -55,7 +54,7 @@ def preset_from_json(kept: Mapping[str, object], reserve: int) -> Preset | None:
     return Preset("", str(kept.get("title", "")), ranges, str(kept.get("origin", "")), stated)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class PlacementResult:
     """What came of placing one state.
 

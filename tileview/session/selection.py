@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from tileview.records import record
+from dataclasses import dataclass, replace
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Selection:
     """What is selected; None (or an empty tuple) where nothing is.
 

@@ -8,7 +8,7 @@ computes an estimate itself: :meth:`Session.job` says what has to be computed, w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import MappingProxyType
 
@@ -24,7 +24,6 @@ from tileview.model.recipe import Overrides, Recipe
 from tileview.model.tensor import Format
 from tileview.model.timeline import Problem, Timeline, Verdict
 from tileview.model.timeline_file import TimelineFile
-from tileview.records import record
 from tileview.session import edits
 from tileview.session.document import Document, edited_recipe
 from tileview.session.edits import Edit
@@ -58,7 +57,7 @@ class Change(StrEnum):
     """The baseline or a pinned state changed."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Pin:
     """A state kept for comparison, with its estimate. ``document`` may be another file than the open one."""
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from tileview.model.recipe import NO_OVERRIDES, Overrides
 from tileview.model.tensor import Format, Layout
-from tileview.records import record
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -24,7 +23,7 @@ def with_entry(mapping: Mapping[K, V], key: K, value: V | None) -> Mapping[K, V]
     return changed
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class EditState:
     """The sum of all current edits, as differences from the file. The default is the unedited document.
 

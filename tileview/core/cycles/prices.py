@@ -8,6 +8,7 @@ again.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from tileview.core.cycles import attention, elementwise
@@ -30,7 +31,6 @@ from tileview.model.program import (
     Value,
 )
 from tileview.model.sizes import U64_MAX, UNAVAILABLE, Size, Unavailable
-from tileview.records import record
 
 
 class Price(NamedTuple):
@@ -176,7 +176,7 @@ def _bounded(cycles: int | None, sent: int) -> Price:
     return Price(cycles, sent)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ProgramCycles:
     """The planner's cycles of a program: of every flattened step for one run, with its execution count, and summed.
 

@@ -8,7 +8,7 @@ memory; new values are numbered after all others.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from tileview.core.fusion.casts import fuse_casts
@@ -16,13 +16,12 @@ from tileview.core.fusion.region import Candidate, FusedRegion
 from tileview.core.fusion.statistics import fuse_statistics
 from tileview.core.fusion.sums import fuse_sums
 from tileview.model.program import Kernel, Program, Repeat, Step, Value
-from tileview.records import record
 
 _CONSUMERS: Final = frozenset({"LayerNorm", "LayerNormMoments", "Gelu", "Cast"})
 """Kernels at which a fusion may end."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Rewritten:
     """A program with its fusions: ``program`` is the one given where nothing was fused.
 

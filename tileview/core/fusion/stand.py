@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol, TypeVar
 
@@ -11,7 +12,6 @@ from tileview.core.fusion.fuse import fuse
 from tileview.core.fusion.region import Candidate
 from tileview.model.program import Program
 from tileview.model.timeline import Peak, Verdict
-from tileview.records import record
 
 
 class Reason(StrEnum):
@@ -38,7 +38,7 @@ class Measured(Protocol):
 M = TypeVar("M", bound=Measured)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Tried:
     """A fused program that does not stand: its price, and peak and verdict where it was measured."""
 
@@ -47,7 +47,7 @@ class Tried:
     verdict: Verdict | None = None
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Fusion:
     """What came of a composed program's fusions.
 

@@ -7,6 +7,7 @@ differ in bit 1 only share a double-width exchange port.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from math import isqrt
 from typing import Final
@@ -15,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tileview.model.config import CHIP_TILES
-from tileview.records import record
 
 CHIP_ROWS: Final = 23
 CHIP_COLUMNS: Final = 64
@@ -48,7 +48,7 @@ def physical_id(logical: int) -> int:
     return row * CHIP_COLUMNS + column
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Grid:
     """A picture's grid. ``row`` and ``column`` are (tiles,); ``tile`` is (rows, columns), −1 for no tile.
 

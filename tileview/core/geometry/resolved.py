@@ -11,6 +11,7 @@ Whether strides form a mapping: every combination of parts falls to equally many
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import lcm, prod
 from typing import NamedTuple
 
@@ -19,7 +20,6 @@ import numpy.typing as npt
 
 from tileview.errors import TileViewError
 from tileview.model.tensor import Layout, Shape
-from tileview.records import record
 
 _MOST_LISTED = 1 << 24
 """Owners (or partitions) that are listed one by one at most; a chip has 1472."""
@@ -134,7 +134,7 @@ class Resolved:
 OwnerArray = npt.NDArray[np.int64]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Bounds:
     """One dimension's partitions: half-open ranges; ``stride`` and ``partitions`` say which owner holds which.
 

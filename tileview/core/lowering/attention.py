@@ -8,6 +8,8 @@ many owners as there are, and every block is then brought from there to where it
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from tileview.core.lowering.distributed import Extents, distributed_product
 from tileview.core.lowering.sheet import Fragment, Sheet, block_starts, operand
 from tileview.core.lowering.tilings import (
@@ -39,12 +41,11 @@ from tileview.model.tensor import (
     Shape,
     Tiling,
 )
-from tileview.records import record
 
 _HEADS, _ROWS, _COLUMNS = 0, 1, 2
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class _Packed:
     """A packed key or value: its type where products read it, the unit of rows it is spread in, its width and its
     rows.

@@ -5,7 +5,7 @@ between.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from tileview.core.lowering.pointwise import view_shape
 from tileview.core.lowering.sheet import AUTOMATIC, DIRECT, STAGED
@@ -13,12 +13,11 @@ from tileview.core.lowering.valuetypes import ValueType
 from tileview.core.memory.scratch import share_micro_panels
 from tileview.model.program import IDENTITY, AxisView, Copy, Mapping, Repeat, Step
 from tileview.model.tensor import Shape
-from tileview.records import record
 
 _REMEMBERED = 1 << 16
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Merged:
     """The copy that two copies become."""
 

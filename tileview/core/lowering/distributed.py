@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from tileview.core.lowering.sheet import Sheet
 from tileview.core.lowering.tilings import ZERO, from_start
 from tileview.core.lowering.valuetypes import RefusedError, ValueType
 from tileview.model.plan import ProductGrid, Staging, StagingKind
 from tileview.model.program import ProductBlocks
 from tileview.model.tensor import LEFT, TRANSPOSED_RIGHT, Axis, Layout, MemoryClass, Order, OrderKind, Precision, Tiling
-from tileview.records import record
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Extents:
     """One block's product: its first row in the right factor, inner and column extents, and how the right factor lies.
 

@@ -7,6 +7,8 @@ every tensor.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from tileview.core.lowering.sheet import Fragment, Sheet, block_starts, operand
 from tileview.core.lowering.tilings import (
     REJECT,
@@ -38,10 +40,9 @@ from tileview.model.tensor import (
     PrecisionKind,
     Tiling,
 )
-from tileview.records import record
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class _Setting:
     """One product: which operand stands left and right, their required types, and where rows, columns and inner lie."""
 

@@ -5,6 +5,7 @@ The formats of graph inputs that nothing fixes: flat for parameters, canonical f
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import prod
 from typing import Final
 
@@ -26,14 +27,13 @@ from tileview.model.tensor import (
     Shape,
     Tiling,
 )
-from tileview.records import record
 
 _MICRO_BYTES: Final = 32
 _OWNER_BYTES: Final = 256
 """A row-major home takes a tile for every 256 bytes."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class HomeLimits:
     """``limit_bytes``: min(tile budget, 586,960). A home, once for every copy, and the reserve must stay within it."""
 

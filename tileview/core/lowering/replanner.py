@@ -8,7 +8,7 @@ what a run with a new one gives, only faster; after a swap little more is done t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from tileview.core.lowering.compose import Composer
@@ -26,7 +26,6 @@ from tileview.model.plan import Plan
 from tileview.model.program import DIRECT_OWNERS, Owners, Program, ProgramInput, Step, Value
 from tileview.model.recipe import Recipe
 from tileview.model.tensor import F16
-from tileview.records import record
 
 _MOST_KEPT = 1 << 17
 """Types, values and (more heavily) plans after which everything kept is forgotten, so that a long session does not grow
@@ -40,7 +39,7 @@ _MANY_TILES, _MOST_NUMBERS = 1 << 13, 1 << 24
 """On more tiles than this, a program may have so many numbers per tile in all."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class _Bound:
     """The graph inputs as lowered values, for one set of homes. ``fixed_by``: the mappings that decided them."""
 
@@ -49,7 +48,7 @@ class _Bound:
     automatic: tuple[int, ...]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class _Placement:
     """Rotations of the storage groups, and the inputs' finished values under them."""
 
@@ -57,7 +56,7 @@ class _Placement:
     values: tuple[Value, ...]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class _Lowered:
     """A program before its copies are composed."""
 

@@ -9,6 +9,7 @@ temporaries in order.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from tileview.core.lowering.tilings import with_order
@@ -28,7 +29,6 @@ from tileview.model.program import (
     Sum,
 )
 from tileview.model.tensor import Layout, Order, Precision, Shape
-from tileview.records import record
 
 RESULT: Final = 0
 """Reference of the result."""
@@ -65,7 +65,7 @@ def operand(index: int) -> int:
     return -1 - index
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Fragment:
     """The steps of one plan for one set of operand types.
 

@@ -9,19 +9,19 @@ value objects are used again, so that what later parts remember about them holds
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from tileview.core.lowering.ledger import Ledger, LoweredRegion, ValueNames, name_of
 from tileview.core.lowering.sheet import Draft, numbered
 from tileview.core.lowering.valuetypes import ValueType
 from tileview.model.program import Copy, Kernel, Product, Step, Sum, Value
-from tileview.records import record
 
 _ENTRIES: Final = 24
 """Numberings kept for a template; swaps before an operation move its numbers by a few different amounts only."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class _Placed:
     """A template under certain numbers: its steps, its values (rotation 0) and their storage groups."""
 
@@ -146,7 +146,7 @@ class Template:
         return _Placed(tuple(steps), tuple(values), tuple(own_groups))
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class _Recorded:
     """Steps as they were first added, above value ``base``, reading the operands."""
 

@@ -7,14 +7,13 @@ they rest on is damaged, it is not known whether the program fits.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from tileview.core.memory.verdict import TOTAL_LIMIT, Budgets, Unsized, contiguous_bytes, decide
 from tileview.model.sizes import UNAVAILABLE, Size, Unavailable
 from tileview.model.timeline import Account, Cause, Evidence, Peak, Place, Verdict
 from tileview.model.timeline_file import TimelineFile
-from tileview.records import record
 
 PlaceOf = Callable[[int | None, bool], Place]
 """Where the total (or, with True, the interleaved) usage of a step is largest."""
@@ -23,7 +22,7 @@ TILES: Final = "its tiles"
 """The source of the account that the usage arrays of all steps give."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Findings:
     """What reading all arrays of a file adds to the evidence: the accounts that they give, and what is damaged.
 

@@ -6,6 +6,7 @@ Shared by every origin of a timeline: an estimate, a file without per-tile numbe
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,6 @@ from tileview.core.memory.usage import PlacedTiles
 from tileview.core.memory.verdict import Budgets, Unsized, decide
 from tileview.model.sizes import UNAVAILABLE, Size, Unavailable
 from tileview.model.timeline import ByteArray, ClassBytes, Peak, Place, TimelineStep, Verdict, last_largest
-from tileview.records import record
 
 NO_SCRATCH = ClassBytes(0, 0)
 
@@ -30,7 +30,7 @@ class StepFacts(NamedTuple):
     scratch: ClassBytes
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Allocations:
     """The allocations of a timeline, by root.
 
@@ -45,7 +45,7 @@ class Allocations:
     initial: tuple[int, ...]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class OwnPeak:
     """The fullest of one operation's own steps.
 
@@ -57,7 +57,7 @@ class OwnPeak:
     spare: Size
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Judged:
     """Peaks, the earliest steps that have them, the verdict, and the peak of each operation's own steps."""
 
@@ -69,7 +69,7 @@ class Judged:
     own_peaks: Mapping[int, OwnPeak]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Assembled:
     """Everything that follows from allocations, lifetimes and budgets."""
 
@@ -77,8 +77,21 @@ class Assembled:
     judged: Judged
 
 
-def assemble(facts: Sequence[StepFacts], allocations: Allocations, placed: PlacedTiles, judged: Judged) -> Assembled:
-    """List the steps beside what :func:`judge_allocations` made of the same."""
+def assemble(
+    facts: Sequence[StepFacts],
+    allocations: Allocations,
+    placed: PlacedTiles,
+    budgets: Budgets,
+    exchange_rows: Size,
+    unsized: tuple[Unsized, ...],
+    *,
+    at_least: bool = False,
+    coarse_peaks: bool = False,
+) -> Assembled:
+    """Sum, find the peaks, decide, and list the steps; for parameters see :func:`judge_allocations`."""
+    judged = judge_allocations(
+        facts, allocations, placed, budgets, exchange_rows, unsized, at_least=at_least, coarse_peaks=coarse_peaks
+    )
     unknown = steps_unavailable_by_class(facts, allocations)
     return Assembled(_steps(facts, allocations, unknown, placed.worst_of_all().columns), judged)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,13 +13,12 @@ from tileview.core.memory.usage import KeptResults, PlacedTiles
 from tileview.model.sizes import LARGEST_COUNTED_BYTES
 from tileview.model.timeline import ByteArray
 from tileview.model.timeline_file import TILE_UNAVAILABLE, TimelineFile
-from tileview.records import record
 
 _KEPT_STEPS = 64
 _STEPS_AT_ONCE = 64
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class StepsRead:
     """Consecutive steps that have been read: ``worst`` (steps, 4) as :meth:`FileNumbers.worst` has it, and ``usage``
     (steps, tiles, 2) in four bytes a number where they suffice.

@@ -10,6 +10,7 @@ live to the end; an input that nothing uses is dropped after step 0.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from operator import eq
 from typing import overload
 
@@ -18,13 +19,12 @@ import numpy.typing as npt
 
 from tileview.model.graph import InputKind
 from tileview.model.program import Copy, FlatStep, Kernel, Product, Program, Repeat, Step
-from tileview.records import record
 
 TAIL_ELEMENTS = 8
 """A matrix product reads up to 8 elements of its multiply precision past its left operand."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Groups:
     """Alias groups of a program. ``roots[i]`` is the smallest id of value i's group; ``members`` are ascending."""
 
@@ -105,7 +105,7 @@ def _union_repeat(step: Repeat, union: Callable[[int, int], None]) -> None:
             union(argument, members[0])
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Lifetimes:
     """``initial``: roots live before the first step. ``live[i]``: roots live at step i. Both ascending.
 

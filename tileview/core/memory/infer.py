@@ -7,6 +7,7 @@ which a group is first live.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from tileview.core.memory.groups import TAIL_ELEMENTS
 from tileview.model.config import INTERLEAVED_ELEMENT_BYTES, STANDARD_ELEMENT_BYTES
@@ -14,14 +15,13 @@ from tileview.model.sizes import Unavailable, exact_text
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Problem
 from tileview.model.timeline_file import FileValue, TimelineFile
-from tileview.records import record
 
 PRODUCT_KINDS = frozenset({"Gemm", "Product"})
 """First words of steps that are matrix products."""
 _ELEMENT_SIZES = (2, 1, 4)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Inferred:
     """Groups of a file. ``aliases``: root → members, ascending; ``tails`` and ``aligned`` as in a timeline."""
 

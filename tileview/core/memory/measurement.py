@@ -386,7 +386,9 @@ class Measurement:
         """Put everything together."""
         unknown = unknown_notes(self.program, self.flat)
         unsized = self._unsized()
-        made = assemble(self.facts, self.allocations, self.placed, self.judged(budgets))
+        made = assemble(
+            self.facts, self.allocations, self.placed, budgets, self._exchange(), unsized, at_least=bool(unknown)
+        )
         return Timeline(
             origin=Origin.ESTIMATE,
             version=3,

@@ -8,12 +8,12 @@ are not known, or operations are not, what is known decides only if it is too mu
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from tileview.model.config import INTERLEAVED_BYTES, PLANNED_BYTES, STANDARD_BELOW_BYTES
 from tileview.model.sizes import UNAVAILABLE, Size, Unavailable, exact_text
 from tileview.model.timeline import Cause, Peak, Place, Verdict
-from tileview.records import record
 
 CONTIGUOUS_LIMIT: Final = "contiguous standard memory"
 INTERLEAVED_LIMIT: Final = "interleaved region"
@@ -24,7 +24,7 @@ NOT_KNOWN: Final = frozenset({Cause.CONTRADICTION, Cause.DAMAGED, Cause.INCOMPLE
 """The causes of a verdict that is not known."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Unsized:
     """A live value whose size is unavailable. ``invalid_layout``: because its layout does not resolve."""
 
@@ -34,7 +34,7 @@ class Unsized:
     invalid_layout: bool
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Budgets:
     """``total``: what peak plus ``reserve`` may reach; ``interleaved``: what the interleaved peak may reach."""
 

@@ -14,10 +14,9 @@ from tileview.core.memory.scratch import contributors, stages, step_scratch
 from tileview.model.graph import InputKind
 from tileview.model.placement import END
 from tileview.model.program import Copy, Program, Repeat, Step, Sum, Value
-from tileview.records import record
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Working:
     """Scratch of a step: ``factor`` shards of the value ``result`` on each tile that holds one, live ``first`` …
     ``last``. ``what`` names it: "packing", "received parts", "own part", "accumulator"."""

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from heapq import heappop, heappush
 from itertools import chain
 
 from tileview.core.placement.fit import Asked, forbidden_spans, largest_hole, past_forbidden
 from tileview.model.placement import END, Memory, Span
-from tileview.records import record
 
 
 class PlacementOrder(Enum):
@@ -25,7 +25,7 @@ class PlacementOrder(Enum):
     END_FIRST = "end first"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class OrderRun:
     """What came of an order. ``starts[i]``: address of request i, None where the order had ended. Where it failed:
     ``failed`` is the request without a place, ``free`` the free memory then, ``hole`` its longest usable piece."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from tileview.core.placement.fit import Asked, spell_out
@@ -13,7 +13,6 @@ from tileview.core.placement.ranges import enlargements
 from tileview.core.placement.requests import ProgramRequests, TileClass
 from tileview.core.placement.search import Searched, search_placement
 from tileview.model.placement import Memory, TileProblem
-from tileview.records import record
 
 Ended = Callable[[], bool]
 """Asked now and then whether the answer is no longer wanted."""
@@ -27,7 +26,7 @@ class Answer(StrEnum):
     OVER = "over"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class TileOutcome:
     """What came of one tile. ``placing``: the order that placed it, else order 2 as it ended. ``proofs`` are None
     where an order placed it. ``searched`` is None where the search was not run."""
@@ -117,7 +116,7 @@ def smallest_enlargement(requests: ProgramRequests, memory: Memory, ended: Ended
     return None
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Totals:
     """Tiles by what came of them."""
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from tileview.core.placement.fit import Asked, usable
 from tileview.model.placement import Memory
-from tileview.records import record
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Shortage:
     """Live bytes of some requests at their worst event (None where there are none), and the memory they may use."""
 
@@ -23,7 +24,7 @@ class Shortage:
         return max(0, self.peak - self.capacity)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Proofs:
     """``all``: the compiler's own. ``kept``: what lives before or after the run, which may not use the window.
     ``interleaved``: against region 1. ``no_place``: requests that no range can hold even alone."""

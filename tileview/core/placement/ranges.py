@@ -7,6 +7,7 @@ real compile left open (or, for "planner", what the estimate assumes); another p
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -23,7 +24,6 @@ from tileview.model.placement import (
     Ranges,
     Span,
 )
-from tileview.records import record
 
 CODE_START: Final = 376_832
 """Host and tile programs lie from here on."""
@@ -39,7 +39,7 @@ class RangeError(TileViewError):
     """Ranges that the compiler would refuse, or a text that does not name ranges."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Preset:
     """Ranges with a name and where they come from. ``title`` is for sentences: "captured 498,872 B". ``stated``: the
     memory of a tile dump, which may divide it in a way of its own; its ranges are these."""

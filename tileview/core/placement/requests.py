@@ -8,7 +8,7 @@ and conflicts included, form a class and need one look.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -22,14 +22,13 @@ from tileview.model.placement import REGION0_ELEMENT, REGION1_ELEMENT, Memory, R
 from tileview.model.program import FlatStep, Product, Program, Step
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import ByteArray
-from tileview.records import record
 
 PRODUCT_ALIGNMENT = 32
 STEP_ALIGNMENT = 8
 OTHER_ALIGNMENT = 4
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class RequestTemplate:
     """What a request says on every tile. ``roots`` are empty for scratch, which has ``step`` and ``what`` instead.
     ``strided``: members that conflict with each other take whole elements of region 1."""
@@ -44,7 +43,7 @@ class RequestTemplate:
     strided: bool = False
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Conflict:
     """Two requests, by template, that may share no element on the tiles of ``mask``, where both ask: ``roots`` meet.
     ``multicast``: by the approximate test, at least on some tiles."""
@@ -55,7 +54,7 @@ class Conflict:
     multicast: bool
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class TileClass:
     """Tiles with equal requests, ascending. ``present``: the templates that ask there; ``bytes``: how much each."""
 
@@ -65,7 +64,7 @@ class TileClass:
     conflicts: tuple[Conflict, ...]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ProgramRequests:
     """``sizes``: (templates, tiles) bytes. ``classes``: by their lowest tile. ``events``: the last event of the run."""
 

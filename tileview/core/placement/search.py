@@ -13,13 +13,12 @@ from tileview.core.placement.fit import Asked, FreePlace, places, widened
 from tileview.core.placement.orders import by_size
 from tileview.core.placement.proofs import prove
 from tileview.model.placement import END, Memory, Span
-from tileview.records import record
 
 MOST_NODES: Final = 4_096
 MOST_WORK: Final = 2_000_000
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Searched:
     """``starts``: addresses by request, None where nothing was found. ``excess``: bytes over by the first proof, which
     ends a search before its first node. ``exhausted``: a limit was reached; ``ended``: the caller ended it."""

@@ -7,11 +7,10 @@ down once, in the room that does what it says.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction, QKeySequence
-
-from tileview.records import record
 
 Slot = Callable[[object], object]
 Condition = Callable[[], bool]
@@ -25,7 +24,7 @@ def always() -> bool:
     return True
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Command:
     """One thing that the window can do.
 

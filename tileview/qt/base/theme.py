@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
+from dataclasses import dataclass, fields
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QGuiApplication, QPalette
 
-from tileview.records import record
 from tileview.resources import resource
 
 TEXT_TOKENS = (
@@ -35,7 +34,7 @@ _STYLE_DARKENS = 140
 """By how much the Fusion style darkens a window's colour for the frames in it, in per cent."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Theme:
     """Named colours as ``#rrggbb``; ``categories`` are eight distinguishable ones (Okabe–Ito, adapted to the
     background).

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from tileview.model.recipe import Recipe
 from tileview.model.timeline import Timeline, TimelineValue
 from tileview.model.timeline_file import FileValue, TimelineFile
-from tileview.records import record
 from tileview.session.document import Document
 from tileview.session.history import Step
 from tileview.session.selection import Selection
@@ -21,7 +20,7 @@ Marks = Mapping[str, Mapping[str, str]]
 OTHER_KIND = "The file is of another kind now: no edit applies."
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Carried:
     """Edits for other content, and a sentence for each edit that makes no sense in it."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -23,7 +24,6 @@ from tileview.qt.plot.picture import Picture, Recording, image_to_png, png_image
 from tileview.qt.plot.picture_parts import Line, TextPart
 from tileview.qt.views.base import View
 from tileview.qt.widgets.dialogs import plain_label
-from tileview.records import record
 
 SETTLE_MS = 50
 """How long a view that was just brought to the front has to take its size and to fill itself."""
@@ -54,7 +54,7 @@ KIND_FILTERS = {
 }
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Wish:
     """What was chosen. ``scale``: pixels for one on a screen without scaling; ``whole``: beyond what is in view."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
@@ -30,7 +30,6 @@ from tileview.qt.widgets.dialogs import (
     confirm,
     show_error,
 )
-from tileview.records import record
 from tileview.resources import sample_folder
 from tileview.session.document import Document
 from tileview.session.history import Step
@@ -44,7 +43,7 @@ MANY_FILES = 9
 FILTER = "Dumps (*.json);;All files (*)"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class _Return:
     """Where the user stood before a reload."""
 

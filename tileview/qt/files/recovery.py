@@ -31,7 +31,6 @@ from tileview.qt.base.settings import private_folder, state_folder
 from tileview.qt.files.carrying import Marks, marks_of
 from tileview.qt.files.watch import look
 from tileview.qt.jobs.session_signals import SessionSignals
-from tileview.records import record
 from tileview.session.document import Document
 from tileview.session.history import Step
 from tileview.session.state import EditState
@@ -50,7 +49,7 @@ SILENT_SECONDS = 300
 ASIDE = "set-aside"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class KeptEdits:
     """Edits found in a recovery file, step by step, with their marks (:func:`~tileview.qt.files.carrying.marks_of`).
 

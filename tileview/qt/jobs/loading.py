@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -16,7 +17,6 @@ from tileview.model.timeline_file import TimelineFile
 from tileview.qt.jobs.process import EARLY_TOKEN, LOAD, Reporter, is_large_file, take_begun
 from tileview.qt.jobs.runner import Job, Runner, failure_of
 from tileview.qt.jobs.session_signals import SessionSignals
-from tileview.records import record
 from tileview.session.document import Document
 
 OPEN = "open"
@@ -24,7 +24,7 @@ OPEN = "open"
 STUDY = "study"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class LoadRequest:
     """One file to open; ``purpose`` is what the window wants it for and comes back with the result."""
 

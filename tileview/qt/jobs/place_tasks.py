@@ -25,7 +25,6 @@ from tileview.core.placement.ranges import Preset
 from tileview.core.placement.requests import ProgramRequests
 from tileview.model.recipe import Recipe
 from tileview.qt.jobs.process import Reporter
-from tileview.records import record
 from tileview.session.document import edited_recipe
 from tileview.session.placements import Choice, PlacementResult
 from tileview.session.state import EditState
@@ -59,7 +58,7 @@ def _kept(base: Recipe | None) -> _Placed:
     return _PLACED[0]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class PlaceOrder:
     """A state to place, and the memory that is looked at; ``steps`` are known already where only that is asked for.
     ``fits``: by the sum; where it does not, no enlargement is looked for."""

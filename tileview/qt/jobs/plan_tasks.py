@@ -26,7 +26,6 @@ from tileview.model.sizes import size_text
 from tileview.model.timeline import Problem, Timeline
 from tileview.model.timeline_file import TimelineFile
 from tileview.qt.jobs.process import Reporter
-from tileview.records import record
 from tileview.session.document import Document, edited_recipe
 from tileview.session.estimate_jobs import EstimateJob
 from tileview.session.state import EditState
@@ -195,7 +194,7 @@ def make_diagnosis(payload: tuple[Recipe | None, Asked], reporter: Reporter) -> 
 # -- reports ----------------------------------------------------------------------------------------------------------
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ReportOrder:
     """A state to report on; ``problems`` is all that is known to be wrong with the file and its estimate.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
 
@@ -10,11 +11,10 @@ from tileview.model.timeline import Timeline
 from tileview.present.operation_colours import operation_colours
 from tileview.qt.base.theme import Theme, load_theme
 from tileview.qt.jobs.pacing import IdleQueue, StaggeredCalls, takes_turns
-from tileview.records import record
 from tileview.session.session import Change, Session
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class WorkLine:
     """One piece of running work: what it is, how much is done and of how much (0: not known)."""
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from tileview.qt.base.painting import painting
 from tileview.qt.base.text import plain_tip
-from tileview.records import record
 
 _SWATCH = 22
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class LegendLine:
     """A line (``pen``) or an area (``brush``, framed by ``pen`` where there is one), its name, and a number."""
 

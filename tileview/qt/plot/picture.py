@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final, Protocol
 
 from PySide6.QtCore import QBuffer, QIODevice, QRect, QSize
@@ -18,7 +19,6 @@ from PySide6.QtSvg import QSvgGenerator
 
 from tileview.errors import SaveError
 from tileview.qt.base.painting import painting
-from tileview.records import record
 
 MOST_PIXELS: Final = 80_000_000
 """Of a PNG file: 320 MB while it is made."""
@@ -51,7 +51,7 @@ def spills(part: Part) -> bool:
     return bool(getattr(part, "spills", False))
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Picture:
     """What is drawn: ``title`` and ``description`` for those who hear it, parts from top to bottom, and the ground."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from math import ceil
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QPointF, QRect, QRectF, QSizeF, Qt
@@ -22,14 +23,13 @@ from tileview.qt.base.text import cut_words
 from tileview.qt.base.theme import Theme
 from tileview.qt.plot.picture import Part
 from tileview.qt.widgets.node_view import NodeView
-from tileview.records import record
 
 _WRAP = int(Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
 _ENDLESS = 1_000_000
 _CELL = 3
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Line:
     """A paragraph of a :class:`TextPart`: its text, the token of its colour, and whether it is bold."""
 

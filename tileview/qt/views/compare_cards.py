@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
@@ -13,11 +15,10 @@ from tileview.qt.base.theme import Theme
 from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import TitlePart
 from tileview.qt.widgets.elided import ElidedLabel
-from tileview.records import record
 from tileview.session.session import Pin
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ShownState:
     """A state that is shown: what it holds, and the pin behind it (None for the current state).
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Final, cast
 
 from tileview.qt.views.base import View
-from tileview.records import record
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class WindowView:
     """A view before it is made: ``name`` and ``title`` are those of its class, ``place`` says where that is.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from operator import is_
 
 from PySide6.QtCore import Qt
@@ -28,7 +28,6 @@ from tileview.qt.views.going import go_where_live
 from tileview.qt.views.table_view import RowSubject, TableView
 from tileview.qt.widgets.elided import ElidedLabel, WrappedLabel
 from tileview.qt.widgets.flow import FlowLayout
-from tileview.records import record
 from tileview.session import edits
 
 _TOLD_BY_WHY = (Cause.TOTAL, Cause.INTERLEAVED, Cause.CONTIGUOUS)
@@ -272,7 +271,7 @@ class ProblemsView(TableView):
         return self.headline.text()
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class _Found:
     """Problems, and what they are those of: document, timeline, recipe, verdict."""
 

@@ -7,6 +7,7 @@ A view says which table it shows and fills it (:meth:`TableView.fill`); it says 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtCore import Qt, Slot
@@ -23,12 +24,11 @@ from tileview.qt.plot.picture_parts import TablePart
 from tileview.qt.views.base import View, action_of, allow
 from tileview.qt.widgets.node_model import NodeModel
 from tileview.qt.widgets.node_view import NodeView
-from tileview.records import record
 
 _FILTER_WIDTH = 200
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class RowSubject:
     """What a row is about: an operation, an allocation by its root, a tile; and what it is called."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QObject, Slot
 
@@ -12,7 +12,6 @@ from tileview.analysis.overflows import next_place_over, steps_over
 from tileview.model.graph import kind_name
 from tileview.qt.base.command import Command
 from tileview.qt.jobs.session_signals import SessionSignals
-from tileview.records import record
 from tileview.session.selection import Selection
 from tileview.session.session import Session
 
@@ -22,7 +21,7 @@ LEAP = 10
 """Steps that a step key moves with Shift held."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Destination:
     """Somewhere to go, as typed: ``kind`` is ``operation``, ``step`` or ``tile``."""
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Slot
 from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import QDialog, QLabel, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
-from tileview.records import record
-
 SHOWN_LIMIT = 200
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class PaletteEntry:
     """A line of the list. ``extra`` stands behind the text (menu, key), ``run`` is called after the dialog closed."""
 

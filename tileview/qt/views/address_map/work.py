@@ -14,11 +14,10 @@ from tileview.model.placement import PlacementProfile, TileDump
 from tileview.model.recipe import Overrides, Recipe
 from tileview.model.timeline import Timeline
 from tileview.qt.jobs.process import Reporter
-from tileview.records import record
 from tileview.session.session import Session
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class MapChoice:
     """A memory to place a program in (``preset``), or a file's own addresses (None)."""
 
@@ -27,7 +26,7 @@ class MapChoice:
     preset: Preset | None = None
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Wanted:
     """All that a map is made of: a recipe, placed in ``ranges``, or the ``dump``. ``key`` tells one state of a recipe
     from another."""
@@ -41,7 +40,7 @@ class Wanted:
     timeline: Timeline | None = None
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class MadeMap:
     """A map, and the tiles that one can look at: the first of each class with how many are alike, or those that a file
     lists."""

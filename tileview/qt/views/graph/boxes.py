@@ -7,6 +7,7 @@ size. Thousands of boxes then take as many calls as there are texts.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,6 @@ from tileview.present.graph_figures import STATE_SHORT, StepState
 from tileview.present.graph_style import ColourMode, GraphStyle
 from tileview.present.graph_words import NodeWords
 from tileview.qt.views.graph.pens import Detail, Pens, TextSide, draw_toggle, draw_warning
-from tileview.records import record
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -33,7 +33,7 @@ _BANDS = {Detail.BLOCKS: 0.35, Detail.NUMBERS: 0.14, Detail.TITLES: 0.1, Detail.
 """How high the band of a box that holds memory is, as a part of the box."""
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Look:
     """How a picture looks: what its boxes say, their figures and colours, pens and fonts."""
 
@@ -55,7 +55,7 @@ class Look:
         return "" if not count else "1 param" if count == 1 else f"{count} params"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class _Box:
     """A box in view."""
 

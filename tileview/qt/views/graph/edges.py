@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QRectF, Qt
@@ -21,7 +23,6 @@ from tileview.graphlayout import (
 )
 from tileview.qt.views.graph.pens import Detail, Pens
 from tileview.qt.views.graph.polyline import joined_polylines, polylines
-from tileview.records import record
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -141,7 +142,7 @@ class EdgeLayer:
         return _Bunch(make_strokes(points, offsets, ways), _heads_of(points, offsets, ways))
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class _Heads:
     """Arrow heads: ``tips`` (h, 2), the direction (h, 2) in which each points, and whether it belongs to an edge
     that runs against the others (h,).
@@ -176,7 +177,7 @@ class _Heads:
         painter.drawPath(path)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class _Bunch:
     """The edges of one node."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
 
@@ -21,10 +22,9 @@ from tileview.graphlayout import (
 from tileview.model.graph import Graph
 from tileview.qt.jobs.process import CancelledError, Reporter
 from tileview.qt.jobs.runner import Job, Runner, failure_of
-from tileview.records import record
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class LayoutRequest:
     """Everything a layout needs. ``structure`` and ``neighbours`` are those of an earlier result for the same graph.
 
@@ -41,7 +41,7 @@ class LayoutRequest:
     hops: int = 1
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class LayoutResult:
     """What a request came to."""
 

@@ -7,7 +7,7 @@ and into an SVG.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import ceil
 
 import numpy as np
@@ -21,7 +21,6 @@ from tileview.qt.base.theme import Theme
 from tileview.qt.views.graph.boxes import BoxLayer, Look
 from tileview.qt.views.graph.edges import EdgeLayer
 from tileview.qt.views.graph.pens import Detail, Pens, detail_at, draw_toggle
-from tileview.records import record
 
 _MARGIN = 16.0
 """Around a whole graph in an exported picture."""
@@ -29,7 +28,7 @@ _MANY = 200
 """Matches of a search in view above which their outlines are thin."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Highlight:
     """What is marked besides the colours; nodes as indices into the structure.
 

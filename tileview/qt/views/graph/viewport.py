@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, QSizeF
 from PySide6.QtGui import QPainter, QPixmap, QTransform
 
 from tileview.qt.base.painting import painting
 from tileview.qt.views.graph.boxes import Look
 from tileview.qt.views.graph.scene import GraphScene, Highlight
-from tileview.records import record
 
 LEAST_SCALE, MOST_SCALE = 0.002, 4.0
 READABLE = 0.9
@@ -98,7 +99,7 @@ class Viewport:
         self.offset += QPointF((self.size.width() - before.width()) / 2, (self.size.height() - before.height()) / 2)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class _State:
     """What the ground depends on besides where it is moved to. ``scene`` and ``look`` count by identity."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from tileview.analysis.allocation_names import allocation_name
@@ -13,7 +15,6 @@ from tileview.model.sizes import Unavailable, exact_text, kib_text, percent_text
 from tileview.model.timeline import ByteArray, Timeline, last_largest
 from tileview.present.rasters import Metric, TileField, unavailable_at
 from tileview.present.tables import csv_text, signed_exact, signed_kib
-from tileview.records import record
 
 METRIC_NAMES = {
     Metric.TOTAL: "Total",
@@ -27,7 +28,7 @@ _LARGEST = 5
 """Allocations that a tooltip lists."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class LegendEntry:
     """A sentence of the legend; ``sign`` is ``over``, ``selected``, ``unavailable`` or ``absent``, else the theme
     token of a filled swatch.

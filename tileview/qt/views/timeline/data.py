@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QBrush, QColor, QPen
@@ -14,14 +14,13 @@ from tileview.model.timeline import ByteArray
 from tileview.present.colours import category
 from tileview.present.curves import BoolArray, Curves, PeakMark, RepeatSpan, Series
 from tileview.qt.base.theme import Theme
-from tileview.records import record
 
 _BROKEN = {"total": (1.5, (7, 3)), "standard": (1.1, (2, 2)), "interleaved": (1.1, (7, 2, 1, 2))}
 """Width and dashes of a second tile's curves, in pixels."""
 _PATTERNS = (Qt.BrushStyle.SolidPattern, Qt.BrushStyle.Dense4Pattern, Qt.BrushStyle.DiagCrossPattern)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Excess:
     """A run of steps over a limit, at its worst step; ``who`` names the operation at fault (``, op 21``), or is
     empty.
@@ -32,7 +31,7 @@ class Excess:
     who: str = ""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class PlotData:
     """What the plot shows. ``baseline``: (total, whether there is one) at each step; ``layers`` is empty where nothing
     is stacked; ``second`` are the curves of one tile beside those of the worst one.

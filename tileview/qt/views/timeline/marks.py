@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
@@ -14,7 +15,6 @@ from tileview.qt.base.theme import Theme
 from tileview.qt.plot.labels import LabelPlacer, around, boxes_along, boxes_under, draw_label
 from tileview.qt.views.timeline.curves import CurveItems
 from tileview.qt.views.timeline.data import PlotData
-from tileview.records import record
 
 _MARKER_REACH = 11.0
 FLAG_GAP = 8.0
@@ -30,7 +30,7 @@ def label_height(metrics: QFontMetricsF) -> float:
     return metrics.height() + 3
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Flag:
     """A flag above the plot at a step: the texts it may have, the longest first, and whether bytes are over there."""
 
@@ -39,7 +39,7 @@ class Flag:
     is_over: bool
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Label:
     box: QRectF
     text: str
