@@ -386,9 +386,7 @@ class Measurement:
         """Put everything together."""
         unknown = unknown_notes(self.program, self.flat)
         unsized = self._unsized()
-        made = assemble(
-            self.facts, self.allocations, self.placed, budgets, self._exchange(), unsized, at_least=bool(unknown)
-        )
+        made = assemble(self.facts, self.allocations, self.placed, self.judged(budgets))
         return Timeline(
             origin=Origin.ESTIMATE,
             version=3,
