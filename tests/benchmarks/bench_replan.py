@@ -17,7 +17,7 @@ from tests.helpers.golden_recipes import golden_recipe
 from tileview.core.estimate import estimate
 from tileview.core.geometry import resolve as geometry
 from tileview.core.lowering.replanner import Replanner
-from tileview.core.memory import exchange, measurement
+from tileview.core.memory import exchange, measurement, usage
 from tileview.errors import PlanError
 from tileview.formats.search_state import load_search_state
 from tileview.model.recipe import Recipe
@@ -27,6 +27,7 @@ def clear() -> None:
     geometry.clear_cache()
     measurement.clear_cache()
     exchange.clear_cache()
+    usage.clear_cache()
 
 
 def milliseconds(run: Callable[[], object], prepare: Callable[[], None], repeats: int = 11) -> float:

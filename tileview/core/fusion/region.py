@@ -194,11 +194,12 @@ class Region:
     def finished(self) -> list[Step]:
         """The steps with all changes made."""
         into: list[Step] = []
-        for position, step in enumerate(self.steps):
-            into.extend(self._before.get(position, ()))
-            if position not in self._dropped:
-                into.append(step)
-        return into
+        done = 0
+        for position in sorted({*self._before, *self._dropped}):
+            into += self.steps[done:position]
+            into += self._before.get(position, ())
+            done = position + 1 if position in self._dropped else position
+        return into + self.steps[done:]
 
 
 def _reads(step: Step) -> Iterable[int]:

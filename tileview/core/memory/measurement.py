@@ -210,8 +210,7 @@ class _Measurement:
         size = self.footprints[scratch.result]
         if isinstance(size.shard, Unavailable):
             return ClassBytes(UNAVAILABLE, 0)
-        shards = size.shards(self.tiles)
-        self.scratch_rows[entry.index] = shards if scratch.factor == 1 else shards * scratch.factor
+        self.scratch_rows[entry.index] = size.times(scratch.factor, self.tiles)
         return ClassBytes(size.shard * scratch.factor, 0)
 
     def _exchange(self) -> Size:
@@ -348,9 +347,9 @@ def unknown_notes(program: Program, flat: Sequence[FlatStep]) -> tuple[str, ...]
 def step_words(step: Step) -> tuple[str, str]:
     """A step in words, and its kind: their first word (Copy, Product, Sum, Repeat, Unknown or the kernel's name)."""
     if isinstance(step, Copy):
-        return f"Copy {step.policy}", "Copy"
+        return _copy_words(step.policy)
     if isinstance(step, Kernel):
-        return step.kernel, step.kernel.partition(" ")[0]
+        return _kernel_words(step.kernel)
     if isinstance(step, Product):
         return "Product Accumulate" if len(step.inputs) > 2 else "Product Initialize", "Product"
     if isinstance(step, Sum):
@@ -358,6 +357,16 @@ def step_words(step: Step) -> tuple[str, str]:
     if isinstance(step, Repeat):
         return f"Repeat {step.count} boundary", "Repeat"
     return f"Unknown {step.reason}", "Unknown"
+
+
+@lru_cache(maxsize=1 << 6)
+def _copy_words(policy: str) -> tuple[str, str]:
+    return f"Copy {policy}", "Copy"
+
+
+@lru_cache(maxsize=1 << 6)
+def _kernel_words(kernel: str) -> tuple[str, str]:
+    return kernel, kernel.partition(" ")[0]
 
 
 _CACHED_FOOTPRINTS = 1 << 13
@@ -373,6 +382,7 @@ class Footprint:
         "_bytes",
         "_rounding",
         "_shards",
+        "_times",
         "aligned",
         "element_bytes",
         "error",
@@ -399,6 +409,7 @@ class Footprint:
         self._rounding = rounding
         self._shards: ByteArray | None = None
         self._bytes: ByteArray | None = None
+        self._times: dict[int, ByteArray] = {}
         self.shard: Size = UNAVAILABLE
         self.aligned: Size = UNAVAILABLE
         if resolved is not None:
@@ -423,6 +434,16 @@ class Footprint:
             row.flags.writeable = False
             self._shards = row
         return self._shards
+
+    def times(self, factor: int, tile_count: int) -> ByteArray:
+        """(tiles,): so many times the payload on each tile; the same array again where it is asked for again."""
+        if factor == 1:
+            return self.shards(tile_count)
+        row = self._times.get(factor)
+        if row is None:
+            row = self._times[factor] = self.shards(tile_count) * factor
+            row.flags.writeable = False
+        return row
 
     def bytes(self, tile_count: int) -> ByteArray:
         """(tiles,): bytes on each tile, tail and rounding included, of one copy; zeros where unavailable. Read-only."""
