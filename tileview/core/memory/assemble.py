@@ -94,8 +94,7 @@ def assemble(
     judged = judge(
         facts, allocations, placed, budgets, exchange_rows, unsized, at_least=at_least, coarse_peaks=coarse_peaks
     )
-    unknown = unavailable_steps(facts, allocations)
-    return Assembled(_steps(facts, allocations, unknown, placed.worst_of_all().columns), judged)
+    return Assembled(listed_steps(facts, allocations, placed), judged)
 
 
 def judge(
@@ -216,9 +215,9 @@ def unavailable_steps(facts: Sequence[StepFacts], allocations: Allocations) -> t
     return result
 
 
-def _steps(
-    facts: Sequence[StepFacts], allocations: Allocations, unknown: tuple[list[bool], list[bool]], worst: ByteArray
-) -> tuple[TimelineStep, ...]:
+def listed_steps(facts: Sequence[StepFacts], allocations: Allocations, placed: PlacedTiles) -> tuple[TimelineStep, ...]:
+    """The steps as a timeline lists them."""
+    unknown, worst = unavailable_steps(facts, allocations), placed.worst_of_all().columns
     coarse = coarse_sums(facts, allocations)
     made: dict[tuple[Size, Size], ClassBytes] = {}
 
