@@ -160,7 +160,7 @@ def _stand(
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RecipeOutcome:
     """Peaks, verdict and price of a recipe, of the program that stands; None where it cannot be lowered (see
     ``error``).
 
@@ -176,14 +176,16 @@ class Outcome:
     own_peaks: Mapping[int, OwnPeak] = field(default_factory=dict)
 
 
-def judge(recipe: Recipe, overrides: Overrides | None = None, replanner: Replanner | None = None) -> Outcome:
+def judge_recipe(
+    recipe: Recipe, overrides: Overrides | None = None, replanner: Replanner | None = None
+) -> RecipeOutcome:
     """What :func:`estimate` says of peaks, verdict and price, without program and timeline, in less time."""
     config = configured(recipe.config, overrides)
     worker = Replanner() if replanner is None else replanner
     try:
         composed = worker.replan(recipe, config)
     except PlanError as error:
-        return Outcome(None, error, _cannot_lower(error, config))
+        return RecipeOutcome(None, error, _cannot_lower(error, config))
 
     budgets, plain = _budgets(config), Measurement(composed)
     made: list[Measurement] = []
@@ -202,7 +204,7 @@ def judge(recipe: Recipe, overrides: Overrides | None = None, replanner: Replann
         unfused_too = _without_fusions(plain, made[-1], budgets)
         if unfused_too is not None:
             verdict = with_fusions(verdict, judged.peak.total, unfused_too.verdict)
-    return Outcome(judged.peak, None, verdict, fusion.cycles.price, fusion.reason, judged.own_peaks)
+    return RecipeOutcome(judged.peak, None, verdict, fusion.cycles.price, fusion.reason, judged.own_peaks)
 
 
 def standing_program(recipe: Recipe, overrides: Overrides | None = None, replanner: Replanner | None = None) -> Program:

@@ -90,14 +90,14 @@ def assemble(
     at_least: bool = False,
     coarse_peaks: bool = False,
 ) -> Assembled:
-    """Sum, find the peaks, decide, and list the steps; for parameters see :func:`judge`."""
-    judged = judge(
+    """Sum, find the peaks, decide, and list the steps; for parameters see :func:`judge_allocations`."""
+    judged = judge_allocations(
         facts, allocations, placed, budgets, exchange_rows, unsized, at_least=at_least, coarse_peaks=coarse_peaks
     )
     return Assembled(listed_steps(facts, allocations, placed), judged)
 
 
-def judge(
+def judge_allocations(
     facts: Sequence[StepFacts],
     allocations: Allocations,
     placed: PlacedTiles,
@@ -121,7 +121,7 @@ def judge(
     coarse_peaks : bool
         Whether peaks are taken of the coarse sums, as version-1 files do, instead of what single tiles hold.
     """
-    unknown = unavailable_steps(facts, allocations)
+    unknown = steps_unavailable_by_class(facts, allocations)
     worst = placed.worst_of_all().columns
     known: list[list[int]] = worst[:, :3].T.tolist()
     if coarse_peaks:
@@ -197,7 +197,7 @@ class _Column(NamedTuple):
         return self.known.index(max(self.known)) if self.known else None
 
 
-def unavailable_steps(facts: Sequence[StepFacts], allocations: Allocations) -> tuple[list[bool], list[bool]]:
+def steps_unavailable_by_class(facts: Sequence[StepFacts], allocations: Allocations) -> tuple[list[bool], list[bool]]:
     """For each class, at which steps its sum has an unavailable term."""
     result = ([False] * len(facts), [False] * len(facts))
     for root, first, last in allocations.spans if allocations.unavailable else ():
@@ -217,7 +217,7 @@ def unavailable_steps(facts: Sequence[StepFacts], allocations: Allocations) -> t
 
 def listed_steps(facts: Sequence[StepFacts], allocations: Allocations, placed: PlacedTiles) -> tuple[TimelineStep, ...]:
     """The steps as a timeline lists them."""
-    unknown, worst = unavailable_steps(facts, allocations), placed.worst_of_all().columns
+    unknown, worst = steps_unavailable_by_class(facts, allocations), placed.worst_of_all().columns
     coarse = coarse_sums(facts, allocations)
     made: dict[tuple[Size, Size], ClassBytes] = {}
 

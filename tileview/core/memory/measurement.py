@@ -20,7 +20,7 @@ import numpy as np
 from tileview.core.geometry.owners import OwnerError, check_owners, spread
 from tileview.core.geometry.resolve import LayoutError, LayoutErrorKind, layout_failure, resolve
 from tileview.core.geometry.resolved import Resolved
-from tileview.core.memory.assemble import NO_SCRATCH, Allocations, Judged, StepFacts, judge, listed_steps
+from tileview.core.memory.assemble import NO_SCRATCH, Allocations, Judged, StepFacts, judge_allocations, listed_steps
 from tileview.core.memory.groups import LiveSet, find_lifetimes, group_values
 from tileview.core.memory.scratch import Scratch
 from tileview.core.memory.step_costs import FREE, StepCost, step_cost
@@ -392,7 +392,7 @@ class Measurement:
         if self._judged is None or self._judged[0] != budgets:
             at_least = bool(unknown_notes(self.program, self.flat))
             asked = (self.facts, self.allocations, self.placed, budgets, self._exchange(), self._unsized())
-            self._judged = budgets, judge(*asked, at_least=at_least)
+            self._judged = budgets, judge_allocations(*asked, at_least=at_least)
         return self._judged[1]
 
     def timeline(

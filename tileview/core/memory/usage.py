@@ -23,7 +23,7 @@ _CHUNK_NUMBERS = 1 << 16
 """Table entries a chunk of the sweep holds at most: 512 KiB a class, so that a chunk stays in the cache."""
 
 
-class Span(NamedTuple):
+class AllocationSpan(NamedTuple):
     """``times`` allocations with the same bytes on each tile, live from step ``first`` up to (not at) ``last``."""
 
     row: ByteArray
@@ -50,7 +50,7 @@ NO_ROWS: Mapping[int, ByteArray] = {}
 
 
 def sweep(
-    spans: Iterable[Span],
+    spans: Iterable[AllocationSpan],
     scratch: Mapping[int, ByteArray],
     steps: int,
     tiles: int,
@@ -233,7 +233,7 @@ def _swept_runs(
         alike, times = np.unique(np.ravel_multi_index((which, *lives, interleaved), size), return_counts=True)
         parts = [part.tolist() for part in (*np.unravel_index(alike, size), times)]
         together = [
-            Span(rows[row], since, until, bool(within), count)
+            AllocationSpan(rows[row], since, until, bool(within), count)
             for row, since, until, within, count in zip(*parts, strict=True)
         ]
         standard, within = ({step - begin: row for step, row in one.items() if begin <= step < end} for one in scratch)
@@ -286,8 +286,8 @@ class PlacedTiles:
         self._unavailable = unavailable
         self._worst: Worst | None = None
         self._spans = spans
-        self._usages: Kept[int, ByteArray] = Kept(64)
-        self._allocations: Kept[int, ByteArray] = Kept(4096)
+        self._usages: KeptResults[int, ByteArray] = KeptResults(64)
+        self._allocations: KeptResults[int, ByteArray] = KeptResults(4096)
 
     def usage(self, step: int) -> ByteArray:
         """(tiles, 2): standard and interleaved bytes on each tile at a step, scratch included; known part only."""
@@ -416,7 +416,7 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
-class Kept(Generic[K, V]):
+class KeptResults(Generic[K, V]):
     """The results asked for last, at most ``limit`` of them; may be used from several threads.
 
     An object that caches its own methods with ``functools.lru_cache`` is part of a ring: a document's arrays would stay

@@ -24,7 +24,7 @@ from tileview.qt.plot.items import stairs
 from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import ColumnPart, RowPart
 from tileview.qt.plot.zoom import Zoom
-from tileview.qt.views.tiles.items import ColourScale, SlotImage, cosmetic, slot_table
+from tileview.qt.views.tiles.items import ColourScale, SlotImage, slot_table, square_pen
 
 LETTERS = "ABCD"
 """What the states are called in charts, the first one A."""
@@ -143,12 +143,12 @@ class StateChart(_Chart):
             edges, where = self.columns()
             there = column_any(curve.there, where)
             heights = np.where(there, column_max(curve.needed, where), curves.low).astype(np.float64)
-            fill = stairs(edges, heights, cosmetic(self.theme.total), QBrush(self.theme.color("standard", 110)))
+            fill = stairs(edges, heights, square_pen(self.theme.total), QBrush(self.theme.color("standard", 110)))
             fill.setFillLevel(curves.low)
             limit = np.full(len(heights), float(curve.budget))
             over = np.where(heights > curve.budget, heights, np.nan)
-            parts = [fill, stairs(edges, over, cosmetic(self.theme.over, 3)),
-                     stairs(edges, limit, cosmetic(self.theme.budget, 1.5, Qt.PenStyle.DashLine))]  # fmt: skip
+            parts = [fill, stairs(edges, over, square_pen(self.theme.over, 3)),
+                     stairs(edges, limit, square_pen(self.theme.budget, 1.5, Qt.PenStyle.DashLine))]  # fmt: skip
         self.still.set_parts(parts)
         super().redraw()
 
@@ -194,8 +194,8 @@ class DifferenceChart(_Chart):
                         parts.append(stairs(edges, part, QPen(Qt.PenStyle.NoPen), QBrush(color)))
                 else:
                     style = (Qt.PenStyle.DashLine, Qt.PenStyle.DotLine)[place - 1]
-                    parts += [stairs(edges, part, cosmetic(self.theme.text, 1.5, style)) for part in (more, less)]
-            parts.append(stairs(edges, np.zeros(len(edges) - 1), cosmetic(self.theme.muted)))
+                    parts += [stairs(edges, part, square_pen(self.theme.text, 1.5, style)) for part in (more, less)]
+            parts.append(stairs(edges, np.zeros(len(edges) - 1), square_pen(self.theme.muted)))
         self.still.set_parts(parts)
         super().redraw()
 
