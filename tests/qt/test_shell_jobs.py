@@ -191,7 +191,7 @@ def test_an_unknown_kind_of_task_is_a_fault_with_details(runner, qtbot):
 def test_a_killed_worker_is_started_again_and_its_task_done(runner, qtbot, vit3):
     ends = Ends(runner)
     recipe = open_file(vit3).recipe
-    task = Job("evaluate", ("key", share(recipe, (4, 12)), EditState().overrides))
+    task = Job("evaluate", ("key", share(recipe, (4, 12)), EditState().overrides, frozenset()))
     parts = []
     runner.part.connect(lambda _task, found: parts.append(found))
     runner.submit(task)
@@ -207,7 +207,7 @@ def test_a_killed_worker_is_started_again_and_its_task_done(runner, qtbot, vit3)
 def test_a_worker_that_dies_every_time_is_reported(runner, qtbot, vit3, said):
     ends = Ends(runner)
     recipe = open_file(vit3).recipe
-    task = Job("evaluate", ("key", recipe, EditState().overrides))
+    task = Job("evaluate", ("key", recipe, EditState().overrides, frozenset()))
     killed = set()
     runner.submit(task)
 
@@ -229,7 +229,7 @@ def test_a_task_is_cancelled_while_it_runs_and_the_process_serves_on(runner, qtb
     recipe = open_file(vit3).recipe
     parts = []
     runner.part.connect(lambda _task, found: parts.append(found))
-    task = Job("evaluate", ("key", recipe, EditState().overrides))
+    task = Job("evaluate", ("key", recipe, EditState().overrides, frozenset()))
     runner.submit(task)
     qtbot.waitUntil(lambda: bool(parts), timeout=30_000)
     pid = runner.pid
@@ -258,7 +258,7 @@ def test_a_waiting_task_is_cancelled_before_it_begins(runner, qtbot, pair):
 def test_a_worker_can_be_closed_at_any_moment(qapp, vit3, delay):
     runner = Runner()
     recipe = open_file(vit3).recipe
-    runner.submit(Job("evaluate", ("key", recipe, EditState().overrides)))
+    runner.submit(Job("evaluate", ("key", recipe, EditState().overrides, frozenset())))
     time.sleep(delay)
     runner.close()
     assert runner.pid is None

@@ -15,7 +15,7 @@ from tileview.analysis.diagnosis import Diagnosis
 from tileview.analysis.fix import Mode, Prefer, Progress, search_fixes, swaps_sentence
 from tileview.analysis.fix_placed import MOST_PLACED, PlacedFix, RankedFix, rank_equal, search_placed
 from tileview.analysis.placement_words import NO_REQUESTS, StepWords, recipe_steps, verdict_step_words
-from tileview.analysis.trials import Evaluator, Trial
+from tileview.analysis.trials import Evaluator, Swap, Trial
 from tileview.core.estimate import estimate
 from tileview.core.lowering.replanner import Replanner
 from tileview.core.placement.ranges import Preset
@@ -59,13 +59,13 @@ class _Planned:
 _KEPT: list[_Planned] = []
 
 
-def evaluate_share(payload: tuple[object, Recipe, Overrides], reporter: Reporter) -> None:
-    """Evaluate every alternative of a recipe's share; results go out in parts, a few times a second.
+def evaluate_share(payload: tuple[object, Recipe, Overrides, frozenset[Swap]], reporter: Reporter) -> None:
+    """Evaluate every alternative of a recipe's share but those known; results go out in parts, a few times a second.
 
     The payload's key says which state the share is of: all shares of one state are evaluated against what was lowered
     for the first of them.
     """
-    key, part, overrides = payload
+    key, part, overrides, known = payload
     if not _KEPT or _KEPT[0].key != key:
         replanner = Replanner()
         _KEPT[:] = [_Planned(key, part, replanner, Evaluator(part, overrides, replanner).trial(()))]
@@ -76,6 +76,8 @@ def evaluate_share(payload: tuple[object, Recipe, Overrides], reporter: Reporter
     for operation, plans in part.alternatives.items():
         for index in range(len(plans)):
             reporter.check()
+            if (operation, index) in known:
+                continue
             found.append(evaluate_one(recipe, operation, index, planned.replanner, overrides, planned.baseline))
             if time.monotonic() - sent > PART_SECONDS:
                 reporter.part(found)
