@@ -13,7 +13,7 @@ at once; what a swap really does to the peak is known when it has been evaluated
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -100,6 +100,7 @@ def reliefs(
     overrides: Overrides = NO_OVERRIDES,
     replanner: Replanner | None = None,
     limit: int = DEFAULT_LIMIT,
+    check: Callable[[], object] = bool,
 ) -> tuple[Relief, ...]:
     """The best alternative of each operation, those that save most on the operation's own steps first.
 
@@ -115,6 +116,8 @@ def reliefs(
         Those to be tried, in order; see :func:`makers`.
     limit : int
         Alternatives that are re-planned at most.
+    check : callable
+        Called before each of them; may raise to give up, the exception passes through.
     """
     column = _COLUMNS.get(cause, 2)
     from tileview.analysis.trials import Evaluator  # most files fit, and are told of without a trial
@@ -131,6 +134,7 @@ def reliefs(
             if tried >= limit:
                 break
             tried += 1
+            check()
             then, verdict, peak, price = _tried(evaluator, operation, index, column)
             if then is None or then >= now:
                 continue

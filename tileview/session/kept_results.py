@@ -23,7 +23,7 @@ from tileview.model.recipe import Recipe
 from tileview.model.sizes import UNAVAILABLE, Size, Unavailable
 from tileview.model.timeline import Cause, Peak, Verdict
 from tileview.session.state import EditState
-from tileview.session.state_json import MOST_NUMBER, json_of, state_to_json, true_or_false, whole_number
+from tileview.session.state_json import MOST_NUMBER, json_of, state_to_json, whole_number, yes_or_no
 
 VERSION: Final = 1
 MOST_FILE_BYTES: Final = 64 << 20
@@ -177,7 +177,7 @@ def _results(line: Any) -> Iterator[AlternativeResult]:
         return Verdict(
             _answer(fits), Cause(text(cause)), text(said), text(limit),
             _size(needed), _size(available), _size(short, -_LARGEST),
-            _maybe(step), _maybe(tile), _maybe(operation), true_or_false(at_least),
+            _maybe(step), _maybe(tile), _maybe(operation), yes_or_no(at_least),
             None if stated is None else _size(stated), None if found is None else _size(found),
         )  # fmt: skip
 
@@ -190,8 +190,8 @@ def _results(line: Any) -> Iterator[AlternativeResult]:
         yield AlternativeResult(
             whole_number(operation, MOST_NUMBER),
             whole_number(alternative, MOST_NUMBER),
-            true_or_false(in_force),
-            true_or_false(ok),
+            yes_or_no(in_force),
+            yes_or_no(ok),
             None if error is None else text(error),
             None if peak is None else Peak(*map(_size, _exactly(peak, 5))),
             _answer(fits),
@@ -218,4 +218,4 @@ def _maybe(value: object, least: int = 0) -> int | None:
 
 
 def _answer(value: object) -> bool | None:
-    return None if value is None else true_or_false(value)
+    return None if value is None else yes_or_no(value)

@@ -43,10 +43,10 @@ def state_from_json(raw: Mapping[str, Any]) -> EditState:
     return EditState(
         swaps={_key(key): whole_number(index, MOST_NUMBER) for key, index in raw["swaps"].items()},
         homes=homes,
-        boundaries={_key(key): true_or_false(is_open) for key, is_open in raw["boundaries"].items()},
+        boundaries={_key(key): yes_or_no(is_open) for key, is_open in raw["boundaries"].items()},
         layouts=layouts,
         overrides=Overrides(
-            _limit(raw["budget_bytes"]), _limit(raw["reserve_bytes"]), true_or_false(raw.get("fusion", True))
+            _limit(raw["budget_bytes"]), _limit(raw["reserve_bytes"]), yes_or_no(raw.get("fusion", True))
         ),
     )
 
@@ -77,7 +77,7 @@ def _limit(value: object) -> int | None:
     return None if value is None else whole_number(value, LARGEST_LIMIT_BYTES)
 
 
-def true_or_false(value: object) -> bool:
+def yes_or_no(value: object) -> bool:
     """The value, if it is true or false. Raises ValueError otherwise."""
     if type(value) is not bool:
         raise ValueError(f"{str(value)[:40]} is neither true nor false")

@@ -79,21 +79,8 @@ class Assembled:
     judged: Judged
 
 
-def assemble(
-    facts: Sequence[StepFacts],
-    allocations: Allocations,
-    placed: PlacedTiles,
-    budgets: Budgets,
-    exchange_rows: Size,
-    unsized: tuple[Unsized, ...],
-    *,
-    at_least: bool = False,
-    coarse_peaks: bool = False,
-) -> Assembled:
-    """Sum, find the peaks, decide, and list the steps; for parameters see :func:`judge_allocations`."""
-    judged = judge_allocations(
-        facts, allocations, placed, budgets, exchange_rows, unsized, at_least=at_least, coarse_peaks=coarse_peaks
-    )
+def assemble(facts: Sequence[StepFacts], allocations: Allocations, placed: PlacedTiles, judged: Judged) -> Assembled:
+    """List the steps beside what :func:`judge_allocations` made of the same."""
     return Assembled(listed_steps(facts, allocations, placed), judged)
 
 

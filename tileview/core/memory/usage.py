@@ -286,6 +286,7 @@ class PlacedTiles:
         self._unavailable = unavailable
         self._worst: Worst | None = None
         self._spans = spans
+        self._always: tuple[frozenset[int], ByteArray] | None = None
         self._usages: KeptResults[int, ByteArray] = KeptResults(64)
         self._allocations: KeptResults[int, ByteArray] = KeptResults(4096)
 
@@ -361,9 +362,10 @@ class PlacedTiles:
         return result
 
     def _make_usage(self, step: int) -> ByteArray:
-        sums = np.zeros((2, self._tile_count), dtype=np.int64)
+        throughout, resident = self._throughout()
+        sums = resident.copy()
         for root in self._live[step]:
-            if root not in self._unavailable:
+            if root not in throughout and root not in self._unavailable:
                 sums[1 if self._interleaved(root) else 0] += self.allocation(root)
         for column, rows in enumerate(self._scratch):
             if step in rows:
@@ -371,6 +373,17 @@ class PlacedTiles:
         result = np.ascontiguousarray(sums.T)
         result.flags.writeable = False
         return result
+
+    def _throughout(self) -> tuple[frozenset[int], ByteArray]:
+        """The roots that are known to be live at every step, and (2, tiles) what they hold together; made once."""
+        if self._always is None:
+            count = len(self._live)
+            found = frozenset(root for root, first, end in self._spans or () if first == 0 and end == count)
+            sums = np.zeros((2, self._tile_count), dtype=np.int64)
+            for root in found - self._unavailable:
+                sums[1 if self._interleaved(root) else 0] += self.allocation(root)
+            self._always = found, sums
+        return self._always
 
     def _make_allocation(self, root: int) -> ByteArray:
         if root in self._unavailable:

@@ -30,7 +30,7 @@ from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.session.document import Document
 from tileview.session.history import Step
 from tileview.session.state import EditState
-from tileview.session.state_json import json_of, state_from_json, state_to_json, true_or_false, whole_number
+from tileview.session.state_json import json_of, state_from_json, state_to_json, whole_number, yes_or_no
 
 VERSION = 2
 DELAY_MS = 400
@@ -144,9 +144,7 @@ def _from_json(file: Path, raw: Mapping[str, Any]) -> KeptEdits:
     if "\0" in document:
         raise ValueError("the path of its document cannot be one")
     stamp = tuple(whole_number(one, 2**63) for one in raw["stamp"])
-    return KeptEdits(
-        file, Path(document), str(raw["fingerprint"]), stamp, tuple(steps), marks, true_or_false(raw["rest"])
-    )
+    return KeptEdits(file, Path(document), str(raw["fingerprint"]), stamp, tuple(steps), marks, yes_or_no(raw["rest"]))
 
 
 def _read(file: Path) -> KeptEdits:
