@@ -16,7 +16,7 @@ from typing import Final
 from tileview.analysis.bad_layouts import bad_homes
 from tileview.analysis.conflict import Conflict
 from tileview.analysis.trials import Cancelled, Evaluator, Swap, Swaps, Trial, never
-from tileview.analysis.words import counted
+from tileview.analysis.words import at_start, counted
 from tileview.analysis.workers import Workers
 from tileview.core.cycles.words import cycles_between, describe_cycles, percent_between
 from tileview.core.estimate import estimate
@@ -347,7 +347,7 @@ def _found_text(
 
 def _nothing_text(base: Trial, max_swaps: int, tried: int, exhaustive: bool, closest: Trial | None) -> str:
     sets = "single swap" if max_swaps == 1 else f"set of at most {max_swaps} swaps"
-    reason = base.verdict.text[:1].upper() + base.verdict.text[1:].rstrip(".")
+    reason = at_start(base.verdict.text).rstrip(".")
     if exhaustive:
         text = f"No {sets} makes it fit; the search was exhaustive ({tried:,} re-plans). {reason}."
     else:

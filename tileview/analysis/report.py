@@ -18,6 +18,7 @@ from tileview.analysis.loads import total_peak_place
 from tileview.analysis.overflows import overflow_lines
 from tileview.analysis.pictures import tiles_svg, timeline_svg
 from tileview.analysis.relief import Relief
+from tileview.analysis.words import sentence
 from tileview.core.cycles.words import describe_cycles
 from tileview.core.fusion.words import fits_only_fused
 from tileview.model.names import escaped
@@ -123,7 +124,7 @@ def _verdict(given: ReportInput, diagnosis: Diagnosis) -> str:
     style = "unknown" if given.verdict.fits is None else "fits" if given.verdict.fits else "fails"
     lines = [
         f'<section class="verdict {style}"><h2>{word}</h2>',
-        f"<p>{text(_sentence(diagnosis.headline), 900)}</p>",
+        f"<p>{text(sentence(diagnosis.headline), 900)}</p>",
         *(f"<p>{text(line, 900)}</p>" for line in _overflows(given, diagnosis)),
         f"<p><b>Next:</b> {text(diagnosis.next_step, 900)}</p></section>",
     ]
@@ -134,10 +135,6 @@ def _overflows(given: ReportInput, diagnosis: Diagnosis) -> list[str]:
     """One line for every overflow."""
     kinds = {row.operation: row.kind for row in given.operations}
     return overflow_lines((diagnosis.overflows or ())[:_MOST_ROWS], kinds)
-
-
-def _sentence(words: str) -> str:
-    return words[:1].upper() + words[1:] + ("" if words.endswith((".", "!", "?")) else ".")
 
 
 def _peaks(timeline: Timeline | None) -> str:

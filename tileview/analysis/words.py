@@ -217,3 +217,8 @@ def step_place(step: int, steps: int) -> str:
 def at_start(text: str) -> str:
     """A text with a capital at its start, the rest untouched."""
     return text[:1].upper() + text[1:]
+
+
+def sentence(text: str) -> str:
+    """A text with a capital at its start and a full stop at its end, unless it ends a sentence already."""
+    return at_start(text) + ("" if text.endswith((".", "!", "?", '."')) else ".")

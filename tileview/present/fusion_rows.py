@@ -6,6 +6,7 @@ from enum import IntEnum
 from typing import Final
 
 from tileview.analysis.fusions import FusionFacts, FusionRow
+from tileview.analysis.words import at_start, sentence
 from tileview.core.cycles.words import describe_cycles, exact_cycles
 from tileview.core.fusion.stand import Reason
 from tileview.model.sizes import Size, Unavailable
@@ -21,11 +22,6 @@ _KINDS: Final = {
     "F8 at source": "op {operation} writes F8 at once, in place of op {partner}'s cast",
     "F8 at consumer": "op {operation} runs where op {partner} casts its result, and writes F8",
 }
-
-
-def sentence_case(text: str) -> str:
-    """The text with its first letter as a capital."""
-    return text[:1].upper() + text[1:]
 
 
 def step_name(step: TimelineStep) -> str:
@@ -60,7 +56,7 @@ def fusion_lines(operation: int, facts: FusionFacts | None) -> tuple[str, ...]:
         lines.append(f"Its Add went into op {into}'s step: only its copies are left here.")
     for row in facts.rows:
         if operation in (row.operation, row.partner):
-            lines.append(f"{sentence_case(fusion_name(row))}: {fusion_outcome(row, facts)}{_change(row)}.")
+            lines.append(f"{at_start(fusion_name(row))}: {fusion_outcome(row, facts)}{_change(row)}.")
     return tuple(lines)
 
 
@@ -97,7 +93,7 @@ class FusionSpec(TableSpec[FusionRow]):
 
     def cell(self, row: FusionRow, column: int) -> Cell:
         if column == FusionColumn.FUSION:
-            return Cell(sentence_case(fusion_name(row)), tip=row.kind)
+            return Cell(at_start(fusion_name(row)), tip=row.kind)
         if column in (FusionColumn.APART, FusionColumn.TOGETHER):
             cycles: Size = row.apart if column == FusionColumn.APART else row.together
             tone = Tone.UNAVAILABLE if isinstance(cycles, Unavailable) else Tone.TEXT
@@ -124,7 +120,7 @@ def fusion_headline(facts: FusionFacts | None) -> str:
     if facts is None:
         return "A timeline is as its writer measured it: fusions are looked for in recipes"
     if not facts.rows:
-        return f"{sentence_case(facts.text)}."
+        return sentence(facts.text)
     made = sum(row.made for row in facts.rows)
     held = "made" if facts.reason is Reason.FUSED else "would be made"
-    return f"{sentence_case(facts.text)}. {len(facts.rows)} looked at, {made} {held}; all of them stand, or none."
+    return f"{at_start(facts.text)}. {len(facts.rows)} looked at, {made} {held}; all of them stand, or none."

@@ -235,6 +235,11 @@ def _runs(marks: Sequence[bool]) -> list[tuple[int, int]]:
     return runs
 
 
+def error_count(nodes: Sequence[Node[ProblemRow]]) -> int:
+    """How many of the problems are errors."""
+    return sum(max(node.row.count, 1) for node in nodes if node.row.severity == SEVERITIES[0])
+
+
 def tally(nodes: Sequence[Node[ProblemRow]]) -> str:
     """``43 errors, 1 warning``; ``No problems`` where there are none."""
     counts = dict.fromkeys(SEVERITIES, 0)

@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QLineEdit, QPushButton,
 
 from tileview.analysis.fusions import agreement
 from tileview.analysis.linkage import brief, link_timelines, link_values, statement
+from tileview.analysis.words import sentence
 from tileview.core.fusion.stand import Fusion
 from tileview.present.compare_rows import MOST_STATES, CompareRow, CompareSpec, CompareState, compare_nodes
-from tileview.present.fusion_rows import sentence_case
 from tileview.present.state_curves import StateCurve, state_curves
 from tileview.present.state_maps import state_maps
 from tileview.present.tables import Node, matches
@@ -241,7 +241,7 @@ class CompareView(TableView):
         fusion = self._linked_fusion()
         if fusion is not None and linkage.is_one_compile:
             text = agreement(fusion, file).text
-            lines.insert(1, f"{sentence_case(text)}.")
+            lines.insert(1, sentence(text))
             self._brief += f"; {text.rpartition(': ')[2]}"
         return lines
 

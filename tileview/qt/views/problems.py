@@ -6,17 +6,16 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from operator import is_
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDockWidget, QListWidget, QPushButton, QSizePolicy, QWidget
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtWidgets import QListWidget, QPushButton, QSizePolicy, QWidget
 
 from tileview.analysis.home_offers import home_groups, homes_of_offer
 from tileview.analysis.repair import GroupRepair, RepairGroup, repair_groups
 from tileview.analysis.words import counted
-from tileview.model.timeline import Cause
 from tileview.present.problem_rows import (
     PROBLEMS,
-    SEVERITIES,
     ProblemRow,
+    error_count,
     home_problems,
     problem_nodes,
     tally,
@@ -30,7 +29,6 @@ from tileview.qt.widgets.elided import ElidedLabel, WrappedLabel
 from tileview.qt.widgets.flow import FlowLayout
 from tileview.session import edits
 
-_TOLD_BY_WHY = (Cause.TOTAL, Cause.INTERLEAVED, Cause.CONTIGUOUS)
 _OFFER_LINES = 8
 """Lines of text that the list of repairs may take; it scrolls beyond."""
 
@@ -52,7 +50,6 @@ class ProblemsView(TableView):
         self._found: _Found | None = None
         self._groups: tuple[RepairGroup, ...] = ()
         self._offered: RepairGroup | None = None
-        self._is_new = False
         self.headline = ElidedLabel(cut=Qt.TextElideMode.ElideRight)
         self.tree.selectionModel().currentRowChanged.connect(self._refresh_repairs)
         self.repair_label = WrappedLabel()
@@ -77,14 +74,12 @@ class ProblemsView(TableView):
     # -- session --------------------------------------------------------------------------------------------------
 
     def on_document(self) -> None:
-        self._is_new = True
+        self.setWindowTitle(self.title)
         super().on_document()
 
     def on_estimate(self) -> None:
         super().on_estimate()
-        if self._is_new:
-            self._is_new = False
-            self._come_forward()
+        self.bridge.turns.add(self._count, is_for_later=True)
 
     def on_state(self) -> None:
         self._refresh_repairs()
@@ -117,21 +112,11 @@ class ProblemsView(TableView):
         self.headline.setText("Nothing open" if self.session.document is None else tally(problems))
         self._refresh_repairs()
 
-    def _come_forward(self) -> None:
-        """Put the tab in front for a newly opened file whose errors leave its sum unknown: there the repairs are what
-        comes next. Of what is over, Why tells the cause. The focus stays where it is.
-        """
-        session = self.session
-        if session.document is None or (session.graph is not None and session.timeline is not None):
-            return
-        if session.verdict is not None and session.verdict.cause in _TOLD_BY_WHY:
-            return
-        self.bring_up_to_date()
-        dock = self.parentWidget()
-        while dock is not None and not isinstance(dock, QDockWidget):
-            dock = dock.parentWidget()
-        if dock is not None and any(node.row.severity == SEVERITIES[0] for node in self._problems()):
-            dock.raise_()
+    @Slot()
+    def _count(self) -> None:
+        """Say on the tab how many errors there are, also while the view is behind another."""
+        errors = error_count(self._problems())
+        self.setWindowTitle(f"{self.title} ({errors:,})" if errors else self.title)
 
     # -- repairs --------------------------------------------------------------------------------------------------
 

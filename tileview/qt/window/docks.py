@@ -108,6 +108,7 @@ class TitleBar(QWidget):
         self._bridge = bridge
         self._maximise = maximise
         self._label = QLabel(dock.windowTitle(), self)
+        dock.windowTitleChanged.connect(self._label.setText)
         font = QFont(self._label.font())
         font.setBold(True)
         self._label.setFont(font)
@@ -215,6 +216,7 @@ class DockArea(QMainWindow):
         dock.setAccessibleName(view.title)
         view.setMinimumSize(QSize(120, 60))
         dock.setWidget(Pane(view, dock))
+        view.windowTitleChanged.connect(dock.setWindowTitle)
         dock.toggleViewAction().setStatusTip(f"Show {view.title}, or take it away")
         for signal in (dock.dockLocationChanged, dock.topLevelChanged, dock.visibilityChanged):
             signal.connect(self._titles_later)
