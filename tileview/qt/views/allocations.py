@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import replace
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction, QColor
+from PySide6.QtGui import QAction, QColor, QResizeEvent
 from PySide6.QtWidgets import QCheckBox, QPushButton, QWidget
 
 from tileview.analysis.allocation_names import shortened
@@ -29,6 +29,8 @@ from tileview.qt.widgets.elided import ElidedLabel, WrappedLabel
 from tileview.session.session import linked_timeline
 
 _LINKED = ALLOCATIONS.place("Linked")
+_LEAST_FOR_FOOTER = 14
+"""Lines of text that the view is high at least where the sum has a line of its own."""
 
 
 class AllocationsView(TableView):
@@ -118,9 +120,21 @@ class AllocationsView(TableView):
             self.tree.expandAll()
         elif was_empty and self.model.rowCount() and self.model.row(self.model.index(0, 0)).maker is not None:
             self.tree.expand(self.model.index(0, 0))
-        self.headline.setText(headline(table, self.session.timeline))
         self.footer.setText(footer(table))
+        self._tell()
         self.span_button.setVisible(selection.span is not None)
+
+    def _tell(self) -> None:
+        """Say what is shown above the rows and their sum below them; in a low view both above, to leave more rows."""
+        is_low = self.height() < _LEAST_FOR_FOOTER * self.fontMetrics().height()
+        words = headline(self._table, self.session.timeline)
+        total = self.footer.text() if self.session.timeline is not None else ""
+        self.footer.setVisible(bool(total) and not is_low)
+        self.headline.setText(f"{words}: {total}" if is_low and total else words)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._tell()
 
     @property
     def table(self) -> AllocationTable:
@@ -163,4 +177,4 @@ class AllocationsView(TableView):
         return [self._group_action]
 
     def picture_words(self) -> str:
-        return f"{self.headline.text()}\n{self.footer.text()}"
+        return f"{headline(self._table, self.session.timeline)}\n{self.footer.text()}"

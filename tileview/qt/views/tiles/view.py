@@ -351,7 +351,7 @@ class TilesView(View):
         super().resizeEvent(event)
         height, line = self.height(), self.fontMetrics().height()
         self.legend.setVisible(height >= 10 * line)
-        self.line.set_beside(24 if height < 26 * line else None)
+        self.line.set_beside(12 if height < 26 * line else None)
         self._show_groups()
 
     def fit(self) -> None:
