@@ -200,7 +200,7 @@ class CompareView(TableView):
             card.setVisible(position < len(self._shown))
             if position < len(self._shown):
                 card.show_state(self._shown[position], LETTERS[position], self.bridge.theme)
-        self._curves = state_curves(states)
+        self._curves = state_curves(states, self.bridge.colours())
         names = [shown.title for shown in self._shown]
         self.charts.show_states(names, self._curves, state_maps(states), self.bridge.theme)
         self._show_cursor()
