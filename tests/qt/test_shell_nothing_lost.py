@@ -316,7 +316,7 @@ def test_a_file_that_something_else_has_written_is_not_replaced_unsaid(pair, dri
     driver.window.files.watch.close()  # as where a new content has been declined, or cannot be read
     pair.write_text(json.dumps(content))
     driver.window.exporter.export_recipe(pair)
-    assert asked[0] == "Its plans as opened would then be in no file any more."
+    assert asked[0] == "The plans as opened would be lost."
     assert "something else has written it since" in asked[1]
     assert pair.read_text() == json.dumps(content)
 

@@ -246,7 +246,7 @@ def test_invalid_layouts_with_the_rule_and_what_resolves():
     assert (first.name, first.kind) == ("vit.embedding.bias", LayoutErrorKind.EMPTY_AXIS_TILING)
     assert "288 tiles" in first.remedy
     assert "1,152 elements in grains of 4" in first.remedy
-    assert "resolve" in diagnosis.next_step
+    assert "valid layouts" in diagnosis.next_step
     assert any("288 owners" in sentence for sentence in diagnosis.details)
     known = [item.bytes for item in diagnosis.contributions if not isinstance(item.bytes, Unavailable)]
     assert diagnosis.load.total == sum(known)
@@ -283,5 +283,5 @@ def test_the_next_step_is_the_true_one_for_each_state():
     timeline = rejected()
     bad = diagnose(timeline.verdict, timeline)
     assert next_step(bad, timeline.verdict, timeline, None).action is Action.COPY_LAYOUTS
-    assert "the 43 layouts" in bad.next_step
+    assert "the 43 valid layouts" in bad.next_step
     assert next_step(fits, good.verdict, timeline, None, layouts=43).text.startswith("Copy the 43 layouts")

@@ -284,7 +284,7 @@ def test_a_disk_that_gives_back_something_else(tmp_path: Path, monkeypatch: pyte
 
 
 def test_targets_that_are_no_file(tmp_path: Path) -> None:
-    with pytest.raises(SaveError, match="a folder stands there"):
+    with pytest.raises(SaveError, match="there is a folder of this name"):
         write_atomic(tmp_path, b"new")
     with pytest.raises(SaveError, match="the folder does not exist"):
         write_atomic(tmp_path / "missing" / "x.json", b"new")

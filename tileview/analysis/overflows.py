@@ -16,7 +16,7 @@ import numpy as np
 from tileview.analysis.allocation_names import allocation_name, name_parts, scratch_name
 from tileview.analysis.lifetimes import largest_bytes
 from tileview.analysis.loads import PeakPlace
-from tileview.analysis.words import at_start
+from tileview.analysis.words import at_start, in_words
 from tileview.core.memory.verdict import contiguous_bytes
 from tileview.model.sizes import kib_text
 from tileview.model.tensor import MemoryClass
@@ -29,7 +29,6 @@ STANDARD_ALLOCATION: Final = "standard allocation"
 _JUDGED = (Cause.FITS, Cause.TOTAL, Cause.INTERLEAVED, Cause.CONTIGUOUS)
 """Verdicts that rest on known sums; with any other it is not known what is over."""
 _MOST_NAMED = 3
-_NUMBERS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +250,7 @@ def _opening(found: Sequence[Overflow]) -> str:
         what = "place"
     count = len(found)
     plural = "" if count == 1 else "runs of steps" if what == "run of steps" else what + "s"
-    number = _NUMBERS[count] if count < len(_NUMBERS) else f"{count:,}"
+    number = at_start(in_words(count))
     return f"{number} {what if count == 1 else plural} overflow{'s' if count == 1 else ''}: "
 
 

@@ -160,9 +160,9 @@ def _peaks(timeline: Timeline | None) -> str:
         for label, size, step, room, share in rows
     ]
     note = f"<p>The total may reach the budget of {size_text(timeline.budget_bytes)} less the reserve of "
-    note += f"{size_text(timeline.reserve_bytes)}; its share of the budget is told with the reserve. "
+    note += f"{size_text(timeline.reserve_bytes)}; its share of the budget includes the reserve. "
     note += "Peaks follow version 3: exchange rows are not part of them.</p>"
-    return "<h2>Peaks</h2>\n" + _table(("Peak", "Bytes", "Step", "May reach", "Share"), cells, {1, 2, 3, 4}) + note
+    return "<h2>Peaks</h2>\n" + _table(("Peak", "Bytes", "Step", "Limit", "Share"), cells, {1, 2, 3, 4}) + note
 
 
 def _share(size: Size, room: int) -> str:
@@ -186,9 +186,9 @@ def _why(given: ReportInput, diagnosis: Diagnosis) -> str:
         parts.append("<h3>What the operations there could do</h3>")
         parts.append(_reliefs(diagnosis.reliefs))
     if diagnosis.bad_layouts:
-        parts.append("<h3>Layouts that do not resolve</h3>")
+        parts.append("<h3>Values with no valid layout</h3>")
         bad = [(name(item.name), item.text, item.remedy) for item in diagnosis.bad_layouts[:_MOST_ROWS]]
-        parts.append(_table(("Value", "Why", "What would"), bad, set(), raw={0}))
+        parts.append(_table(("Value", "Why", "Would be valid"), bad, set(), raw={0}))
         parts.append(_left_out(len(diagnosis.bad_layouts)))
     return "<h2>Why</h2>\n" + "\n".join(parts) if parts else ""
 

@@ -249,7 +249,7 @@ def replacement_notes(path: str | os.PathLike[str]) -> tuple[str, ...]:
         return ()
     notes = []
     if status.st_nlink > 1:
-        notes.append(f"It has {status.st_nlink} names (hard links): the others keep what stands there now.")
+        notes.append(f"It has {status.st_nlink} names (hard links): the others keep the old content.")
     if os.name == "posix" and os.geteuid() != 0:
         if status.st_uid != os.geteuid():
             notes.append("It belongs to another user: the new file will be yours.")
@@ -317,7 +317,7 @@ def _replaced(target: str, name: str) -> os.stat_result | None:
     except FileNotFoundError:
         return None
     if stat.S_ISDIR(status.st_mode):
-        raise SaveError(f"{name} could not be written: a folder stands there. Choose another name.")
+        raise SaveError(f"{name} could not be written: there is a folder of this name. Choose another name.")
     if not stat.S_ISREG(status.st_mode):
         raise SaveError(f"{name} could not be written: it is not a file. Choose another name.")
     if not os.access(target, os.W_OK):

@@ -90,7 +90,7 @@ class Load:
         if isinstance(needed, Unavailable) or self.budget <= 0:
             return "unavailable"
         tenths = (needed * 1000 * 2 + self.budget) // (self.budget * 2)
-        return f"{tenths // 10}.{tenths % 10} %"
+        return f"{tenths // 10:,}.{tenths % 10} %"
 
     def text(self) -> str:
         """The bar in words, to the byte."""
@@ -223,7 +223,7 @@ def _says(
     """The sentence under the verdict, in pieces."""
     if diagnosis is not None and diagnosis.overflows:
         return overflow_phrases(diagnosis.overflows, kinds, MOST_OVERFLOWS)
-    told = sentence(verdict.text)
+    told = sentence(verdict.text.removeprefix("cannot be lowered: "))  # as the title says
     if verdict.cause is not Cause.FITS or timeline is None:
         return [(told, "")]
     phrases: list[Phrase] = [(f"{told} ", "")] if fits_only_fused(verdict) else []

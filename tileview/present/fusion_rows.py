@@ -13,7 +13,7 @@ from tileview.model.sizes import Size, Unavailable
 from tileview.model.timeline import TimelineStep
 from tileview.present.tables import EMPTY_CELL, Cell, Column, Node, TableSpec, Tone
 
-FUSION_TIP: Final = "Estimate the program after the compiler's fusions where that stands; off: always the one before"
+FUSION_TIP: Final = "Use the compiler's fusions where the fused program takes fewer cycles and fits; off: never"
 
 _KINDS: Final = {
     "residual": "op {partner}'s Add makes the statistics of op {operation}'s LayerNorm",
@@ -38,7 +38,7 @@ def fusion_name(row: FusionRow) -> str:
 def fusion_outcome(row: FusionRow, facts: FusionFacts) -> str:
     """What came of a candidate; of one in a set that does not stand, what would have."""
     if row.made and facts.reason is not Reason.FUSED:
-        return "pays, falls with the set"
+        return "pays, but not the whole set"
     if not isinstance(row.apart, int) or not isinstance(row.together, int):
         return "has no price"
     if not row.pays:
@@ -81,7 +81,7 @@ class FusionSpec(TableSpec[FusionRow]):
     """Fusion · apart · together · change · outcome; prices are planner's cycles of one run."""
 
     columns = (
-        Column("Fusion", tip="What the compiler would put together"),
+        Column("Fusion", tip="What the compiler would fuse"),
         Column("Apart", True, f"{_RUN} of the steps that it would replace", "planner's cycles"),
         Column("Together", True, f"{_RUN} of the steps in their place", "planner's cycles"),
         Column("Change", True, f"{_RUN}, together against apart", "planner's cycles"),
@@ -118,9 +118,9 @@ def fusion_nodes(facts: FusionFacts | None) -> tuple[Node[FusionRow], ...]:
 def fusion_headline(facts: FusionFacts | None) -> str:
     """Which program stands and why, and how many candidates there were."""
     if facts is None:
-        return "A timeline is as its writer measured it: fusions are looked for in recipes"
+        return "A timeline is as its writer measured it: fusions are considered for recipes only"
     if not facts.rows:
         return sentence(facts.text)
     made = sum(row.made for row in facts.rows)
     held = "made" if facts.reason is Reason.FUSED else "would be made"
-    return f"{at_start(facts.text)}. {len(facts.rows)} looked at, {made} {held}; all of them stand, or none."
+    return f"{at_start(facts.text)}. {len(facts.rows)} considered, {made} {held}; all of them are made, or none."

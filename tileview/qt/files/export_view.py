@@ -47,7 +47,7 @@ KIND_NAMES = {
     Kind.SVG: "SVG drawing",
     Kind.CSV: "CSV table",
 }
-KIND_FILTERS = {Kind.PNG: "Pictures (*.png)", Kind.SVG: "Drawings (*.svg)", Kind.CSV: "Tables (*.csv)"}
+KIND_FILTERS = {Kind.PNG: "PNG image (*.png)", Kind.SVG: "SVG drawing (*.svg)", Kind.CSV: "CSV table (*.csv)"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +274,7 @@ class ViewExporter(FileWriter):
         """Ask for a file for the table of the view named, else of the one that has the focus."""
         view = self._named(argument)
         if view is None or not view.has_table():
-            self.signals.message.emit("Click into the table that is to be exported first.")
+            self.signals.message.emit("Click in the table to export first.")
             return
         self._bring(view, partial(self._ask, Wish(view, Kind.CSV)))
 
@@ -282,7 +282,7 @@ class ViewExporter(FileWriter):
         """Put a picture of the view named, else of the one that has the focus, on the clipboard."""
         view = self._named(argument)
         if view is None:
-            self.signals.message.emit("Click into the view that is to be copied first.")
+            self.signals.message.emit("Click in the view to copy first.")
             return
         try:
             image = png_image(picture_of(view), view.devicePixelRatioF())

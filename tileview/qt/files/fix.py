@@ -184,14 +184,16 @@ class FixDialog(QDialog):
         row.addWidget(self._most)
         self.prefer_box = QComboBox(self._options)
         self.prefer_box.setAccessibleName("Which of several fixes comes first")
-        self.prefer_box.setToolTip("Which of the fixes with as few swaps comes first")
+        self.prefer_box.setToolTip("Which comes first among fixes with equally few swaps")
         for text, prefer in (("Lowest peak first", Prefer.MEMORY), ("Fewest cycles first", Prefer.CYCLES)):
             self.prefer_box.addItem(text, prefer.value)
         row.addSpacing(12)
         row.addWidget(self.prefer_box)
         self.memory_box = QComboBox(self._options)
         self.memory_box.setAccessibleName("Memory that every tile has to be placed in")
-        self.memory_box.setToolTip("Also ask that the compiler's two orders place every tile; for the fewest changes")
+        self.memory_box.setToolTip(
+            "Also require that the compiler's two orders place every tile; with Fewest changes only"
+        )
         self._fill_memory()
         row.addSpacing(12)
         row.addWidget(self.memory_box)
@@ -289,7 +291,7 @@ class FixDialog(QDialog):
             self._say("Searching …", running=True)
         elif session.timeline is not None:
             self._job = Job(partial(_fix_layouts, session.timeline))
-            self._say("Looking for layouts that resolve …", running=True)
+            self._say("Looking for valid layouts …", running=True)
         if self._job is not None:
             self._runner.submit(self._job)
 
@@ -448,7 +450,7 @@ class FixDialog(QDialog):
             edit: Edit = edits.swap_plans(session.state, trial.swaps, result.homes)
         elif layouts is not None:
             chosen = {index: layout for repair in layouts.repairs for index, layout in repair.layouts.items()}
-            edit = edits.set_layouts(session.state, f"Fix: layouts that resolve for {len(chosen)} values", chosen)
+            edit = edits.set_layouts(session.state, f"Fix: valid layouts for {len(chosen)} values", chosen)
         else:
             return
         self.accept()

@@ -108,7 +108,7 @@ class LeftBehind:
         count, more = len(self.set_aside), len(self.set_aside) - 1
         files = "A recovery file" if count == 1 else f"{count} recovery files"
         return (
-            f"{files} could not be read and stands aside in {recovery_folder() / ASIDE}: {self.set_aside[0]}"
+            f"{files} could not be read and was moved to {recovery_folder() / ASIDE}: {self.set_aside[0]}"
             f"{f'; and {more} more' if more else ''}."
         )
 
@@ -150,13 +150,13 @@ def state_from_json(raw: Mapping[str, Any]) -> EditState:
 
 def _key(text: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) <= 10):
-        raise ValueError(f"{text[:40]!r} is no number of an operation or a value")
+        raise ValueError(f"{text[:40]!r} is not a number of an operation or a value")
     return _number(int(text), MOST_NUMBER)
 
 
 def _number(value: object, most: int) -> int:
     if type(value) is not int or not 0 <= value <= most:
-        raise ValueError(f"{str(value)[:40]} is no whole number from 0 to {most:,}")
+        raise ValueError(f"{str(value)[:40]} is not a whole number from 0 to {most:,}")
     return value
 
 
@@ -207,18 +207,18 @@ def _from_json(file: Path, raw: Mapping[str, Any]) -> Kept:
 
 
 def _no_constant(text: str) -> None:
-    raise ValueError(f"{text} is no number")
+    raise ValueError(f"{text} is not a number")
 
 
 def _read(file: Path) -> Kept:
     """Read a file of edits. Raises OSError where it cannot be read just now, others where it is none."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
     if not stat.S_ISREG(file.lstat().st_mode):
-        raise ValueError("it is no file")
+        raise ValueError("it is not a file")
     with open(os.open(file, flags), "rb") as stream:
         status = os.fstat(stream.fileno())
         if not stat.S_ISREG(status.st_mode):
-            raise ValueError("it is no file")
+            raise ValueError("it is not a file")
         if status.st_size > MOST_BYTES:
             raise ValueError(f"it has {status.st_size:,} bytes, edits never more than {MOST_BYTES:,}")
         content = stream.read(MOST_BYTES + 1)

@@ -44,8 +44,8 @@ MOST_KNOWN = 4_000
 """Choices of which it is looked whether that memory is known."""
 
 _NOTE = (
-    "Planner's cycles are the planner's own estimate, of the program that stands with each choice: fused where it "
-    "does so. No measurement; compare differences."
+    "Planner's cycles are the planner's own estimate for each choice, of the fused program where that is used. They "
+    "are not a measurement: compare differences."
 )
 
 

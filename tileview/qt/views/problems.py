@@ -34,7 +34,7 @@ _OFFER_LINES = 8
 
 
 class ProblemsView(TableView):
-    """Tree of problems; selecting one goes to its place. Layouts that do not resolve are repaired a kind at a time."""
+    """Tree of problems; selecting one goes to its place. Values with no valid layout are repaired a kind at a time."""
 
     title = "Problems"
     name = "problems"
@@ -54,7 +54,7 @@ class ProblemsView(TableView):
         self.tree.selectionModel().currentRowChanged.connect(self._refresh_repairs)
         self.repair_label = WrappedLabel()
         self.repair_list = QListWidget()
-        self.repair_list.setAccessibleName("Layouts that resolve")
+        self.repair_list.setAccessibleName("Valid layouts")
         self.repair_list.setWordWrap(True)
         self.repair_list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.repair_list.setMaximumHeight(_OFFER_LINES * self.fontMetrics().lineSpacing())
@@ -150,12 +150,12 @@ class ProblemsView(TableView):
         what = "layout" if self.session.graph is None else "home"
         whose = counted(count, "value" if what == "layout" else "input")
         if group.repairs:
-            offered = counted(len(group.repairs), f"{what} that resolves", f"{what}s that resolve")
+            offered = counted(len(group.repairs), f"valid {what}")
             alike = " that fail in the same way" if count > 1 else ""
-            self.repair_label.setText(f"{offered}, for {whose}{alike}")
+            self.repair_label.setText(f"{offered} for {whose}{alike}")
         else:
-            self.repair_label.setText(f"No single change makes the {what}s of {whose} resolve")
-        none = "" if group.repairs else f"No single change makes the {what}s resolve"
+            self.repair_label.setText(f"No single change makes the {what}s of {whose} valid")
+        none = "" if group.repairs else f"No single change makes the {what}s valid"
         self.all_button.setText(f"Appl&y to all {count}" if count > 1 else "Appl&y")
         allow(self.all_button, f"Give {whose} this {what}, in one edit", none)
         self.one_button.setVisible(count > 1)
@@ -164,7 +164,7 @@ class ProblemsView(TableView):
         allow(self.one_button, f"Give the selected {'value' if what == 'layout' else 'input'} this {what}", none)
 
     def _show_offers(self, group: RepairGroup) -> None:
-        """List the layouts that resolve; the one that was chosen stays chosen where it is still on offer."""
+        """List the valid layouts; the one that was chosen stays chosen where it is still on offer."""
         if self._offered is group:
             return
         chosen = self._chosen_key()
@@ -209,7 +209,7 @@ class ProblemsView(TableView):
             return
         homes = homes_of_offer(recipe, repair, values, session.state.overrides)
         if not homes:
-            self.bridge.message.emit("The planner finds no homes: something else stands in the way of lowering.")
+            self.bridge.message.emit("The planner finds no homes: something else prevents lowering.")
             return
         title = f"Repair {counted(len(homes), 'home')}: {repair.label}"
         changes = tuple(edits.set_home(session.state, value, home) for value, home in homes.items())

@@ -80,10 +80,12 @@ def page(
     word = fits_words(diagnosis.fits).capitalize()
     parts = [_overflow(number, one, names, theme, colours) for number, one in enumerate(overflows, start=1)]
     if not overflows:
-        cause = page_text(sentence(diagnosis.headline))
-        parts.append(f'<p><b><span style="color:{color}">{word}.</span></b> {cause}</p>')
+        cause = sentence(diagnosis.headline)
+        lead = "" if cause.startswith(word) else f'<b><span style="color:{color}">{word}.</span></b> '
+        parts.append(f"<p>{lead}{page_text(cause)}</p>")
         parts += _layouts(diagnosis)
-        parts.append(f"<p><b>Next:</b> {page_text(diagnosis.next_step)}{_next_links(diagnosis, has_plans)}</p>")
+        if not diagnosis.fits:
+            parts.append(f"<p><b>Next:</b> {page_text(diagnosis.next_step)}{_next_links(diagnosis, has_plans)}</p>")
     more = len(diagnosis.overflows or ()) - len(overflows)
     if overflows and more > 0:
         parts.append(f"<p>and {more:,} more; N goes from one to the next.</p>")
@@ -157,7 +159,7 @@ def _bar(why: WhyOverflow, made: str, theme: Theme) -> str:
 
 
 def _next_links(diagnosis: Diagnosis, has_plans: bool) -> str:
-    if diagnosis.fits or diagnosis.cause is Cause.NOT_PLACED:
+    if diagnosis.cause is Cause.NOT_PLACED:
         return ""
     links = [_link("do:find_fix", "Find fix")] if has_plans or diagnosis.bad_layouts else []
     return "<br>" + " · ".join([*links, _link("view:problems", "Problems")])

@@ -77,12 +77,12 @@ class Tools(QObject):
                     "Work out peak and verdict of every alternative in the background", evaluation.can_run,
                     icon="run"),
             Command("evaluate_by_itself", "Evaluate &automatically", "Plan", lambda _: evaluation.toggle(), (),
-                    "Begin in the background as soon as an estimate is there",
+                    "Start in the background as soon as there is an estimate",
                     checked=lambda: self._settings.evaluate_by_itself),
             Command("place", "P&lace now", "Plan", lambda _: self.placing.place(), (),
                     "Work out whether every tile can be placed", self.placing.can_run),
             Command("place_by_itself", "Place au&tomatically", "Plan", lambda _: self.placing.toggle(), (),
-                    "Place the program in the background as soon as an estimate is there",
+                    "Place the program in the background as soon as there is an estimate",
                     checked=lambda: self._settings.place_by_itself),
             Command("go_to", "&Go to operation, step or tile…", "Go", lambda _: self.ask_where(), ("Ctrl+G",),
                     "Go to an operation, a step or a tile by number or name", there, separator_before=True,
@@ -113,7 +113,7 @@ class Tools(QObject):
             Command("reference", "&Reference", "Help", lambda page: self.show_reference(page), (),
                     "Formats, how the estimate is made, glossary", icon="help"),
             Command("explain", "&Explain a compiler message…", "Help", lambda _: self.explain_message(), (),
-                    "What a sentence that the compiler wrote means for the open files"),
+                    "What a compiler message means for the open files"),
             Command("about", "A&bout TileView", "Help", lambda _: about(self._window, versions()).open(), (),
                     "Versions", separator_before=True, icon="note"),
         )  # fmt: skip
@@ -126,7 +126,7 @@ class Tools(QObject):
             Command("show_folder", "Show folder", "File", lambda folder: self.show_folder(Path(str(folder))),
                     in_menu=False),
             Command("back_to_list", "&Back to the list of dumps", "File", lambda _: self.back_to_list(), ("Ctrl+L",),
-                    "Show the list again that a file was opened from", self._has_list, icon="folder"),
+                    "Show the list of dumps that the file was opened from", self._has_list, icon="folder"),
         )  # fmt: skip
 
     def _has_list(self) -> bool:
