@@ -91,7 +91,7 @@ def test_the_layouts_that_would_resolve_are_copied_in_three_notations(driver, re
     driver.open(rejected)
     banner = driver.window.verdict
     driver.qtbot.waitUntil(lambda: banner.act.text() == "Copy 43 layouts", timeout=60_000)
-    assert banner.next.plain().startswith("Next: Copy the 43 layouts")
+    assert banner.next.plain().startswith("Next: Copy the 43 valid layouts")
     assert [action.text() for action in banner.layout_actions(banner)][:4] == [
         "Copy as text", "Copy as JSON", "Copy as Markdown", "Apply here",
     ]  # fmt: skip

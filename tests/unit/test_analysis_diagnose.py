@@ -247,7 +247,7 @@ def test_invalid_layouts_with_the_rule_and_what_resolves():
     assert "288 tiles" in first.remedy
     assert "1,152 elements in grains of 4" in first.remedy
     assert "valid layouts" in diagnosis.next_step
-    assert any("288 owners" in sentence for sentence in diagnosis.details)
+    assert any("288 tiles" in sentence for sentence in diagnosis.details)
     known = [item.bytes for item in diagnosis.contributions if not isinstance(item.bytes, Unavailable)]
     assert diagnosis.load.total == sum(known)
     assert len(known) < len(diagnosis.contributions)

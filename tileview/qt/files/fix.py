@@ -101,6 +101,9 @@ _OF_SWAPS = (
 _OF_LAYOUTS = ("Layouts", "Values", "Largest shard")
 """Columns of the proposals for a recipe, and for a timeline, which has layouts to change and no swaps."""
 
+_NAME = 48
+"""Characters of the column that names a proposal; layouts have twice as many."""
+
 
 def _fits(trial: Trial) -> str:
     return verdict_words(trial.verdict)
@@ -213,7 +216,7 @@ class FixDialog(QDialog):
         self.proposals = self._tree(
             _OF_SWAPS,
             "Proposals",
-            (48, 8, 14, 14, 22, 16, 14, 14),
+            (_NAME, 8, 14, 14, 22, 16, 14, 14),
         )
         header = self.proposals.headerItem()
         if header is not None:
@@ -234,7 +237,7 @@ class FixDialog(QDialog):
         buttons.addButton(self.choose_button, QDialogButtonBox.ButtonRole.ActionRole)
         column.addWidget(buttons)
         metrics = self.fontMetrics()
-        self.resize(metrics.averageCharWidth() * 120, metrics.height() * 36)
+        self.resize(metrics.averageCharWidth() * 158, metrics.height() * 36)
 
     def _fill_memory(self) -> None:
         """The memory looked at, and the presets."""
@@ -278,6 +281,8 @@ class FixDialog(QDialog):
         shown = _OF_LAYOUTS if recipe is None else _OF_SWAPS
         self.proposals.setHeaderLabels(list(shown))
         self.proposals.setColumnCount(len(shown))
+        characters = _NAME if recipe is not None else 2 * _NAME
+        self.proposals.setColumnWidth(0, self.fontMetrics().averageCharWidth() * characters)
         self._options.setVisible(recipe is not None)
         if recipe is not None:
             mode = Mode.FEWEST if self._modes.checkedId() == 0 else Mode.MARGIN

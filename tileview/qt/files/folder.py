@@ -34,7 +34,7 @@ from tileview.qt.widgets.dialogs import LOGGER
 FILE_LIMIT = 5000
 COLUMNS = ("File", "Scope", "Kind", "Verdict", "Peak", "Placement", "Process", "Over by", "Why")
 PLACEMENT = COLUMNS.index("Placement")
-_WIDTHS = (32, 14, 15, 16, 14, 26, 9, 14, 40)
+_WIDTHS = (31, 12, 18, 19, 14, 24, 9, 14, 34)
 """Of the columns, in characters."""
 _UNREAD = "cannot be read"
 _WORDS = {True: "fit", False: "do not fit", None: "not known", _UNREAD: _UNREAD}

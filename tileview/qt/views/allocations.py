@@ -125,12 +125,15 @@ class AllocationsView(TableView):
         self.span_button.setVisible(selection.span is not None)
 
     def _tell(self) -> None:
-        """Say what is shown above the rows and their sum below them; in a low view both above, to leave more rows."""
-        is_low = self.height() < _LEAST_FOR_FOOTER * self.fontMetrics().height()
+        """Say what is shown above the rows and their sum below them; in a low view, where both have room, above."""
+        metrics = self.fontMetrics()
         words = headline(self._table, self.session.timeline)
         total = self.footer.text() if self.session.timeline is not None else ""
-        self.footer.setVisible(bool(total) and not is_low)
-        self.headline.setText(f"{words}: {total}" if is_low and total else words)
+        both = f"{words}: {total}"
+        is_low = self.height() < _LEAST_FOR_FOOTER * metrics.height()
+        is_above = is_low and metrics.horizontalAdvance(both) <= self.headline.width()
+        self.footer.setVisible(bool(total) and not is_above)
+        self.headline.setText(both if is_above and total else words)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

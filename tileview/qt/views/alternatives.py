@@ -86,7 +86,7 @@ class AlternativesView(TableView):
         self.compare_button = self._button("&Compare", self.compare_current)
         self.evaluate_button = self._button("Eval&uate", self.evaluate)
         self.back_button = self._button("File's p&lan", self.back_to_file)
-        self.choose_button = self._button("C&ycles…", self.choose_by_eye)
+        self.choose_button = self._button("Cycles…", self.choose_by_eye)
         self.choose_button.setToolTip(
             "Memory against cycles: all alternatives of the operation in one picture, to choose by eye"
         )

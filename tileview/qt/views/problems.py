@@ -13,6 +13,7 @@ from tileview.analysis.home_offers import home_groups, homes_of_offer
 from tileview.analysis.repair import GroupRepair, RepairGroup, repair_groups
 from tileview.analysis.words import counted
 from tileview.present.problem_rows import (
+    CANNOT_LOWER,
     PROBLEMS,
     ProblemRow,
     error_count,
@@ -121,12 +122,15 @@ class ProblemsView(TableView):
     # -- repairs --------------------------------------------------------------------------------------------------
 
     def _group(self) -> RepairGroup | None:
-        """The group of the current row; the first one where no row is current, so that a repair is always in sight."""
+        """The group of the current row; the first one where no row is current, or the one that says what they lead to,
+        so that a repair is always in sight.
+        """
         row = self.tree.current_row()
         wanted = self._target(row)
         if wanted is not None:
             return next((group for group in self._groups if wanted in group.values), None)
-        return self._groups[0] if self._groups and (row is None or row.repairable) else None
+        is_about_it = row is None or row.repairable or row.kind == CANNOT_LOWER
+        return self._groups[0] if self._groups and is_about_it else None
 
     def _target(self, row: ProblemRow | None) -> int | None:
         """What of a row can be repaired: a value of a timeline, or an input of a recipe by its graph value."""
