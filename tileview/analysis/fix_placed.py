@@ -164,7 +164,7 @@ def _why_first(
     first: tuple[int, int, int], second: tuple[int, int, int], count: int, preset: Preset, prefer: Prefer
 ) -> str:
     same = "total peak" if prefer is Prefer.MEMORY else "total peak and cycles"
-    head = f"{count:,} proposals have the same {same}; the first is first because"
+    head = f"{count:,} proposals have the same {same}; the first is listed first because"
     if first[0] != second[0]:
         left = "every tile is placed" if not first[0] else f"{first[0]:,} tiles are not placed"
         more = "an unknown number" if second[0] >= 1 << 64 else f"{second[0]:,}"

@@ -79,7 +79,7 @@ def render(state: SearchState, changes: Changes | None = None) -> bytes:
         return state.raw
     result = splice(raw, edits)
     if orjson.dumps(document) != result and orjson.loads(result) != document:
-        raise SaveError("The export does not hold what it should; nothing was written.")
+        raise SaveError("The export does not have the content it should; nothing was written.")
     if late is None:
         return result
     at = late.start + sum(len(new) - (end - start) for start, end, new in edits if end <= late.start)
@@ -254,7 +254,7 @@ def replacement_notes(path: str | os.PathLike[str]) -> tuple[str, ...]:
         if status.st_uid != os.geteuid():
             notes.append("It belongs to another user: the new file will be yours.")
         if status.st_gid not in (os.getegid(), *os.getgroups()):
-            notes.append("Its group is none of yours: the new file gets your group, and the group loses its rights.")
+            notes.append("You are not in its group: the new file gets your group, and the group loses its rights.")
     return tuple(notes)
 
 
@@ -361,7 +361,7 @@ def _compare(temporary: str, written: bytes, name: str) -> None:
     with open(temporary, "rb") as file:
         found = hashlib.file_digest(file, "sha256").digest()
     if found != written:
-        raise SaveError(f"{name} could not be written: the disk gives back something else than was written to it.")
+        raise SaveError(f"{name} could not be written: what was read back differs from what was written.")
 
 
 def _sync_folder(folder: str) -> None:
@@ -378,4 +378,4 @@ def _sync_folder(folder: str) -> None:
 
 def _sentence(name: str, error: OSError) -> str:
     reason = _REASONS.get(error.errno or 0) or error.strerror or str(error)
-    return f"{name} could not be written: {reason}. What stood there before is untouched."
+    return f"{name} could not be written: {reason}. The old content is untouched."

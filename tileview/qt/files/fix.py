@@ -206,7 +206,7 @@ class FixDialog(QDialog):
         self.search_button.clicked.connect(self.search)
         self._bar = QProgressBar(self)
         self._bar.setAccessibleName("Progress of the search")
-        run.addWidget(self.search_button)
+        run.addWidget(self.search_button, 0, Qt.AlignmentFlag.AlignLeft)
         run.addWidget(self._bar, 1)
         column.addLayout(run)
         self._text = plain_label("", self)
@@ -216,13 +216,13 @@ class FixDialog(QDialog):
         self.proposals = self._tree(
             _OF_SWAPS,
             "Proposals",
-            (_NAME, 8, 14, 14, 22, 16, 14, 14),
+            (_NAME, 8, 14, 14, 22, 16, 16, 15),
         )
         header = self.proposals.headerItem()
         if header is not None:
             header.setToolTip(4, plain_tip(f"Against now. {PLANNERS}"))
         self.proposals.currentItemChanged.connect(self._show_current)
-        self.rows = self._tree(("What", "Now", "With the proposal", "Difference"), "Comparison", (28, 30, 30, 30))
+        self.rows = self._tree(("What", "Now", "With the proposal", "Difference"), "Comparison", (32, 34, 34, 40))
         column.addWidget(self.proposals, 2)
         column.addWidget(self.rows, 3)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
@@ -237,7 +237,7 @@ class FixDialog(QDialog):
         buttons.addButton(self.choose_button, QDialogButtonBox.ButtonRole.ActionRole)
         column.addWidget(buttons)
         metrics = self.fontMetrics()
-        self.resize(metrics.averageCharWidth() * 158, metrics.height() * 36)
+        self.resize(metrics.averageCharWidth() * 160, metrics.height() * 36)
 
     def _fill_memory(self) -> None:
         """The memory looked at, and the presets."""

@@ -41,7 +41,7 @@ class FusionsView(View):
         self.tree.set_optional(FusionColumn.APART, FusionColumn.TOGETHER)
         self.tree.set_seen(FusionColumn.FUSION, FusionColumn.CHANGE, FusionColumn.OUTCOME)
         self.tree.picked.connect(self._pick)
-        self.switch = QPushButton("Look for fusions")
+        self.switch = QPushButton("Use fusions")
         self.switch.setCheckable(True)
         self.switch.setToolTip(plain_tip(FUSION_TIP))
         self.switch.clicked.connect(self.session.set_fusion)

@@ -547,7 +547,7 @@ class VerdictBar(View):
             else ""
         )  # fmt: skip
         self.find_fix.setEnabled(document is not None and not reason)
-        self.find_fix.setToolTip(reason or "Search the fewest swaps that make the program fit")
+        self.find_fix.setToolTip(reason or "Search for the fewest swaps that make the program fit")
         can_export = document is not None and (document.is_recipe or bool(session.state.layouts))
         self.export.setEnabled(can_export)
         self.export.setToolTip(

@@ -61,7 +61,7 @@ class WhatIfView(View):
             "Set the s&mallest budget that fits", "Total peak + reserve as the budget", self.set_smallest
         )
         self.reset_button = self._button("Rese&t", _RESET, self.reset)
-        self.fusion_box = QCheckBox("Look for fusions")
+        self.fusion_box = QCheckBox("Use fusions")
         self.fusion_box.setToolTip(plain_tip(FUSION_TIP))
         self.fusion_box.setAccessibleDescription(FUSION_TIP)
         self.fusion_box.clicked.connect(self._fusion_clicked)
@@ -173,7 +173,7 @@ class WhatIfView(View):
         here = configured is not None
         for widget in (self.budget_box, self.budget_slider, self.reserve_box, self.reserve_slider):
             widget.setEnabled(here)
-        reason = "" if overrides != Overrides() else "Everything is as in the file already"
+        reason = "" if overrides != Overrides() else "Everything is as in the file"
         allow(self.reset_button, _RESET, reason if here else "Nothing open")
         self.fusion_box.setEnabled(self.session.file_recipe is not None)
         self.fusion_box.setChecked(overrides.fusion)
