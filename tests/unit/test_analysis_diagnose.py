@@ -252,7 +252,7 @@ def test_invalid_layouts_with_the_rule_and_what_resolves():
     assert diagnosis.load.total == sum(known)
     assert len(known) < len(diagnosis.contributions)
     figures = {figure.label: figure.bytes for figure in diagnosis.figures}
-    assert figures["known on the worst tile"] + figures["reserve"] == figures["known, with reserve"]
+    assert figures["known on the fullest tile"] + figures["reserve"] == figures["known, with reserve"]
 
 
 def test_a_what_if_budget_decides_the_figures():

@@ -26,7 +26,7 @@ def figures(verdict: Verdict, timeline: Timeline, load: TileLoad | None) -> tupl
     if cause is Cause.INVALID_LAYOUT or isinstance(verdict.needed_bytes, Unavailable):
         known = 0 if load is None else load.total
         return (
-            Figure("known on the worst tile", known),
+            Figure("known on the fullest tile", known),
             Figure("reserve", timeline.reserve_bytes),
             Figure("known, with reserve", known + timeline.reserve_bytes),
             Figure("budget", timeline.budget_bytes),

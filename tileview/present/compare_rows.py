@@ -118,7 +118,11 @@ def _summary(states: Sequence[CompareState]) -> list[CompareRow]:
         rows.append(CompareRow(Section.SUMMARY, "Placement", entries, "In the memory that one real compile left open"))
     timelines = [state.timeline for state in states]
     figures: tuple[tuple[str, list[Size | None], str], ...] = (
-        ("Total peak", [_peak(timeline, "total") for timeline in timelines], "On the worst tile, without the reserve"),
+        (
+            "Total peak",
+            [_peak(timeline, "total") for timeline in timelines],
+            "On the fullest tile, without the reserve",
+        ),
         ("Total peak + reserve", [_needed(timeline) for timeline in timelines], "What the budget has to hold"),
         ("Budget", [None if t is None else t.budget_bytes for t in timelines], ""),
         ("Standard peak", [_peak(timeline, "standard") for timeline in timelines], ""),

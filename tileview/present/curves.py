@@ -32,7 +32,7 @@ class CurveMode(StrEnum):
     """Which tile the curves follow."""
 
     BOTH = "both"
-    """The worst tile and, beside it, one tile: the curves of WORST, with those of TILE as second ones."""
+    """The fullest tile and, beside it, one tile: the curves of WORST, with those of TILE as second ones."""
     WORST = "worst"
     """At each step the tile with the largest total; its two classes add up to it."""
     LARGEST = "largest"
@@ -82,7 +82,7 @@ def unavailable_steps(timeline: Timeline) -> BoolArray:
 def curves(timeline: Timeline, mode: CurveMode, tile: int | None = None) -> Curves:
     """The curves of a timeline; ``tile`` is needed for :attr:`CurveMode.TILE`.
 
-    Those of :attr:`CurveMode.BOTH` are the worst tile's; the second ones are asked for as those of a tile.
+    Those of :attr:`CurveMode.BOTH` are the fullest tile's; the second ones are asked for as those of a tile.
 
     Raises
     ------

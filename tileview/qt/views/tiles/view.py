@@ -495,7 +495,7 @@ class TilesView(View):
             ("Tiles: sorted by load", partial(self.set_sorted, True)),
             ("Tiles: scale 0 … budget", partial(self.set_scale, ScaleMode.LOCKED)),
             ("Tiles: scale to step", partial(self.set_scale, ScaleMode.AUTO)),
-            ("Tiles: select the worst tile", self.select_worst),
+            ("Tiles: select the fullest tile", self.select_worst),
         ]
         return [action_of(self, text, slot) for text, slot in entries]
 

@@ -258,7 +258,7 @@ class TimelineView(View):
         if step is not None and step < len(timeline.steps):
             text = step_line(timeline, data.curves, step, data.second)
             if self.source.mode is CurveMode.TILE and selection.tile is None:
-                text = f"No tile selected, worst tile shown · {text}"
+                text = f"No tile selected, fullest tile shown · {text}"
             if selection.span is not None:
                 text += f" · range {selection.span[0]} … {selection.span[1] - 1}"
             self.line.show_text(text)
