@@ -466,7 +466,7 @@ class DockArea(QMainWindow):
         width, height = max(self.width(), 1), max(self.height(), 1)
         if width < WIDE:
             self._resize({"why": 0.27, "tiles": 0.45, "details": 0.28}, width, Qt.Orientation.Horizontal)
-            rows = {"tiles": 0.35, "timeline": 0.38, "allocations": 0.27}
+            rows = {"tiles": 0.33, "timeline": 0.40, "allocations": 0.27}
         else:
             self._resize({"why": 0.25, "graph": 0.31, "tiles": 0.44}, width, Qt.Orientation.Horizontal)
             self._resize({"allocations": 0.47, "details": 0.28}, width, Qt.Orientation.Horizontal)

@@ -343,7 +343,7 @@ class TilesView(View):
             self.refresh()
 
     def _show_groups(self) -> None:
-        high_enough = self.height() >= 13 * self.fontMetrics().height()
+        high_enough = self.height() >= 15 * self.fontMetrics().height()
         self.groups.set_shown(self.controls.groups_action.isChecked() and high_enough)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
