@@ -1,6 +1,6 @@
 """Time of evaluating every alternative and of searching for a fix.
 
-``python tests/benchmarks/bench_alternatives.py [--workers N] [FILE …]``; without files the samples. Prints wall time,
+``python -m tests.benchmarks.bench_alternatives [--workers N] [FILE …]``; without files the samples. Prints wall time,
 processor time of one evaluation, and the machine.
 """
 

@@ -1,6 +1,6 @@
 """Processor time of the planner's cycles: cold, with everything known, and after a swap never seen.
 
-``python tests/benchmarks/bench_cycles.py``; re-planning is not included.
+``python -m tests.benchmarks.bench_cycles``; re-planning is not included.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Time and memory of opening large dumps: ``python tests/benchmarks/bench_formats.py [--quick]``.
+"""Time and memory of opening large dumps: ``python -m tests.benchmarks.bench_formats [--quick]``.
 
 Writes a large timeline and a large recipe to a temporary folder, opens each in a fresh process, and prints time and
 peak memory beside those of a plain ``orjson.loads`` of the same file. Linux only. Run from the repository's root with

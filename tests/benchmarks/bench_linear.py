@@ -1,6 +1,6 @@
 """How the cost of planning grows: with the number of tiles, and with the number of operations.
 
-``python tests/benchmarks/bench_linear.py`` re-plans made recipes from cold (lowering and measurement, one thread) and
+``python -m tests.benchmarks.bench_linear`` re-plans made recipes from cold (lowering and measurement, one thread) and
 prints processor time. Every operation spreads its rows over all tiles. The last column is what the cost per tile or per
 operation is, compared with the smallest program: where it does not grow, planning grows at most linearly.
 """

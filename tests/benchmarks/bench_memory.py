@@ -1,4 +1,4 @@
-"""Processor time of a measurement, cold and with warm caches: ``python tests/benchmarks/bench_memory.py``."""
+"""Processor time of a measurement, cold and with warm caches: ``python -m tests.benchmarks.bench_memory``."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Processor time of re-planning: from cold, after a swap, and of every alternative.
 
-``python tests/benchmarks/bench_replan.py [RECIPE.json …]``; without a file the two large golden recipes. *Cold* means
+``python -m tests.benchmarks.bench_replan [RECIPE.json …]``; without a file the two large golden recipes. *Cold* means
 that no cache holds anything; analysis (the measurement) is included where it says so.
 """
 

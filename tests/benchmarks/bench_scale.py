@@ -1,6 +1,6 @@
 """Large timelines in the real window: time and memory until it can be used, gaps of its event loop, cost of a step.
 
-``python tests/benchmarks/bench_scale.py [--folder DIR] [--sizes 110 300 830 2048]`` makes timelines of 1472 tiles and
+``python -m tests.benchmarks.bench_scale [--folder DIR] [--sizes 110 300 830 2048]`` makes timelines of 1472 tiles and
 about that many MiB in the folder (a temporary one, unless they are to be kept), opens each with the window as
 ``tileview open`` does, in a fresh process, and prints
 

@@ -1,6 +1,6 @@
 """How long the window takes, and how long it ever keeps its user waiting.
 
-``python tests/benchmarks/bench_window.py [--large OUT.json]`` prints, for the sample files: process start to the first
+``python -m tests.benchmarks.bench_window [--large OUT.json]`` prints, for the sample files: process start to the first
 paint of the window, opening to the published estimate, one swap, a step with all views open, and all alternatives in
 worker processes. With ``--large`` (a file made by ``tests/helpers/make_timeline.py``) it opens that as well and prints
 the longest gap of the event loop meanwhile, and the peak memory. Runs without a display.

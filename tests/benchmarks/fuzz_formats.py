@@ -1,4 +1,4 @@
-"""Open many damaged dumps: ``python tests/benchmarks/fuzz_formats.py --cases 100000``.
+"""Open many damaged dumps: ``python -m tests.benchmarks.fuzz_formats --cases 100000``.
 
 Every case has to open or end in a LoadError within five seconds of processor time; anything else is printed with its
 seed and ends the run with code 1. Run from the repository's root with the root on the path.

@@ -1,6 +1,6 @@
 """Steps, swaps, undoes and reloads the real window many times, and shows that memory and handles stay flat.
 
-``python tests/benchmarks/soak_window.py [--rounds 2000] [FILE]`` (a recipe or a timeline) prints every tenth of the
+``python -m tests.benchmarks.soak_window [--rounds 2000] [FILE]`` (a recipe or a timeline) prints every tenth of the
 way: resident memory, open file handles, threads, child processes, and objects of Python and Qt. It ends with 1 where
 one of them has grown by more than its allowance since a tenth of the way (what is cached has been cached by then). Runs
 without a display.

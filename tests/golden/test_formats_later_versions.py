@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from tileview.core.estimate import Estimate, estimate
 from tileview.core.lowering.replanner import Replanner
 from tileview.errors import LoadError
 from tileview.formats.save import Changes, render
-from tileview.formats.search_state import SearchState, search_state_from_bytes
+from tileview.formats.search_state import SearchState, load_search_state, search_state_from_bytes
 from tileview.model.plan import Pointwise, Unknown
 from tileview.model.recipe import Overrides
 
@@ -252,5 +253,24 @@ def test_earlier_versions_are_named_with_what_can_be_said_of_them(version: int) 
 def test_unknown_versions_name_those_that_are_read(version: int) -> None:
     with pytest.raises(LoadError) as caught:
         search_state_from_bytes(changed(MAPPED, "version", version))
-    assert "TileView reads version 6, 7 and 8 of a search state" in str(caught.value)
+    assert "TileView reads versions 6, 7 and 8 of a search state" in str(caught.value)
     assert "No search state beyond version 8 is known." in str(caught.value)
+    assert "64 tiles" in str(caught.value)
+
+
+@pytest.mark.parametrize("version", [9, None])
+def test_a_program_of_another_version_is_told_of_beyond_the_first_bytes(version: int | None, tmp_path: Path) -> None:
+    """so400m's graph alone takes more than the 64 KiB that tell what kind of file it is."""
+    document = json.loads(gzip.decompress((DATA / "so400m.recipe.json.gz").read_bytes()))
+    recipe = golden_recipe("so400m")
+    del document["version"]
+    path = tmp_path / "later.json"
+    path.write_text(json.dumps(document if version is None else {"version": version, **document}))
+    with pytest.raises(LoadError) as caught:
+        load_search_state(path)
+    assert f"1,472 tiles, {len(list(recipe.graph.walk()))} operations" in str(caught.value)
+
+
+def test_a_number_of_packing_rows_that_is_no_whole_one_names_its_range() -> None:
+    with pytest.raises(LoadError, match="from 0 to 65,535"):
+        search_state_from_bytes(changed(MAPPED, "recipe.options.packing_rows", 64.0))

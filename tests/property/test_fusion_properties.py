@@ -11,7 +11,7 @@ from tileview.core.estimate import estimate, judge
 from tileview.core.fusion.fuse import fuse
 from tileview.core.fusion.stand import Reason, stand
 from tileview.core.lowering.replanner import Replanner
-from tileview.core.memory.measurement import measure, measure_peaks
+from tileview.core.memory.measurement import Measurement, measure, measure_peaks
 from tileview.model.program import Program, Repeat
 from tileview.model.recipe import Overrides
 
@@ -29,6 +29,22 @@ def named(program: Program) -> set[int]:
     return found
 
 
+def check_bounds(composed: Program, fused: Program) -> None:
+    """What the composed program takes at most, told from the fused one, against what it takes; and the other way."""
+    for program, other in ((composed, fused), (composed, composed)):
+        most = Measurement(program, in_full=False).at_most(Measurement(other), with_least=True)
+        peak, beside = (measure_peaks(each, 0, 0).peak for each in (program, other))
+        if most is None:  # a size is unavailable, or there are no steps
+            continue
+        assert most.total >= peak.total
+        assert most.interleaved >= peak.interleaved
+        assert max(most.largest, beside.maximum_standard_allocation) >= peak.maximum_standard_allocation
+        assert most.may_be_less or peak.total >= beside.total
+        if program is other:
+            assert (most.total, most.interleaved, most.largest) == (peak.total, peak.interleaved, 0)
+            assert not most.may_be_less
+
+
 def check(composed: Program, budget: int) -> None:
     made = fuse(composed)
     again = fuse(composed)
@@ -43,6 +59,7 @@ def check(composed: Program, budget: int) -> None:
     fits = measure_peaks(composed, budget, 0).verdict.fits
     stands = measure(found.program, budget, 0)
     assert stands.verdict.fits or not fits
+    check_bounds(composed, made.program)
     live = {root for step in stands.steps for root in step.live}
     gone = named(composed) - named(found.program)
     assert not any(set(stands.aliases[root]) <= gone for root in live)
@@ -71,7 +88,11 @@ def test_of_any_plans(data: st.DataObject) -> None:
     for_it = Overrides(budget_bytes=max(budget, 0), reserve_bytes=0)
     result = estimate(recipe, for_it, replanner)
     assert result.fusion is not None
-    assert result.without_fusion is not None
-    assert result.verdict.fits or not result.without_fusion.fits
+    alone = judge(recipe, Overrides(for_it.budget_bytes, 0, fusion=False), replanner)
+    assert result.fits_without_fusion == alone.verdict.fits
+    assert result.verdict.fits or not result.fits_without_fusion
+    if result.other_peak is None and result.fusion.stands:
+        assert result.timeline is not None
+        assert alone.peak.total >= result.timeline.peak.total
     assert (result.fusion.reason is Reason.FUSED) == (result.program is not result.fusion.composed)
     check(result.fusion.composed, for_it.budget_bytes or 0)

@@ -39,7 +39,8 @@ def test_of_every_model(name):
     recipe = golden_recipe(f"models/{name}")
     same(recipe)
     plenty = estimate(recipe, Overrides(reserve_bytes=0))
-    peaks = [plenty.timeline and plenty.timeline.peak, plenty.other_peak]
+    unfused = judge(recipe, Overrides(reserve_bytes=0, fusion=False))
+    peaks = [plenty.timeline and plenty.timeline.peak, unfused.peak]
     for total in {peak.total for peak in peaks if peak is not None and isinstance(peak.total, int)}:
         for budget in (total - 1, total, 2 * total):  # at twice what it takes it is often sure to fit unfused too
             same(recipe, overrides=Overrides(budget_bytes=budget, reserve_bytes=0))

@@ -242,7 +242,7 @@ def fusion_json(made: Estimate) -> dict[str, Any]:
     """Which program stands, and whether the composed one fits; null for timelines and what cannot be lowered."""
     return {
         "fusion": None if made.fusion is None else made.fusion.reason.value,
-        "fits_without_fusion": None if made.without_fusion is None else made.without_fusion.fits,
+        "fits_without_fusion": made.fits_without_fusion,
     }
 
 

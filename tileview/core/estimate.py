@@ -10,11 +10,10 @@ from tileview.core.fusion.stand import Fusion, M, Reason, stand, unfused
 from tileview.core.fusion.words import fusion_sentence, with_fusions
 from tileview.core.lowering.replanner import Replanner
 from tileview.core.memory.assemble import Judged, OwnPeak
-from tileview.core.memory.groups import mentions
-from tileview.core.memory.measurement import footprint, measure, measure_peaks
-from tileview.core.memory.verdict import cut_note
+from tileview.core.memory.measurement import Measurement
+from tileview.core.memory.verdict import Budgets, contiguous_bytes, cut_note
 from tileview.errors import GraphError, PlanError
-from tileview.model.config import INTERLEAVED_BYTES, INTERLEAVED_ELEMENT_BYTES, PipelineConfig
+from tileview.model.config import INTERLEAVED_BYTES, PipelineConfig
 from tileview.model.program import Program
 from tileview.model.recipe import Overrides, Recipe
 from tileview.model.sizes import UNAVAILABLE
@@ -50,8 +49,9 @@ class Estimate:
     then ``error`` says why and the verdict's cause is CANNOT_LOWER. ``notes``: which program it is and what is not
     modelled. ``homes``: graph value id of every graph input → its format, as fixed or as chosen (empty where the recipe
     cannot be lowered). ``cycles``: the planner's own price of the program and of its steps, ``fusion``: what came of
-    the compiler's fusions, both None where there is no program. ``without_fusion``: the verdict on the composed
-    program. ``other_peak``: of the program that does not stand, None where there is none or it was not measured.
+    the compiler's fusions, both None where there is no program. ``fits_without_fusion``: whether the
+    composed program fits. ``other_peak``: of the program that does not stand; None where there is none, where it was
+    not measured, and where its total is surely no less than that of the one that stands.
     """
 
     program: Program | None
@@ -62,7 +62,7 @@ class Estimate:
     homes: Mapping[int, Format]
     cycles: ProgramCycles | None = None
     fusion: Fusion | None = None
-    without_fusion: Verdict | None = None
+    fits_without_fusion: bool | None = None
     other_peak: Peak | None = None
 
     @property
@@ -103,22 +103,50 @@ def estimate(
     except PlanError as error:
         notes = (*request_notes(recipe), *GENERAL_NOTES, *cut_note(config.tile_budget_bytes))
         return Estimate(None, None, error, _cannot_lower(error, config), notes, {})
+    budgets = _budgets(config)
+    made: list[Measurement] = []
 
     def measured(program: Program) -> Timeline:
-        return measure(program, config.tile_budget_bytes, config.reserve_bytes, scope)
+        made.append(Measurement(program))
+        return made[-1].timeline(budgets, scope)
 
     fusion, fused = _stand(composed, config, overrides, measured)
     timeline = fused if fused is not None and fusion.stands else measured(composed)
     without, other = timeline.verdict, None if fusion.tried is None else fusion.tried.peak
     if fusion.stands:
-        judged = measure_peaks(composed, config.tile_budget_bytes, config.reserve_bytes)
-        without, other = judged.verdict, judged.peak
+        unfused_too = _without_fusions(composed, made[-1], budgets, with_peak=True)
+        if unfused_too is not None:
+            without, other = unfused_too.verdict, unfused_too.peak
     cut = cut_note(config.tile_budget_bytes)
     notes = (*request_notes(recipe), fusion_sentence(fusion), *GENERAL_NOTES, *cut, *timeline.notes)
     timeline = replace(timeline, verdict=with_fusions(timeline.verdict, timeline.peak.total, without), notes=notes)
     program = fusion.program
     homes, cycles = input_homes(program), fusion.cycles
-    return Estimate(program, timeline, None, timeline.verdict, notes, homes, cycles, fusion, without, other)
+    return Estimate(program, timeline, None, timeline.verdict, notes, homes, cycles, fusion, without.fits, other)
+
+
+def _without_fusions(
+    composed: Program, fused: Measurement, budgets: Budgets, *, with_peak: bool = False
+) -> Judged | None:
+    """The composed program measured, where the fused one stands; None where it fits beyond doubt.
+
+    ``with_peak``: it is measured as well where its total peak may be below the fused one's.
+    """
+    measurement = Measurement(composed, in_full=False)
+    most = measurement.at_most(fused, with_peak)
+    if (
+        most is not None
+        and not (with_peak and most.may_be_less)
+        and most.interleaved <= budgets.interleaved
+        and most.total + budgets.reserve <= budgets.total
+        and most.largest <= contiguous_bytes(budgets.reserve)
+    ):
+        return None
+    return measurement.judged(budgets)
+
+
+def _budgets(config: PipelineConfig) -> Budgets:
+    return Budgets(config.budget_bytes, INTERLEAVED_BYTES, config.reserve_bytes)
 
 
 def _stand(
@@ -156,36 +184,21 @@ def judge(recipe: Recipe, overrides: Overrides | None = None, replanner: Replann
     except PlanError as error:
         return Outcome(None, error, _cannot_lower(error, config))
 
+    budgets = _budgets(config)
+    made: list[Measurement] = []
+
     def measured(program: Program) -> Judged:
-        return measure_peaks(program, config.tile_budget_bytes, config.reserve_bytes)
+        made.append(Measurement(program, in_full=False))
+        return made[-1].judged(budgets)
 
     fusion, fused = _stand(composed, config, overrides, measured)
     judged = fused if fused is not None and fusion.stands else measured(composed)
     verdict = judged.verdict
-    if fusion.stands and not _is_sure_to_fit_composed(fusion, judged.peak, config):
-        verdict = with_fusions(verdict, judged.peak.total, measured(composed).verdict)
+    if fusion.stands:
+        unfused_too = _without_fusions(composed, made[-1], budgets)
+        if unfused_too is not None:
+            verdict = with_fusions(verdict, judged.peak.total, unfused_too.verdict)
     return Outcome(judged.peak, None, verdict, fusion.cycles.price, fusion.reason, judged.own_peaks)
-
-
-def _is_sure_to_fit_composed(fusion: Fusion, fused: Peak, config: PipelineConfig) -> bool:
-    """Whether the composed program fits beyond doubt, without being measured; False where it may or may not.
-
-    Values that both programs have are live in the fused one wherever they are in the composed one, or longer. So the
-    composed one takes at most what the fused does and what was dropped: values, each with the rounding of its group to
-    memory elements, and the scratch of copies that made them. No limit is below the interleaved region's size.
-    """
-    kept = {value for entry in fusion.program.flatten() for value in mentions(entry.step)}
-    dropped = {result for entry in fusion.composed.flatten() for result in entry.step.results} - kept
-    total, tiles = fused.total, fusion.composed.tile_count
-    if not isinstance(total, int):
-        return False
-    for number in dropped:
-        value = fusion.composed.values[number]
-        size = footprint(value.shape, value.precision, value.layout, tiles, owners=value.owners)
-        if size.error is not None:
-            return False
-        total += 2 * size.largest(tiles) + INTERLEAVED_ELEMENT_BYTES
-    return total + config.reserve_bytes <= min(config.budget_bytes, INTERLEAVED_BYTES)
 
 
 def standing_program(recipe: Recipe, overrides: Overrides | None = None, replanner: Replanner | None = None) -> Program:
@@ -200,7 +213,7 @@ def standing_program(recipe: Recipe, overrides: Overrides | None = None, replann
     composed = (replanner or Replanner()).replan(recipe, config)
 
     def measured(program: Program) -> Judged:
-        return measure_peaks(program, config.tile_budget_bytes, config.reserve_bytes)
+        return Measurement(program, in_full=False).judged(_budgets(config))
 
     return _stand(composed, config, overrides, measured)[0].program
 

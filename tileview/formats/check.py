@@ -78,10 +78,12 @@ def described(value: object) -> str:
     return shorten(str(type(value).__name__))
 
 
-def u64(value: object, place: str) -> int:
-    """``value`` as an unsigned 64-bit integer."""
-    if type(value) is int and 0 <= value <= U64_MAX:
+def u64(value: object, place: str, most: int = U64_MAX) -> int:
+    """``value`` as an unsigned 64-bit integer, or as a whole number from 0 to ``most``."""
+    if type(value) is int and 0 <= value <= most:
         return value
+    if most < U64_MAX:
+        raise FieldError(place, f"a whole number from 0 to {most:,}", described(value))
     raise FieldError(place, "a whole number from 0 to 2^64 − 1", described(value), RANGE_HINT)
 
 
@@ -162,8 +164,8 @@ class Fields:
         except KeyError:
             raise FieldError(self.where(name), expected, "nothing: the field is missing") from None
 
-    def u64(self, name: str) -> int:
-        return u64(self.raw(name, "a whole number"), self.where(name))
+    def u64(self, name: str, most: int = U64_MAX) -> int:
+        return u64(self.raw(name, "a whole number"), self.where(name), most)
 
     def optional_u64(self, name: str) -> int | None:
         """A number, or None for null."""

@@ -23,7 +23,7 @@ from tileview.formats.files import OpenFile, Progress, content_fingerprint, no_p
 from tileview.formats.graphcheck import graph_problems, recipe_problems
 from tileview.formats.lateplans import LATE_BYTES, Cut, LateAlternatives, cut_alternatives
 from tileview.formats.planjson import PlanReader
-from tileview.formats.sniff import Kind, check_version, sniff
+from tileview.formats.sniff import TOLD_BYTES, Kind, check_version, sniff
 from tileview.model.config import PipelineConfig
 from tileview.model.graph import Graph
 from tileview.model.plan import Plan
@@ -104,7 +104,7 @@ def search_state_from_open_file(file: OpenFile, progress: Progress = no_progress
 
 def search_state_from_bytes(raw: bytes, path: str = "", progress: Progress = no_progress) -> SearchState:
     """:func:`load_search_state` for bytes already read; ``path`` names them in errors."""
-    found = sniff(path, raw[:65_536])
+    found = sniff(path, raw[:65_536], lambda: raw[:TOLD_BYTES])
     if found.kind is not Kind.RECIPE:
         hint = f"It is a {found.kind.value} and can be opened as one."
         raise LoadError(path, "", "a search state", f"a {found.kind.value}", hint)
@@ -121,7 +121,7 @@ def _state(raw: bytes, cut: Cut | None, path: str, progress: Progress) -> Search
     """The state of a file; with its alternatives read late where it was cut, None where that cannot be."""
     text = raw if cut is None else cut.rest
     document = parse_json(path, text)
-    version = check_version(path, Kind.RECIPE, document.get("version"))
+    version = check_version(path, Kind.RECIPE, document.get("version"), lambda: text[:TOLD_BYTES])
     try:
         _refuse_duplicates(text, document)
         progress(0.2, "reading the graph")
@@ -192,10 +192,7 @@ def read_choices(chosen: Fields, reader: PlanReader, version: int, tiles: int) -
 
 def _option_requests(options: Fields) -> list[tuple[str, str]]:
     """The options of a version 8 recipe that ask for something which is not modelled, and unknown ones."""
-    rows = options.u64("packing_rows")
-    if rows > _MOST_PACKING_ROWS:
-        expected = f"a whole number from 0 to {_MOST_PACKING_ROWS:,}"
-        raise FieldError(options.where("packing_rows"), expected, described(rows))
+    rows = options.u64("packing_rows", _MOST_PACKING_ROWS)
     asked = {name: options.flag(name) for name in _FLAGS}
     asked |= {"packing_rows": rows > 0, "parallel_reductions": options.u64("parallel_reductions") > 1}
     return [

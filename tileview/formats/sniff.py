@@ -7,6 +7,7 @@ TileView reads, and not as "not a dump".
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -52,6 +53,8 @@ _KEYS = (
     (Kind.PLACEMENT, _PLACEMENT_KEYS),
 )
 _HEAD_BYTES: Final = 65_536
+TOLD_BYTES: Final = 1 << 24
+"""How much of a file of another version is looked at for what can be said of it."""
 
 _EARLIER_HINT = "An early version 6 build of the compiler loads versions 1 to 5 and saves them as 6."
 
@@ -69,8 +72,10 @@ class Sniffed:
     version: int | None
 
 
-def sniff(path: str, head: bytes) -> Sniffed:
+def sniff(path: str, head: bytes, more: Callable[[], bytes] | None = None) -> Sniffed:
     """Decide kind and version from a file's first bytes (some 64 KiB are plenty).
+
+    ``more`` gives more of them, for an error that tells what can be said of a file of another version.
 
     Raises
     ------
@@ -94,19 +99,19 @@ def sniff(path: str, head: bytes) -> Sniffed:
         )
         raise LoadError(path, "", expected, "an object with none of the keys of these", RAW_HINT)
     if version is not None:
-        check_version(path, kind, version, head)
+        check_version(path, kind, version, more or (lambda: head))
     return Sniffed(kind, version)
 
 
 def sniff_file(file: OpenFile) -> Sniffed:
     """:func:`sniff` for an open file."""
-    return sniff(file.path, file.read(0, _HEAD_BYTES))
+    return sniff(file.path, file.read(0, _HEAD_BYTES), lambda: file.read(0, TOLD_BYTES))
 
 
-def check_version(path: str, kind: Kind, version: object, head: bytes = b"") -> int:
+def check_version(path: str, kind: Kind, version: object, head: Callable[[], bytes] = bytes) -> int:
     """The version if it is one that is read; else a :class:`LoadError` that names those that are.
 
-    Of a search state it also says what the file's first bytes (``head``) tell of it.
+    Of a search state it also says what the file's first bytes (``head`` gives them) tell of it.
     """
     if type(version) is int and version in SUPPORTED[kind]:
         return version
@@ -115,14 +120,15 @@ def check_version(path: str, kind: Kind, version: object, head: bytes = b"") -> 
     found = f"version {version}" if type(version) is int else described(version)
     if version is None:
         found = "no version"
-    hint = f"TileView reads version {listed.replace(' or ', ' and ')} of a {TITLES[kind]}."
+    versions = "version" if len(numbers) == 1 else "versions"
+    hint = f"TileView reads {versions} {listed.replace(' or ', ' and ')} of a {TITLES[kind]}."
     if kind is Kind.RECIPE:
         if type(version) is int and 1 <= version < min(SUPPORTED[kind]):
             found = f"search state version {version}, written by an earlier build of the compiler"
             hint = f"TileView reads {listed.replace(' or ', ' and ')}. {_EARLIER_HINT}"
         else:
             hint += f" No search state beyond version {max(SUPPORTED[kind])} is known."
-        hint = f"{hint}{_known_of(head)}"
+        hint = f"{hint}{_known_of(head())}"
     place = "schema_version" if kind is Kind.PLACEMENT else "version"
     raise LoadError(path, place, f"{listed} (a {TITLES[kind]})", found, hint)
 

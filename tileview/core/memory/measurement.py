@@ -11,8 +11,9 @@ arrays, over every estimate made in this process: re-planning after a swap compu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from tileview.core.geometry.resolve import LayoutError, LayoutErrorKind, layout_
 from tileview.core.geometry.resolved import Resolved
 from tileview.core.memory.assemble import NO_SCRATCH, Allocations, Judged, StepFacts, assemble, judge
 from tileview.core.memory.groups import LiveSet, find_lifetimes, group_values
-from tileview.core.memory.step_costs import FREE, step_cost
+from tileview.core.memory.step_costs import FREE, StepCost, step_cost
 from tileview.core.memory.usage import PlacedTiles
 from tileview.core.memory.verdict import Budgets, Unsized
 from tileview.model.config import INTERLEAVED_BYTES, INTERLEAVED_ELEMENT_BYTES, PLANNED_BYTES, STANDARD_ELEMENT_BYTES
@@ -77,7 +78,7 @@ def measure(
         What the caller's estimate leaves out; notes on unknown operations are added.
     """
     budgets = Budgets(min(budget_bytes, PLANNED_BYTES), interleaved_budget_bytes, reserve_bytes)
-    return _Measurement(program).timeline(budgets, scope, model, notes)
+    return Measurement(program).timeline(budgets, scope, model, notes)
 
 
 def measure_peaks(
@@ -88,13 +89,26 @@ def measure_peaks(
     For those who try many plans and look at few; takes about two thirds of the time.
     """
     budgets = Budgets(min(budget_bytes, PLANNED_BYTES), interleaved_budget_bytes, reserve_bytes)
-    return _Measurement(program, in_full=False).judged(budgets)
+    return Measurement(program, in_full=False).judged(budgets)
 
 
 _FootprintKey = tuple[int, int, int, int, int, bool, int]
 
 
-class _Measurement:
+class AtMost(NamedTuple):
+    """What a program takes at most, by another one that was measured. All in bytes, scratch included.
+
+    ``total``, ``interleaved``: peaks. ``largest``: the largest standard allocation. ``may_be_less``: whether its total
+    peak may be below the other's.
+    """
+
+    total: int
+    interleaved: int
+    largest: int
+    may_be_less: bool
+
+
+class Measurement:
     """The intermediate results of one measurement, in the order in which they depend on each other.
 
     ``in_full`` False leaves out the live sets and the words of each step, which only lists of steps need.
@@ -103,76 +117,115 @@ class _Measurement:
     def __init__(self, program: Program, in_full: bool = True) -> None:
         self.program = program
         self.tiles = program.tile_count
+        self.in_full = in_full
         self.flat = program.flatten()
         self.groups = group_values(program, self.flat)
         self.lifetimes = find_lifetimes(program, self.flat, self.groups.roots)
-        self.footprints = self._footprints()
-        values, groups = program.values, self.groups
-        interleaved = frozenset(
-            [
-                root
-                for root, members in groups.members.items()
-                if values[members[-1]].layout.memory_class is MemoryClass.INTERLEAVED
-            ]
+
+    @cached_property
+    def footprints(self) -> list[Footprint]:
+        """Every value's bytes."""
+        return self._footprints()
+
+    @cached_property
+    def unavailable(self) -> frozenset[int]:
+        """Roots of the allocations without a known size."""
+        return frozenset(
+            [self.groups.roots[index] for index, size in enumerate(self.footprints) if size.error is not None]
         )
-        self.unavailable = frozenset(
-            [groups.roots[index] for index, size in enumerate(self.footprints) if size.error is not None]
-        )
-        self.costs = [
+
+    @cached_property
+    def costs(self) -> list[StepCost]:
+        """What each step takes beside its operands."""
+        values = self.program.values
+        return [
             step_cost(step, values) if type(step := entry.step) is Copy or type(step) is Sum else FREE
             for entry in self.flat
         ]
-        self.scratch_rows: dict[int, ByteArray] = {}
-        self.facts = list(map(self._facts if in_full else self._bare_facts, self.flat))
-        spans = [(root, first, last) for root, (first, last) in self.lifetimes.spans.items()]
+
+    @cached_property
+    def facts(self) -> list[StepFacts]:
+        """What is known of each step; fills :attr:`scratch_rows`."""
+        return list(map(self._facts if self.in_full else self._bare_facts, self.flat))
+
+    @cached_property
+    def scratch_rows(self) -> dict[int, ByteArray]:
+        """Step → (tiles,) of its scratch."""
+        return {}
+
+    @cached_property
+    def _interleaved(self) -> frozenset[int]:
+        values = self.program.values
+        return frozenset(
+            [
+                root
+                for root, members in self.groups.members.items()
+                if values[members[-1]].layout.memory_class is MemoryClass.INTERLEAVED
+            ]
+        )
+
+    @cached_property
+    def spans(self) -> list[tuple[int, int, int]]:
+        """(root, first step, step after the last) of every allocation that is live at some time."""
+        return [(root, first, last) for root, (first, last) in self.lifetimes.spans.items()]
+
+    @cached_property
+    def placed(self) -> PlacedTiles:
+        """What every tile holds."""
         sizes, tiles = self.footprints, self.tiles
-        is_interleaved = interleaved.__contains__
-        self.placed = PlacedTiles(
+        assert self.facts is not None  # they fill the rows of scratch
+        return PlacedTiles(
             self.tiles,
             self.lifetimes.live,
             self.groups.members,
-            is_interleaved,
+            self._interleaved.__contains__,
             lambda value: sizes[value].shards(tiles),
             lambda value: sizes[value].bytes(tiles),
             self.unavailable,
             self.scratch_rows,
-            spans=spans,
+            spans=self.spans,
         )
-        members, unavailable = self.groups.members, self.unavailable
-        largest: dict[int, int] = {}
-        for root, _, _ in spans:
-            if root not in unavailable:
-                inside = members[root]
-                largest[root] = (
-                    sizes[root].largest(tiles)
-                    if len(inside) == 1
-                    else max([sizes[member].largest(tiles) for member in inside])
-                )
-        self.allocations = Allocations(largest, is_interleaved, unavailable, spans, self.lifetimes.initial)
+
+    @cached_property
+    def allocations(self) -> Allocations:
+        """The allocations by root."""
+        unavailable = self.unavailable
+        largest = {root: self._largest(root) for root, _, _ in self.spans if root not in unavailable}
+        return Allocations(largest, self._interleaved.__contains__, unavailable, self.spans, self.lifetimes.initial)
+
+    def _largest(self, root: int) -> int:
+        inside, sizes, tiles = self.groups.members[root], self.footprints, self.tiles
+        if len(inside) == 1:
+            return sizes[root].largest(tiles)
+        return max([sizes[member].largest(tiles) for member in inside])
 
     def _footprints(self) -> list[Footprint]:
         """Every value's bytes; looked up by identity first: successive programs share values, and those that are made
         anew share what they are made of."""
-        roots, tails, aligned, tiles = self.groups.roots, self.groups.tails, self.groups.aligned, self.tiles
-        values = self.program.values
-        plain = _PLAIN.setdefault(tiles, {})
+        roots, aligned = self.groups.roots, self.groups.aligned
+        plain = _PLAIN.setdefault(self.tiles, {})
         if len(plain) >= _MOST_LISTED:
             plain.clear()
         found: list[Footprint] = []
-        for value, root in zip(values, roots, strict=True):
+        for value, root in zip(self.program.values, roots, strict=True):
             whole = root in aligned
             same = None if whole else plain.get(id(value))
             if same is not None:
                 found.append(same[1])
                 continue
-            tail = tails.get(root, 0) if whole else 0
-            key = (id(value.shape), id(value.precision), id(value.layout), id(value.owners), tail, whole, tiles)
-            known = _FOOTPRINTS.get(key)
-            size = self._new_footprint(value, tail, whole, key) if known is None else known[1]
+            size = self._one_footprint(value.id)
             found.append(size)
             if not whole:
                 plain[id(value)] = (value, size)
         return found
+
+    def _one_footprint(self, number: int) -> Footprint:
+        value, root = self.program.values[number], self.groups.roots[number]
+        whole = root in self.groups.aligned
+        tail = self.groups.tails.get(root, 0) if whole else 0
+        key = (id(value.shape), id(value.precision), id(value.layout), id(value.owners), tail, whole, self.tiles)
+        known = _FOOTPRINTS.get(key)
+        return self._new_footprint(value, tail, whole, key) if known is None else known[1]
 
     def _new_footprint(self, value: Value, tail: int, aligned: bool, key: _FootprintKey) -> Footprint:
         layout = value.layout
@@ -214,6 +267,103 @@ class _Measurement:
         self.scratch_rows[entry.index] = shards if scratch.factor == 1 else shards * scratch.factor
         return ClassBytes(size.shard * scratch.factor, 0)
 
+    def at_most(self, other: Measurement, with_least: bool = False) -> AtMost | None:
+        """What the program takes at most, by one of nearly the same steps; None where a size is unavailable, and for
+        a program without steps.
+
+        Steps that both have, the same objects, stand beside each other, every other one beside the last such step
+        before it. A step holds at most what the one beside it does, with what is live here and not there, and the
+        scratch of a step that has no fellow. Takes a fraction of what measuring does.
+
+        ``with_least``: find out, too, whether the total peak may be less; else it is said that it may.
+        """
+        values, theirs = self.program.values, other.program.values
+        if other.unavailable or values != theirs[: len(values)] or not self.flat or not other.flat:
+            return None
+        beside, fellows = self._beside(other)
+        changed = self._changed(other)
+        more = np.zeros((2, len(self.flat) + 1), dtype=np.int64)
+        largest = 0
+        for root, spans in self._only_here(other, beside, changed):
+            sizes = [self._one_footprint(member) for member in self.groups.members[root]]
+            if any(size.error is not None for size in sizes):
+                return None
+            size = max([size.largest(self.tiles) for size in sizes])
+            column = int(values[self.groups.members[root][-1]].layout.memory_class is MemoryClass.INTERLEAVED)
+            if not column:
+                largest = max(largest, size)
+            for first, last in spans:
+                more[column, first] += size
+                more[column, last] -= size
+        np.cumsum(more, axis=1, out=more)
+        for index in set(range(len(self.flat))) - fellows.keys():
+            scratch = step_cost(self.flat[index].step, values).scratch
+            if scratch is not None:
+                shard = self._one_footprint(scratch.result).shard
+                if isinstance(shard, Unavailable):
+                    return None
+                more[0, index] += shard * scratch.factor
+                largest = max(largest, shard * scratch.factor)
+        worst = other.placed.worst()
+        there = np.zeros((2, len(self.flat)), dtype=np.int64)
+        known = beside >= 0
+        there[:, known] = worst[beside[known]][:, [1, 2]].T
+        interleaved = int((there[0] + more[1, :-1]).max(initial=0))
+        total = int((there[1] + more[0, :-1] + more[1, :-1]).max(initial=0))
+        may_be_less = not with_least or self._may_be_less(other, fellows, worst, changed)
+        return AtMost(total, interleaved, largest, may_be_less)
+
+    def _beside(self, other: Measurement) -> tuple[ByteArray, dict[int, int]]:
+        """(steps,) the other program's step beside each, −1 for none; and step → the same one there."""
+        places = {id(entry.step): entry.index for entry in other.flat}
+        beside, fellows, last = [], {}, -1
+        for index, entry in enumerate(self.flat):
+            place = places.get(id(entry.step), -1)
+            if place > last:
+                fellows[index] = last = place
+            beside.append(last)
+        return np.array(beside, dtype=np.int64), fellows
+
+    def _changed(self, other: Measurement) -> frozenset[int]:
+        """Roots of the allocations that have not the same values of the same bytes in both programs."""
+        here, there = self.groups, other.groups
+        roots, count = there.roots, len(here.roots)
+        found = {root for pair in zip(here.roots, roots, strict=False) if pair[0] != pair[1] for root in pair}
+        found.update(roots[count:])
+        found |= here.aligned ^ there.aligned
+        found.update(root for root, _ in here.tails.items() ^ there.tails.items())
+        return frozenset(found)
+
+    def _only_here(
+        self, other: Measurement, beside: ByteArray, changed: frozenset[int]
+    ) -> Iterator[tuple[int, list[tuple[int, int]]]]:
+        """Allocations that are live at steps beside which they are not, with the stretches of such steps."""
+        own, theirs, none = self.lifetimes.spans, other.lifetimes.spans, (0, 0)
+        roots = list(own)
+        there = [none if root in changed else theirs.get(root, none) for root in roots]
+        first, last = np.array(list(own.values()), dtype=np.int64).reshape(-1, 2).T
+        begins, ends = np.searchsorted(beside, np.array(there, dtype=np.int64).reshape(-1, 2)).T
+        until, since = np.clip(begins, first, last), np.clip(ends, first, last)
+        for index in np.flatnonzero((until > first) | (since < last)).tolist():
+            stretches = ((first[index], until[index]), (max(since[index], until[index]), last[index]))
+            yield roots[index], [(int(a), int(b)) for a, b in stretches if a < b]
+
+    def _may_be_less(
+        self, other: Measurement, fellows: Mapping[int, int], worst: ByteArray, changed: frozenset[int]
+    ) -> bool:
+        """Whether the total peak may be below the other's: it is not where the step of that one has all here, too."""
+        peak = int(worst[:, 2].argmax()) if len(worst) else None
+        here = next((step for step, place in fellows.items() if place == peak), None)
+        if peak is None or here is None:
+            return True
+        own, none = self.lifetimes.spans, (0, 0)
+        for root, (first, last) in other.lifetimes.spans.items():
+            if first <= peak < last:
+                begin, end = none if root in changed else own.get(root, none)
+                if not begin <= here < end:
+                    return True
+        return False
+
     def _exchange(self) -> Size:
         return total(cost.exchange for cost in self.costs if cost is not FREE)
 
@@ -230,7 +380,9 @@ class _Measurement:
             at_least=at_least,
         )
 
-    def timeline(self, budgets: Budgets, scope: str, model: str, notes: tuple[str, ...]) -> Timeline:
+    def timeline(
+        self, budgets: Budgets, scope: str, model: str = DEFAULT_MODEL, notes: tuple[str, ...] = ()
+    ) -> Timeline:
         """Put everything together."""
         unknown = unknown_notes(self.program, self.flat)
         unsized = self._unsized()
