@@ -15,7 +15,7 @@ from tileview.model.placement import PlacementProfile, TileDump
 from tileview.model.timeline_file import TimelineFile
 
 AddressDump = TileDump | PlacementProfile
-"""What speaks of addresses, not of a program."""
+"""What describes addresses, not a program."""
 Dump = SearchState | TimelineFile | AddressDump
 
 
