@@ -129,7 +129,9 @@ class CompareView(TableView):
     def _fit_height(self) -> None:
         """In a low dock the table takes the room of the charts, and the statement on the link that of a line."""
         is_whole = self.height() >= _HIGHER
-        self.charts.setVisible(bool(self._shown) and self.height() >= self.charts.needed_height() + _BESIDE)
+        needed = self.charts.needed_height()
+        self.charts.setMinimumHeight(needed)
+        self.charts.setVisible(bool(self._shown) and self.height() >= needed + _BESIDE)
         statement = "\n".join(self._statement)
         self.link_label.setText(statement if is_whole else self._brief)
         self.link_label.setToolTip("" if is_whole else safe_tip(statement))
