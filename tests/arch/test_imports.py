@@ -1,4 +1,4 @@
-"""The directions between layers and between the rooms of the window, and a core that lives without Qt."""
+"""The directions between layers and between the rooms of the window, a core without Qt, and names of one meaning."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ BELOW = {
     "analysis": {"errors", "collecting", "model", "formats", "core", "graphlayout"},
     "session": {"errors", "model", "formats", "core", "graphlayout", "analysis"},
     "present": {"errors", "model", "formats", "core", "graphlayout", "analysis", "session"},
-    "qt": {"errors", "collecting", "model", "formats", "core", "graphlayout", "analysis", "session", "present"}
-    | {"resources"},
+    "qt": {"errors", "collecting", "resources", "model", "formats", "core", "graphlayout", "analysis"}
+    | {"session", "present"},
 }
 """Layer → the layers that it may import."""
 
@@ -134,3 +134,18 @@ def test_tests_reach_nothing_private_of_the_product():
                 names = [one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
                 found += [f"{path.name}:{node.lineno}: {one}" for one in names if private.match(one.rpartition(".")[2])]
     assert found == []
+
+
+SAME_MEANING = {"clear_cache", "main"}
+"""Names that say the same wherever they stand: forget what was kept, run the program."""
+
+
+def test_a_public_name_means_one_thing():
+    """Whoever reads a name outside its module knows which function or class it is."""
+    places: dict[str, list[str]] = {}
+    for name, path in MODULES.items():
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+        for one in sorted(defined - SAME_MEANING):
+            places.setdefault(one, []).append(name)
+    assert {one: names for one, names in places.items() if len(names) > 1 and not one.startswith("_")} == {}

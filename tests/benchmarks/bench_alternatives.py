@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 from tileview.analysis.alternatives import evaluate_all
-from tileview.analysis.fix import Mode, search
+from tileview.analysis.fix import Mode, search_fixes
 from tileview.analysis.trials import Evaluator, single_swaps
 from tileview.collecting import collect_seldom
 from tileview.core.estimate import estimate
@@ -56,7 +56,7 @@ def report(path: Path, workers: int) -> None:
     if not verdict.fits:
         for mode in Mode:
             start = time.perf_counter()
-            result = search(recipe, 2, mode, workers=workers)
+            result = search_fixes(recipe, 2, mode, workers=workers)
             wall = time.perf_counter() - start
             proof = "exhaustive" if result.exhaustive else "cut short"
             print(f"  {mode.value}, up to 2 swaps: {wall:.2f} s, {result.tried} re-plans, {proof}, {result.swaps}")

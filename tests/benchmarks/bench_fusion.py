@@ -11,7 +11,7 @@ import time
 from tests.benchmarks.bench_memory import milliseconds
 from tests.benchmarks.bench_replan import singles
 from tests.helpers.golden_recipes import golden_recipe
-from tileview.core.estimate import estimate, judge
+from tileview.core.estimate import estimate, judge_recipe
 from tileview.core.fusion.fuse import fuse
 from tileview.core.lowering.replanner import Replanner
 from tileview.model.recipe import Overrides
@@ -29,7 +29,7 @@ def swap_times(name: str, fusion: bool, whole: bool) -> float:
     recipes = list(singles(recipe))
     for swapped in recipes[:: max(1, len(recipes) // 80)]:
         start = time.process_time()
-        (estimate if whole else judge)(swapped, overrides, replanner)
+        (estimate if whole else judge_recipe)(swapped, overrides, replanner)
         times.append((time.process_time() - start) * 1000)
     return statistics.median(times)
 

@@ -27,7 +27,7 @@ from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QApplication
 
 from tests.helpers.graphs import generated, graph, operation, repeat
-from tileview.graphlayout import Picture, Structure, find_neighbours, layout_graph, read_structure
+from tileview.graphlayout import GraphPicture, Structure, find_neighbours, layout_graph, read_structure
 from tileview.model.graph import Graph, Operation
 from tileview.present.colours import parse_rgb
 from tileview.present.graph_figures import no_figures, no_marks
@@ -76,7 +76,7 @@ def timed(work: Callable[[], object]) -> tuple[object, float]:
     return result, 1000 * (time.perf_counter() - started)
 
 
-def frames(canvas: GraphCanvas, picture: Picture, scale: float) -> tuple[float, list[float], list[float]]:
+def frames(canvas: GraphCanvas, picture: GraphPicture, scale: float) -> tuple[float, list[float], list[float]]:
     """Milliseconds of a frame around the middle of the picture: the first, those while panning, and those while
     zooming in and out.
     """
@@ -107,7 +107,7 @@ def measure(name: str, model: Graph) -> None:
     _, neighbours = timed(lambda: find_neighbours(structure))
     picture, layout = timed(lambda: layout_graph(structure))
     gc.enable()
-    assert isinstance(picture, Picture)
+    assert isinstance(picture, GraphPicture)
     words, saying = timed(lambda: node_words(structure, model, {}))
     sizes = np.random.default_rng(1).integers(0, 1 << 16, (2, len(structure.nodes)))
     figures = replace(no_figures(structure), own=sizes[0], read=sizes[1], usage=int(sizes.sum()), step=0, tile=0)

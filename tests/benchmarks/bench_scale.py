@@ -74,8 +74,7 @@ class Probe(QObject):
 
     def settled(self):
         window = self.window
-        busy = any(getattr(view, "is_busy", bool)() for view in window.docks.views.values())
-        return window.session.is_current and window.bridge.turns.is_done and not busy
+        return window.session.is_current and window.bridge.turns.is_done and not window.docks.is_busy
 
     @Slot()
     def tick(self):

@@ -170,7 +170,7 @@ def new_window(clock: Clock):
 
 
 def settled(window) -> bool:
-    return not any(getattr(view, "is_busy", bool)() for view in window.docks.views.values())
+    return not window.docks.is_busy
 
 
 def close(clock: Clock, window) -> None:

@@ -64,7 +64,7 @@ def test_help_and_version():
 
 def test_a_fault_of_the_program_is_one_line_and_a_log_file(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    monkeypatch.setattr("tileview.commands.summary.load", lambda *_: 1 // 0)
+    monkeypatch.setattr("tileview.commands.summary.load_subject", lambda *_: 1 // 0)
     result = run("summary", RECIPE)
     assert result.code == 2
     assert result.out == ""
@@ -80,7 +80,7 @@ def test_a_fault_without_a_place_for_the_log(monkeypatch, tmp_path):
     blocked.write_text("")
     monkeypatch.setenv("XDG_STATE_HOME", str(blocked))
     monkeypatch.setattr("tempfile.tempdir", str(blocked))
-    monkeypatch.setattr("tileview.commands.summary.load", lambda *_: 1 // 0)
+    monkeypatch.setattr("tileview.commands.summary.load_subject", lambda *_: 1 // 0)
     result = run("summary", RECIPE)
     assert result.code == 2
     assert "could be written" in result.err
@@ -90,7 +90,7 @@ def test_interrupt_is_quiet(monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tileview.commands.summary.load", interrupted)
+    monkeypatch.setattr("tileview.commands.summary.load_subject", interrupted)
     result = run("summary", RECIPE)
     assert result.code == 2
     assert result.err == "tileview: interrupted\n"

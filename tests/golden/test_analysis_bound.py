@@ -12,7 +12,7 @@ import pytest
 from tests.helpers.golden_recipes import golden_recipe, model_names
 from tileview.analysis.alternatives import evaluate_all, ranked
 from tileview.analysis.conflict import ConflictFinder
-from tileview.analysis.fix import Mode, search
+from tileview.analysis.fix import Mode, search_fixes
 from tileview.analysis.fix_placed import MOST_PLACED, search_placed
 from tileview.analysis.placement import placeable, program_requests
 from tileview.analysis.trials import Evaluator, with_swaps
@@ -71,10 +71,10 @@ def test_fewest_and_best_equal_exhaustive_enumeration(seed, fusion):
     evaluator = Evaluator(recipe, overrides)
     trials = {swaps: evaluator.trial(swaps) for swaps in all_sets(recipe, 3)}
     fitting = sorted((len(swaps), t.peak.total, t.cycles, swaps) for swaps, t in trials.items() if t.fits)
-    fewest = search(recipe, 3, overrides=overrides, workers=1)
+    fewest = search_fixes(recipe, 3, overrides=overrides, workers=1)
     assert fewest.exhaustive
     assert fewest.found is bool(fitting)
-    margin = search(recipe, 3, Mode.MARGIN, overrides=overrides, workers=1)
+    margin = search_fixes(recipe, 3, Mode.MARGIN, overrides=overrides, workers=1)
     assert margin.exhaustive
     assert margin.found is bool(fitting)
     if fitting:

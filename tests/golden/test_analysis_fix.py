@@ -9,9 +9,9 @@ from itertools import combinations
 import pytest
 
 from tests.helpers.golden_recipes import COMPOSED, golden_model, golden_recipe, model_names
-from tileview.analysis.alternatives import evaluate, evaluate_all, ranked
+from tileview.analysis.alternatives import evaluate_all, evaluate_alternative, ranked
 from tileview.analysis.conflict import ConflictFinder
-from tileview.analysis.fix import Mode, search
+from tileview.analysis.fix import Mode, search_fixes
 from tileview.analysis.fix_placed import search_placed
 from tileview.analysis.placement import placeable, program_requests
 from tileview.analysis.trials import Evaluator, single_swaps, with_swaps
@@ -27,7 +27,7 @@ NEEDED = [name for name in model_names() if golden_model(name)[1]["fixes"]["need
 def test_a_search_agrees_with_the_fixes_of_the_golden_models(name):
     recipe, expected = golden_model(name)
     fixes = expected["fixes"]
-    result = search(recipe, 2, overrides=COMPOSED, workers=1)
+    result = search_fixes(recipe, 2, overrides=COMPOSED, workers=1)
     assert result.exhaustive
     if not fixes["needed"]:
         assert (result.found, result.swaps) == (True, ())
@@ -96,7 +96,7 @@ def test_workers_stream_and_agree_with_this_process():
     assert len(parts) > 1
     streamed = [result for part in parts for result in part]
     assert sorted(streamed, key=lambda r: (r.operation, r.alternative)) == list(found)
-    assert evaluate(recipe, found[3].operation, found[3].alternative) == found[3]
+    assert evaluate_alternative(recipe, found[3].operation, found[3].alternative) == found[3]
 
 
 def test_a_cancelled_evaluation_ends_early():
@@ -189,7 +189,7 @@ def test_fewest_swaps_are_those_of_brute_force_at_tight_budgets(name, share):
     budget = lowest + (total - lowest) * share // 100 - (1 if share == 15 else 0)
     overrides = Overrides(budget_bytes=budget, reserve_bytes=0)
     expected = brute_force(recipe, overrides, 2)
-    result = search(recipe, 2, overrides=overrides, workers=1)
+    result = search_fixes(recipe, 2, overrides=overrides, workers=1)
     assert result.exhaustive
     assert result.found is bool(expected)
     if expected:
@@ -205,7 +205,7 @@ def test_most_margin_is_that_of_brute_force(name):
     pairs = [pair for pair in combinations(swaps, 2) if pair[0][0] != pair[1][0]]
     trials = map(evaluator.trial, [(), *((swap,) for swap in swaps), *pairs])
     best = min((t.peak.total, len(t.swaps)) for t in trials if t.fits and t.peak is not None)
-    result = search(recipe, 2, Mode.MARGIN, workers=1)
+    result = search_fixes(recipe, 2, Mode.MARGIN, workers=1)
     assert result.exhaustive
     assert result.after is not None
     assert result.after.peak is not None
@@ -214,7 +214,7 @@ def test_most_margin_is_that_of_brute_force(name):
 
 def test_the_recipe_over_budget_is_fixed_by_one_swap():
     """With the compiler's fusions each of six alternatives of operation 4 alone does, and no other single swap."""
-    result = search(golden_recipe("so400m-over"), 3, workers=1)
+    result = search_fixes(golden_recipe("so400m-over"), 3, workers=1)
     assert (result.found, result.exhaustive) == (True, True)
     assert {trial.swaps for trial in result.proposals} == {((4, index),) for index in (0, 1, 2, 3, 5, 6)}
     assert result.swaps == ((4, 1),), "of six with the same peak the one with the fewest cycles"
@@ -225,7 +225,7 @@ def test_the_recipe_over_budget_is_fixed_by_one_swap():
 
 def test_the_composed_recipe_over_budget_is_fixed_by_two_swaps():
     recipe = golden_recipe("so400m-over")
-    result = search(recipe, 3, overrides=COMPOSED, workers=1)
+    result = search_fixes(recipe, 3, overrides=COMPOSED, workers=1)
     assert (result.found, result.exhaustive) == (True, True)
     assert result.swaps == ((4, 1), (21, 3)), "of twelve with the same peak the one with the fewest cycles"
     assert len(result.proposals) == 12
@@ -260,7 +260,7 @@ def test_of_the_twelve_pairs_four_place_every_tile_and_the_cheapest_is_first():
 def test_the_closest_of_what_was_tried_is_named_where_nothing_fits():
     recipe = golden_recipe("so400m-over")
     overrides = Overrides(budget_bytes=500_344 + 49_151, fusion=False)
-    result = search(recipe, 2, overrides=overrides, workers=1)
+    result = search_fixes(recipe, 2, overrides=overrides, workers=1)
     assert (result.found, result.exhaustive) == (False, True)
     assert result.closest is not None
     assert result.closest.peak.total == 500_344
@@ -270,7 +270,7 @@ def test_the_closest_of_what_was_tried_is_named_where_nothing_fits():
 
 def test_progress_is_told_and_a_cancelled_search_is_not_exhaustive():
     told = []
-    result = search(
+    result = search_fixes(
         golden_recipe("so400m-over"),
         2,
         overrides=COMPOSED,

@@ -21,7 +21,7 @@ from tileview.formats.search_state import search_state_from_bytes
 from tileview.formats.tensorjson import format_to_json, layout_from_json, layout_to_json
 from tileview.formats.tilearrays import TileArrays
 from tileview.formats.timeline import timeline_from_bytes
-from tileview.formats.timeline_writer import contiguous_overflow, dump_timeline
+from tileview.formats.timeline_writer import dump_timeline, written_contiguous_overflow
 from tileview.model.sizes import UNAVAILABLE
 from tileview.model.timeline import ClassBytes, Timeline, Verdict
 
@@ -144,9 +144,9 @@ def test_later_files_have_no_options() -> None:
 
 def test_the_overflow_of_an_unavailable_allocation() -> None:
     """The checked fact of the version-1 sample: 2^64 − 1 − 424,880."""
-    assert contiguous_overflow(UNAVAILABLE, 49_152 + 548) == 18446744073709126735
-    assert contiguous_overflow(424_880, 0) == 0
-    assert contiguous_overflow(424_881, UNAVAILABLE) == 1
+    assert written_contiguous_overflow(UNAVAILABLE, 49_152 + 548) == 18446744073709126735
+    assert written_contiguous_overflow(424_880, 0) == 0
+    assert written_contiguous_overflow(424_881, UNAVAILABLE) == 1
 
 
 def test_unavailable_sizes_are_written_as_the_compiler_writes_them() -> None:

@@ -6,13 +6,13 @@ import pytest
 
 from tests.helpers.placements import Json, as_problem, golden_problems
 from tileview.core.placement.fit import spell_out
-from tileview.core.placement.orders import Order, place
+from tileview.core.placement.orders import PlacementOrder, run_order
 from tileview.core.placement.outcome import solve_problem
 from tileview.core.placement.proofs import prove
-from tileview.core.placement.search import search
+from tileview.core.placement.search import search_placement
 
 NAMES = [entry["name"] for entry in golden_problems()]
-ORDERS = {"order1": Order.FIRST_USE, "order2": Order.SIZE, "end_first": Order.END_FIRST}
+ORDERS = {"order1": PlacementOrder.FIRST_USE, "order2": PlacementOrder.SIZE, "end_first": PlacementOrder.END_FIRST}
 
 
 @pytest.fixture(params=golden_problems(), ids=NAMES)
@@ -27,7 +27,7 @@ def test_there_are_as_many_problems_as_the_data_has():
 @pytest.mark.parametrize("name", ORDERS)
 def test_orders(entry: Json, name: str):
     problem, expected = as_problem(entry), entry["expected"][name]
-    found = place(spell_out(problem.requests, problem.memory), problem.memory, ORDERS[name])
+    found = run_order(spell_out(problem.requests, problem.memory), problem.memory, ORDERS[name])
     assert found.placed is expected["placed"]
     assert list(found.starts) == expected["addresses"]
     if not found.placed:
@@ -38,7 +38,7 @@ def test_orders(entry: Json, name: str):
 
 def test_search(entry: Json):
     problem, expected = as_problem(entry), entry["expected"]["search"]
-    found = search(spell_out(problem.requests, problem.memory), problem.memory)
+    found = search_placement(spell_out(problem.requests, problem.memory), problem.memory)
     assert found.placed is expected["placed"]
     assert (None if found.starts is None else list(found.starts)) == expected["addresses"]
     names = ("nodes", "work", "excess", "exhausted")

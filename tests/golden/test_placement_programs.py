@@ -10,12 +10,12 @@ from tests.helpers.golden_recipes import golden_recipe, swapped
 from tests.helpers.placements import Json, digest, golden_json
 from tileview.analysis.placement import place_program
 from tileview.core.lowering.replanner import Replanner
-from tileview.core.placement.orders import Order, place
+from tileview.core.placement.orders import PlacementOrder, run_order
 from tileview.core.placement.outcome import Answer, first_failing
 from tileview.core.placement.proofs import prove
 from tileview.core.placement.ranges import Preset, presets
 from tileview.core.placement.requests import ProgramRequests, build_requests
-from tileview.core.placement.search import search
+from tileview.core.placement.search import search_placement
 from tileview.model.placement import Memory, Request
 from tileview.model.tensor import MemoryClass
 
@@ -91,7 +91,7 @@ def test_outcomes(name: str, preset: str):
             result["over"],
             result["no_place"],
         )
-        assert place(asked, placement.memory, Order.END_FIRST).placed is result["end_first"]
+        assert run_order(asked, placement.memory, PlacementOrder.END_FIRST).placed is result["end_first"]
         if outcome.by is None:
             placing = outcome.placing
             assert (placing.failed, placing.hole, placing.free_bytes) == (
@@ -118,7 +118,7 @@ def test_a_search(name: str):
     ]
     for wanted, each, preset in sorted(listed, key=lambda entry: entry[0]["work"])[:1]:
         memory = Memory(preset_of(preset).ranges)
-        found = search(requests.asked(each, memory), memory)
+        found = search_placement(requests.asked(each, memory), memory)
         assert (found.placed, found.nodes, found.work) == (wanted["placed"], wanted["nodes"], wanted["work"])
         if found.starts is not None:
             assert digest(found.starts) == wanted["digest"]

@@ -9,10 +9,10 @@ from pathlib import Path
 from tests.helpers.mutate import damage
 from tests.property.test_formats_fuzz import BASES, SAMPLES
 from tileview.analysis.diagnose import diagnose
-from tileview.core.memory.study import study
+from tileview.core.memory.study import study_parts
 from tileview.errors import LoadError
 from tileview.formats.search_state import SearchState, search_state_from_bytes
-from tileview.formats.sniff import Kind, sniff
+from tileview.formats.sniff import DumpKind, sniff
 from tileview.formats.timeline import timeline_from_bytes
 from tileview.formats.timeline_writer import dump_timeline
 from tileview.model.timeline_file import TimelineFile
@@ -24,7 +24,7 @@ CASES = 400
 
 
 def opened(raw: bytes) -> SearchState | TimelineFile:
-    if sniff("x", raw[:65_536]).kind is Kind.RECIPE:
+    if sniff("x", raw[:65_536]).kind is DumpKind.RECIPE:
         return search_state_from_bytes(raw, "x")
     return timeline_from_bytes(raw, "x")
 
@@ -42,7 +42,7 @@ def use(source: SearchState | TimelineFile) -> None:
         assert dump_timeline(timeline)
     assert diagnose(estimate.verdict, timeline, document.recipe).headline
     if isinstance(source, TimelineFile):
-        *_, problems = study(source)
+        *_, problems = study_parts(source)
         assert isinstance(problems, tuple)
 
 

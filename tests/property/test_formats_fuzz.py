@@ -14,7 +14,7 @@ from tests.helpers.mutate import damage
 from tileview.errors import LoadError
 from tileview.formats.save import Changes, render
 from tileview.formats.search_state import SearchState, search_state_from_bytes
-from tileview.formats.sniff import Kind, sniff
+from tileview.formats.sniff import DumpKind, sniff
 from tileview.formats.tilearrays import TileArrays
 from tileview.formats.timeline import timeline_from_bytes
 from tileview.model.timeline_file import TimelineFile
@@ -26,7 +26,7 @@ LARGER = ("rejected-op0.timeline.json",)
 
 def open_bytes(raw: bytes) -> SearchState | TimelineFile:
     """What opening a file with these bytes does."""
-    if sniff("x", raw[:65_536]).kind is Kind.RECIPE:
+    if sniff("x", raw[:65_536]).kind is DumpKind.RECIPE:
         return search_state_from_bytes(raw, "x")
     return timeline_from_bytes(raw, "x")
 

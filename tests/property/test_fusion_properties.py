@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.helpers.golden_recipes import golden_recipe, model_names
 from tests.helpers.small_programs import programs
-from tileview.core.estimate import estimate, judge
+from tileview.core.estimate import estimate, judge_recipe
 from tileview.core.fusion.fuse import fuse
 from tileview.core.fusion.stand import Reason, stand
 from tileview.core.lowering.replanner import Replanner
@@ -81,14 +81,14 @@ def test_of_any_plans(data: st.DataObject) -> None:
     choice = sorted(recipe.alternatives)
     for operation in data.draw(st.lists(st.sampled_from(choice), max_size=3)) if choice else ():
         recipe = recipe.with_plan(operation, data.draw(st.sampled_from(recipe.alternatives[operation])))
-    without = judge(recipe, Overrides(fusion=False), replanner)
+    without = judge_recipe(recipe, Overrides(fusion=False), replanner)
     if without.peak is None or not isinstance(without.peak.total, int):
         return
     budget = without.peak.total + data.draw(st.integers(-3_000, 3_000))
     for_it = Overrides(budget_bytes=max(budget, 0), reserve_bytes=0)
     result = estimate(recipe, for_it, replanner)
     assert result.fusion is not None
-    alone = judge(recipe, Overrides(for_it.budget_bytes, 0, fusion=False), replanner)
+    alone = judge_recipe(recipe, Overrides(for_it.budget_bytes, 0, fusion=False), replanner)
     assert result.fits_without_fusion == alone.verdict.fits
     assert result.verdict.fits or not result.fits_without_fusion
     if result.other_peak is None and result.fusion.stands:

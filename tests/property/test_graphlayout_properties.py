@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.helpers.graphs import graph, operation, repeat
-from tileview.graphlayout import Box, Line, Way, columns, layout_graph, layout_region, read_structure
+from tileview.graphlayout import Box, EdgeLine, Way, columns, layout_graph, layout_region, read_structure
 from tileview.graphlayout.layers import assign_layers
 from tileview.graphlayout.order import crossings, reduce_crossings
 from tileview.graphlayout.proper import make_proper
@@ -59,7 +59,7 @@ def graphs(draw: st.DrawFn) -> Graph:
 def test_boxes_never_overlap_and_edges_lead_down(given_graph: tuple[int, list[tuple[int, int]]], budget: int) -> None:
     nodes, edges = given_graph
     boxes = [Box(40.0 + 7 * (node % 5), 12.0 + 5 * (node % 3)) for node in range(nodes)]
-    layout = layout_region(boxes, [Line(*edge, group=edge[0] % 2) for edge in edges], budget=budget)
+    layout = layout_region(boxes, [EdgeLine(*edge, group=edge[0] % 2) for edge in edges], budget=budget)
     for one, other in itertools.combinations(range(nodes), 2):
         apart_x = (
             layout.left[one] + boxes[one].width <= layout.left[other] + 1e-6
@@ -97,7 +97,7 @@ def test_in_columns_boxes_never_overlap_and_no_lane_crosses_one(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(columns, "LEAST_HEIGHT", 50.0)
         patch.setattr(columns, "LEAST_COLUMNS", least)
-        layout = layout_region(boxes, [Line(*edge, group=edge[0] % 2) for edge in edges], budget=budget)
+        layout = layout_region(boxes, [EdgeLine(*edge, group=edge[0] % 2) for edge in edges], budget=budget)
     areas = [
         (left, top, left + box.width, top + box.height)
         for left, top, box in zip(layout.left, layout.top, boxes, strict=True)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.helpers.make_timeline import write_timeline
 from tileview.core.memory.accounts import Findings
 from tileview.core.memory.from_file import timeline_from_file
-from tileview.core.memory.study import study
+from tileview.core.memory.study import study_parts
 from tileview.core.memory.whatif import with_findings
 from tileview.formats.timeline import timeline_from_bytes
 from tileview.model.timeline import Cause, Verdict
@@ -81,7 +81,7 @@ def verdict_of(document: dict[str, Any]) -> Verdict:
     """After all arrays are read."""
     file = timeline_from_bytes(json.dumps(document).encode())
     timeline = timeline_from_file(file)
-    for part in study(file):
+    for part in study_parts(file):
         if isinstance(part, Findings):
             timeline = with_findings(timeline, part)
     return timeline.verdict

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.helpers.golden_recipes import golden_recipe, golden_rules, model_names, rule_recipe
-from tileview.core.estimate import estimate, judge
+from tileview.core.estimate import estimate, judge_recipe
 from tileview.core.lowering.replanner import Replanner
 from tileview.model.recipe import Overrides
 
@@ -15,7 +15,7 @@ REPLANNERS: dict[str, Replanner] = {}
 
 
 def same(recipe, replanner=None, overrides=None):
-    whole, outcome = estimate(recipe, overrides), judge(recipe, overrides, replanner)
+    whole, outcome = estimate(recipe, overrides), judge_recipe(recipe, overrides, replanner)
     assert outcome.verdict == whole.verdict
     assert outcome.price == whole.price
     assert outcome.fusion == (None if whole.fusion is None else whole.fusion.reason)
@@ -39,7 +39,7 @@ def test_of_every_model(name):
     recipe = golden_recipe(f"models/{name}")
     same(recipe)
     plenty = estimate(recipe, Overrides(reserve_bytes=0))
-    unfused = judge(recipe, Overrides(reserve_bytes=0, fusion=False))
+    unfused = judge_recipe(recipe, Overrides(reserve_bytes=0, fusion=False))
     peaks = [plenty.timeline and plenty.timeline.peak, unfused.peak]
     for total in {peak.total for peak in peaks if peak is not None and isinstance(peak.total, int)}:
         for budget in (total - 1, total, 2 * total):  # at twice what it takes it is often sure to fit unfused too

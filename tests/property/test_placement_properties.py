@@ -6,10 +6,10 @@ from hypothesis import given, settings
 
 from tests.helpers.placements import problems
 from tileview.core.placement.fit import spell_out
-from tileview.core.placement.orders import Order, place
+from tileview.core.placement.orders import PlacementOrder, run_order
 from tileview.core.placement.outcome import solve_problem
 from tileview.core.placement.proofs import prove
-from tileview.core.placement.search import search
+from tileview.core.placement.search import search_placement
 from tileview.model.placement import END, Request, TileProblem
 from tileview.model.tensor import MemoryClass
 
@@ -61,12 +61,12 @@ def assert_sound(problem: TileProblem, starts: tuple[int | None, ...]) -> None:
 @given(problems())
 def test_what_is_placed_is_sound(problem: TileProblem):
     asked = spell_out(problem.requests, problem.memory)
-    for order in Order:
-        placing = place(asked, problem.memory, order)
+    for order in PlacementOrder:
+        placing = run_order(asked, problem.memory, order)
         assert_sound(problem, placing.starts)
         assert placing.placed == (None not in placing.starts)
-        assert place(asked, problem.memory, order) == placing
-    found = search(asked, problem.memory)
+        assert run_order(asked, problem.memory, order) == placing
+    found = search_placement(asked, problem.memory)
     if found.starts is not None:
         assert_sound(problem, found.starts)
 
@@ -76,8 +76,8 @@ def test_what_is_placed_is_sound(problem: TileProblem):
 def test_a_proof_is_never_contradicted(problem: TileProblem):
     asked = spell_out(problem.requests, problem.memory)
     if prove(asked, problem.memory).impossible:
-        assert not any(place(asked, problem.memory, order).placed for order in Order)
-        assert not search(asked, problem.memory).placed
+        assert not any(run_order(asked, problem.memory, order).placed for order in PlacementOrder)
+        assert not search_placement(asked, problem.memory).placed
 
 
 @MANY

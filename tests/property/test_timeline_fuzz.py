@@ -15,7 +15,7 @@ from tileview.analysis.repair import repair_groups
 from tileview.core.memory.check_file import check_arrays
 from tileview.core.memory.from_file import timeline_from_file
 from tileview.core.memory.measurement import measure
-from tileview.core.memory.study import study
+from tileview.core.memory.study import study_parts
 from tileview.core.memory.whatif import with_layouts
 from tileview.errors import LoadError
 from tileview.formats.timeline import timeline_from_bytes
@@ -108,7 +108,7 @@ def test_damaged_files_are_refused_or_shown(data: st.DataObject) -> None:
     if timeline.tile_count:
         assert timeline.tiles.tile_curve(0).shape == (len(timeline.steps), 2)
     list(check_arrays(file, timeline))
-    *_, problems = study(file)
+    *_, problems = study_parts(file)
     assert isinstance(problems, tuple)
     with_layouts(timeline, {}, budget_bytes=5)
     for group in repair_groups(timeline):

@@ -16,7 +16,7 @@ os.environ["QT_QPA_PLATFORM"] = "offscreen"
 
 import shiboken6
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QTimer
-from PySide6.QtWidgets import QDialog, QMenu, QMenuBar
+from PySide6.QtWidgets import QDialog, QMenu, QMenuBar, QWidget
 from pytestqt.qtbot import QtBot
 
 PATIENCE_MS = 60_000
@@ -139,6 +139,10 @@ class Driver:
             lambda: self.session.document is not None and self.session.document.path == path, timeout=30_000
         )
         self.settle()
+
+    def views(self) -> dict[str, QWidget]:
+        """All views of the window by name, those too that nobody has looked at yet."""
+        return dict(self.window.docks.views)
 
     def menu(self, *titles: str) -> QMenu:
         """A menu by its titles from the menu bar down, filled as when it is shown."""

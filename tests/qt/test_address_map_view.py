@@ -17,7 +17,7 @@ from tileview.analysis.address_map import FINISHED, SEARCH, STATED
 from tileview.formats import open_dump
 from tileview.model.placement import END
 from tileview.qt.files.export_view import picture_of
-from tileview.qt.files.folder import FolderDialog, dumps_in, process_of, scope_of
+from tileview.qt.files.folder import FolderDialog, dumps_in, process_of, scope_in_name
 from tileview.qt.plot.picture import svg_bytes
 from tileview.qt.views.address_map.view import AddressMapView
 from tileview.qt.views.base import Cover
@@ -288,7 +288,7 @@ def test_a_memory_profile_directory_is_one_list_with_what_belongs_together(drive
         "baseline-4711-1.json", "local-op0-4711-2.json", "placement-4711.json", TILE, "plans.json",
     ]  # fmt: skip
     assert [process_of(path) for path in found] == ["4711", "4711", "4711", "", ""]
-    assert [scope_of(path) for path in found] == ["baseline", "local-op0", "", "tile 0", ""]
+    assert [scope_in_name(path) for path in found] == ["baseline", "local-op0", "", "tile 0", ""]
     driver.window.tools.show_folder(folder)
     dialog = driver.window.findChild(FolderDialog)
 

@@ -11,9 +11,9 @@ from PySide6.QtTest import QTest
 
 from tests.helpers.opened import document
 from tests.helpers.views import Stage, stage
-from tileview.analysis.alternatives import evaluate
-from tileview.present.alternative_rows import OperationHead, Outcome
-from tileview.qt.views.alternatives import AlternativesView, Scope
+from tileview.analysis.alternatives import evaluate_alternative
+from tileview.present.alternative_rows import AlternativeOutcome, OperationHead
+from tileview.qt.views.alternatives import AlternativeScope, AlternativesView
 
 OPERATION = 21
 
@@ -28,7 +28,7 @@ def shown(qtbot) -> Stage:
 def give_results(shown: Stage, *alternatives: int, operation: int = OPERATION) -> None:
     recipe = shown.session.recipe
     assert recipe is not None
-    results = [evaluate(recipe, operation, alternative) for alternative in alternatives]
+    results = [evaluate_alternative(recipe, operation, alternative) for alternative in alternatives]
     assert shown.session.add_results(shown.session.revision, results)
 
 
@@ -48,9 +48,9 @@ def test_operations_at_fault_come_first_the_selected_one_after_them(shown: Stage
     heads = [model.data(model.index(row, 0)) for row in range(model.rowCount())]
     assert [head.split(" (")[0].split(",")[0] for head in heads] == ["op 21 Gemm", "op 4 Gemm", "op 18 Gemm"]
     assert all(shown.view.tree.isExpanded(model.index(row, 0)) for row in range(model.rowCount()))
-    shown.view.scope_box.setCurrentIndex(Scope.SELECTED)
+    shown.view.scope_box.setCurrentIndex(AlternativeScope.SELECTED)
     assert [model.row(model.index(row, 0)).operation for row in range(model.rowCount())] == [18]
-    shown.view.scope_box.setCurrentIndex(Scope.ALL)
+    shown.view.scope_box.setCurrentIndex(AlternativeScope.ALL)
     recipe = shown.session.recipe
     assert recipe is not None
     found = [model.row(model.index(row, 0)).operation for row in range(model.rowCount())]
@@ -94,9 +94,9 @@ def test_results_stream_in_and_the_chosen_row_stays(shown: Stage) -> None:
 def test_a_filter_finds_what_came_out_so(shown: Stage) -> None:
     give_results(shown, 0, 1, 2, 3)
     box = shown.view.outcome_box
-    box.setCurrentIndex(box.findData(Outcome.OVER))
+    box.setCurrentIndex(box.findData(AlternativeOutcome.OVER))
     assert [shown.view.model.key(one) for one in shown.view.model.indexes()][1:] == [(21, 0), (21, 3), (21, 1), (21, 2)]
-    box.setCurrentIndex(box.findData(Outcome.NOT_KNOWN))
+    box.setCurrentIndex(box.findData(AlternativeOutcome.NOT_KNOWN))
     assert shown.texts() == []
     assert shown.view.headline.text() == "No alternative is found by the filter"
     box.setCurrentIndex(0)
@@ -164,7 +164,7 @@ def test_alternatives_that_cannot_be_lowered_say_why(qtbot) -> None:
     assert of_operation(shown, "Fits", 3)[-1] == "! not lowered"
     model = shown.view.model
     last = model.row(model.index(model.rowCount(model.index(0, 0)) - 1, 0, model.index(0, 0)))
-    assert last.outcome is Outcome.REFUSED
+    assert last.outcome is AlternativeOutcome.REFUSED
     assert shown.view.spec.line(last)[0].lead.lower() == last.result.error.lower()
 
 

@@ -8,10 +8,10 @@ from PySide6.QtTest import QTest
 
 from tests.helpers.views import Stage, stage
 from tileview.analysis.alternatives import evaluate_all
-from tileview.analysis.fix import search
+from tileview.analysis.fix import search_fixes
 from tileview.core.estimate import estimate
 from tileview.core.placement.ranges import preset
-from tileview.present.choices import Scope, Standing
+from tileview.present.choices import ChoiceScope, Standing
 from tileview.qt.plot.picture import Picture, svg_bytes
 from tileview.qt.views.choose import ChooseView
 from tileview.qt.views.fusions import FusionsView
@@ -34,7 +34,7 @@ def shown(qtbot, results) -> Stage:
     made = stage(ChooseView, qtbot, OVER, (900, 560))
     made.session.add_results(made.session.revision, results)
     made.session.select_operation(4)
-    made.view.show_choices(Scope.OPERATION)
+    made.view.show_choices(ChoiceScope.OPERATION)
     return made
 
 
@@ -111,7 +111,7 @@ def test_a_dragged_frame_zooms_and_the_wheel_of_history_turns(shown: Stage) -> N
 
 def test_single_swaps_fixes_and_what_is_missing(shown: Stage, results) -> None:
     view, session = shown.view, shown.session
-    view.show_choices(Scope.SINGLE)
+    view.show_choices(ChoiceScope.SINGLE)
     alternatives = sum(len(plans) for plans in session.recipe.alternatives.values())
     in_force = sum(session.recipe.in_force(operation) is not None for operation in session.recipe.alternatives)
     missing = alternatives - in_force - sum(not result.in_force for result in results)
@@ -119,11 +119,11 @@ def test_single_swaps_fixes_and_what_is_missing(shown: Stage, results) -> None:
     assert view.evaluate_button.isVisible()
     view.evaluate_button.click()
     assert shown.requests[-1] == ("evaluate_alternatives", None)
-    view.show_choices(Scope.FIXES)
+    view.show_choices(ChoiceScope.FIXES)
     assert "No fixes yet" in view.plot.accessibleDescription()
     view.fix_button.click()
     assert shown.requests[-1] == ("find_fix", None)
-    found = search(session.recipe, workers=1)
+    found = search_fixes(session.recipe, workers=1)
     view.show_choices(found)
     assert view.headline.text().startswith(f"{len(found.proposals)} fixes: {len(found.proposals)} fit")
     view.plot.step_front(1)
@@ -158,7 +158,7 @@ def test_the_view_asks_for_the_memory_of_what_it_shows(shown: Stage) -> None:
     view, session = shown.view, shown.session
     asked: list = []
     view.bridge.needs_wanted.connect(asked.append)
-    view.show_choices(Scope.OPERATION)
+    view.show_choices(ChoiceScope.OPERATION)
     points = view.choices.points
     assert asked[-1][0] == session.state
     assert asked[-1][1] == session.state_with(points[view.choices.front[0]].swaps)

@@ -12,7 +12,7 @@ from tests.helpers.views import Stage, stage
 from tileview.analysis.home_offers import home_offers
 from tileview.qt.base.theme import load_theme
 from tileview.qt.views import details
-from tileview.qt.views.details import DetailsView, Subject
+from tileview.qt.views.details import DetailsSubject, DetailsView
 from tileview.session.session import Pin
 
 
@@ -41,22 +41,22 @@ def test_an_allocation_without_a_size_is_drawn_and_explained(qtbot) -> None:
 
 def test_it_turns_to_what_changed_last(shown: Stage) -> None:
     shown.session.select_operation(21)
-    assert shown.view.tabs.currentIndex() == Subject.OPERATION
+    assert shown.view.tabs.currentIndex() == DetailsSubject.OPERATION
     assert shown.view.plain.startswith("Operation 21: Gemm")
     timeline = shown.session.timeline
     assert timeline is not None
     shown.session.select_allocation(timeline.steps[69].live[-1])
-    assert shown.view.tabs.currentIndex() == Subject.ALLOCATION
+    assert shown.view.tabs.currentIndex() == DetailsSubject.ALLOCATION
     assert "Made by op 21 Gemm, step 6" in shown.view.plain
     shown.session.select_allocation(None)
     shown.session.select_tiles((7,))
-    assert shown.view.tabs.currentIndex() == Subject.TILE
+    assert shown.view.tabs.currentIndex() == DetailsSubject.TILE
     assert shown.view.plain.startswith("Tile 7")
 
 
 def test_tabs_show_the_other_parts_of_the_selection(shown: Stage) -> None:
     shown.session.select_operation(21)
-    shown.view.tabs.setCurrentIndex(Subject.TILE)
+    shown.view.tabs.setCurrentIndex(DetailsSubject.TILE)
     assert shown.view.plain.startswith("Tile 174")
     assert "30,504 B over" in shown.view.plain
 
@@ -142,7 +142,7 @@ def test_the_linked_timeline_is_told_beside_an_allocation_and_an_operation(qtbot
     assert "In the linked file vit3-64tiles.v3.timeline.json" in shown.view.plain
     assert f"On its largest tile: {size:,} B (same)." in shown.view.plain
     assert shown.session.selection.operation == 35
-    shown.view.tabs.setCurrentIndex(Subject.OPERATION)
+    shown.view.tabs.setCurrentIndex(DetailsSubject.OPERATION)
     assert "Largest total of a tile while it runs: 79,872 B (same)." in shown.view.plain
     shown.session.swap(35, 0)
     shown.estimate()
@@ -183,9 +183,9 @@ def test_names_from_files_are_text_and_no_markup(shown: Stage, monkeypatch) -> N
 def test_with_nothing_selected_it_says_what_to_do(qtbot) -> None:
     shown = stage(DetailsView, qtbot)
     assert shown.view.plain.startswith("Select an allocation")
-    shown.view.tabs.setCurrentIndex(Subject.OPERATION)
+    shown.view.tabs.setCurrentIndex(DetailsSubject.OPERATION)
     assert shown.view.plain.startswith("Select an operation")
-    shown.view.tabs.setCurrentIndex(Subject.TILE)
+    shown.view.tabs.setCurrentIndex(DetailsSubject.TILE)
     assert shown.view.plain == "No timeline."
     shown.bridge.set_theme(load_theme("dark"))
 
@@ -275,7 +275,7 @@ def test_the_buttons_act_on_the_subject(shown: Stage, qtbot) -> None:
     QTest.mouseClick(buttons.copy, Qt.MouseButton.LeftButton)
     assert QApplication.clipboard().text() == "op 21's copy of op 20's result (F16) #454"
     session.select_operation(None)
-    shown.view.tabs.setCurrentIndex(Subject.ALLOCATION)
+    shown.view.tabs.setCurrentIndex(DetailsSubject.ALLOCATION)
     QTest.mouseClick(buttons.alternatives, Qt.MouseButton.LeftButton)
     assert session.selection.operation == 21
     assert asked == [("show_view", "alternatives")]
@@ -283,7 +283,7 @@ def test_the_buttons_act_on_the_subject(shown: Stage, qtbot) -> None:
     session.select_allocation(root)
     assert not buttons.alternatives.isEnabled()
     assert "No operation makes it" in buttons.alternatives.toolTip()
-    shown.view.tabs.setCurrentIndex(Subject.TILE)
+    shown.view.tabs.setCurrentIndex(DetailsSubject.TILE)
     assert not buttons.alternatives.isVisibleTo(shown.view)
     session.select_tiles((174,))
     QTest.mouseClick(buttons.tiles, Qt.MouseButton.LeftButton)

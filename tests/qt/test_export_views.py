@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from tileview.qt.base.theme import load_theme
 from tileview.qt.files import saving
-from tileview.qt.files.export_view import SETTLE_MS, ExportDialog, Kind, Wish, picture_of, suggested_stem
+from tileview.qt.files.export_view import SETTLE_MS, ExportDialog, ViewFormat, Wish, picture_of, suggested_stem
 from tileview.qt.plot.picture import MOST_PIXELS, MOST_SIDE, Picture, Recording, png_image, scale_within, svg_bytes
 from tileview.qt.plot.picture_parts import Line, TextPart
 from tileview.qt.views.graph.scene import GraphScene
@@ -107,8 +107,8 @@ def test_every_view_is_a_drawing_that_says_and_shows_what_the_picture_does(make_
     driver.qtbot.waitUntil(lambda: not driver.window.docks.views["graph"].is_busy())
     for name, view in views_of(driver).items():
         bring(driver, name)
-        drawing = export(driver, Wish(view, Kind.SVG), tmp_path / f"{name}.svg")
-        picture = QImage(str(export(driver, Wish(view, Kind.PNG, 1.0), tmp_path / f"{name}.png")))
+        drawing = export(driver, Wish(view, ViewFormat.SVG), tmp_path / f"{name}.svg")
+        picture = QImage(str(export(driver, Wish(view, ViewFormat.PNG, 1.0), tmp_path / f"{name}.png")))
         root = ElementTree.parse(drawing).getroot()
         size = picture_of(view).size()
         assert (root.get("width"), root.get("height")) == (str(size.width()), str(size.height())), name
@@ -122,7 +122,7 @@ def test_a_picture_has_the_pixels_asked_for(opened, tmp_path):
     view = opened.window.docks.show_view("tiles")
     size = picture_of(view).size()
     for scale in (1, 3):
-        image = QImage(str(export(opened, Wish(view, Kind.PNG, scale), tmp_path / "tiles.png")))
+        image = QImage(str(export(opened, Wish(view, ViewFormat.PNG, scale), tmp_path / "tiles.png")))
         assert image.size() == QSize(size.width() * scale, size.height() * scale)
         assert image.dotsPerMeterX() == pytest.approx(96 / 0.0254 * scale, abs=1)
     assert scale_within(QSize(100, 100), 4) == 4
@@ -153,7 +153,7 @@ def test_tables_hold_all_rows_and_say_what_a_filter_leaves(opened, tmp_path):
     for name in TABLES:
         view = opened.window.docks.show_view(name)
         assert view.has_table()
-        rows = rows_of(export(opened, Wish(view, Kind.CSV), tmp_path / f"{name}.csv"))
+        rows = rows_of(export(opened, Wish(view, ViewFormat.CSV), tmp_path / f"{name}.csv"))
         assert len({len(row) for row in rows}) == 1, name
         assert len(rows) > 1, name
     assert all(not views_of(opened)[name].has_table() for name in NO_TABLES)
@@ -162,7 +162,7 @@ def test_tables_hold_all_rows_and_say_what_a_filter_leaves(opened, tmp_path):
     view = opened.window.docks.show_view("allocations")
     whole = len(view.table.rows)
     view.filter_box.setText("mlp")
-    rows = rows_of(export(opened, Wish(view, Kind.CSV), tmp_path / "some.csv"))
+    rows = rows_of(export(opened, Wish(view, ViewFormat.CSV), tmp_path / "some.csv"))
     assert 1 < len(rows) < whole
     assert all("mlp" in row[0] for row in rows[1:])
     opened.qtbot.waitUntil(lambda: bool(said) and "some.csv" in said[-1])
@@ -203,7 +203,7 @@ def test_the_whole_graph_is_drawn_beside_the_window_and_can_be_stopped(opened, m
         real(scene, *words)
 
     monkeypatch.setattr(GraphScene, "paint", paint)
-    whole = export(opened, Wish(view, Kind.SVG, whole=True), tmp_path / "whole.svg")
+    whole = export(opened, Wish(view, ViewFormat.SVG, whole=True), tmp_path / "whole.svg")
     assert len(threads) == 1
     assert threading.main_thread() not in threads
     monkeypatch.undo()
@@ -217,9 +217,9 @@ def test_the_whole_graph_is_drawn_beside_the_window_and_can_be_stopped(opened, m
     monkeypatch.setattr(GraphScene, "paint", wait)
     said = []
     opened.window.bridge.message.connect(said.append)
-    assert exporter.write_view(Wish(view, Kind.PNG, whole=True), tmp_path / "never.png")
+    assert exporter.write_view(Wish(view, ViewFormat.PNG, whole=True), tmp_path / "never.png")
     assert opened.window.bridge.work.running() == ("view",)
-    assert not exporter.write_view(Wish(view, Kind.PNG), tmp_path / "second.png")
+    assert not exporter.write_view(Wish(view, ViewFormat.PNG), tmp_path / "second.png")
     assert "still being written" in said[-1]
     opened.window.status.work.stop.click()
     hold.set()
@@ -231,7 +231,7 @@ def test_the_whole_graph_is_drawn_beside_the_window_and_can_be_stopped(opened, m
 def test_the_part_of_the_graph_in_view_ends_at_its_frame(opened, tmp_path):
     view = opened.window.docks.show_view("graph")
     view.canvas.centre(view.result.structure.by_operation[12], 3.0)
-    drawing = export(opened, Wish(view, Kind.SVG), tmp_path / "graph.svg")
+    drawing = export(opened, Wish(view, ViewFormat.SVG), tmp_path / "graph.svg")
     image = rendered(drawing, "#ff00ff")
     ground = view.bridge.theme.surface
     edge = {image.pixelColor(x, y).name() for y in range(image.height()) for x in (1, 6, image.width() - 3)}
@@ -266,7 +266,7 @@ def test_a_view_with_nothing_to_show_is_no_picture_and_says_why(driver, samples,
     driver.open(samples / "pair-8tiles.v3.timeline.json")
     bring(driver, "address_map")
     view = driver.window.docks.views["address_map"]
-    assert not driver.window.view_exporter.write_view(Wish(view, Kind.SVG), tmp_path / "map.svg")
+    assert not driver.window.view_exporter.write_view(Wish(view, ViewFormat.SVG), tmp_path / "map.svg")
     dialog = driver.window.findChild(ErrorDialog)
     assert dialog.text().startswith("The view Address map has nothing to show. A timeline lists bytes, not addresses")
     dialog.close()
@@ -321,7 +321,7 @@ def test_the_focused_view_is_offered_and_the_ending_decides(opened, monkeypatch,
     target = tmp_path / "my.picture.svg"
     dialog, asked = ask(opened, monkeypatch, (str(target), "PNG image (*.png)"))
     assert dialog.view_box.currentText() == "Timeline"
-    assert dialog.wish() == Wish(opened.window.docks.views["timeline"], Kind.PNG, 2.0, False)
+    assert dialog.wish() == Wish(opened.window.docks.views["timeline"], ViewFormat.PNG, 2.0, False)
     dialog.accept()
     opened.qtbot.waitUntil(target.exists)
     assert asked[0][0] == "Export Timeline"
@@ -391,7 +391,7 @@ def test_the_open_file_is_never_replaced_and_others_only_when_confirmed(opened, 
     assert (tmp_path / "there.svg").read_text(encoding="utf-8") == "mine"
 
 
-@pytest.mark.parametrize("kind", list(Kind))
+@pytest.mark.parametrize("kind", list(ViewFormat))
 def test_what_cannot_be_written_is_said_in_words(opened, tmp_path, kind):
     view = opened.window.docks.show_view("tiles")
     target = tmp_path / "missing" / f"tiles{kind.value}"
@@ -405,7 +405,7 @@ def test_what_cannot_be_written_is_said_in_words(opened, tmp_path, kind):
 
 def test_nothing_open_is_nothing_to_export(driver, tmp_path):
     view = driver.window.docks.views["graph"]
-    assert not driver.window.view_exporter.write_view(Wish(view, Kind.PNG), tmp_path / "graph.png")
+    assert not driver.window.view_exporter.write_view(Wish(view, ViewFormat.PNG), tmp_path / "graph.png")
     dialog = driver.window.findChild(ErrorDialog)
     assert "Nothing is open" in dialog.text()
     assert not driver.window.commands.action("export_view").isEnabled()

@@ -804,13 +804,13 @@ class TestOddGraphs:
 class TestLargeGraphs:
     def test_the_window_waits_for_no_layout_and_the_next_one_takes_its_place(self, pane, monkeypatch) -> None:
         threads: list[threading.Thread] = []
-        real = graph_layouts.run_layout
+        real = graph_layouts.lay_out_graph
 
         def watching(request, token=None):
             threads.append(threading.current_thread())
             return real(request, token)
 
-        monkeypatch.setattr(graph_layouts, "run_layout", watching)
+        monkeypatch.setattr(graph_layouts, "lay_out_graph", watching)
         pane.open_graph(generated(900), wait=False)
         assert pane.view.is_busy()
         pane.open_graph(generated(40))
@@ -820,13 +820,13 @@ class TestLargeGraphs:
     def test_garbage_is_not_collected_on_the_thread(self, pane, monkeypatch) -> None:
         assert gc.isenabled()
         seen: list[bool] = []
-        real = graph_layouts.run_layout
+        real = graph_layouts.lay_out_graph
 
         def watching(request, token=None):
             seen.append(gc.isenabled())
             return real(request, token)
 
-        monkeypatch.setattr(graph_layouts, "run_layout", watching)
+        monkeypatch.setattr(graph_layouts, "lay_out_graph", watching)
         pane.open_graph(generated(40))
         pane.qtbot.waitUntil(gc.isenabled, timeout=5_000)
         assert seen == [False]
@@ -844,7 +844,7 @@ class TestLargeGraphs:
         def broken(request, token=None):
             raise RuntimeError("no paper")
 
-        monkeypatch.setattr(graph_layouts, "run_layout", broken)
+        monkeypatch.setattr(graph_layouts, "lay_out_graph", broken)
         told = []
         pane.view.bridge.fault.connect(lambda summary, details: told.append((summary, details)))
         pane.open_graph(generated(40))
@@ -877,7 +877,7 @@ class Held:
         self.monkeypatch = monkeypatch
         self.go = threading.Event()
         self.asked: list[graph_layouts.LayoutRequest] = []
-        real = graph_layouts.run_layout
+        real = graph_layouts.lay_out_graph
 
         def waiting(request, token=None):
             self.asked.append(request)
@@ -886,7 +886,7 @@ class Held:
                     raise LayoutCancelled
             return real(request, token)
 
-        monkeypatch.setattr(graph_layouts, "run_layout", waiting)
+        monkeypatch.setattr(graph_layouts, "lay_out_graph", waiting)
 
     def finish(self, pane) -> None:
         self.go.set()

@@ -81,6 +81,7 @@ def test_letters_of_controls_clash_neither_with_the_menus_nor_with_one_another(d
     driver.open(over)
     window = driver.window
     kinds = (QPushButton, QCheckBox, QLabel)
+    assert len(driver.views()) == 14
     controls = [one for kind in kinds for one in window.findChildren(kind) if letter(one.text())]
     assert len(controls) > 10
     letters = Counter(letter(control.text()) for control in controls)
@@ -205,6 +206,7 @@ def test_files_are_dropped_on_floating_docks_and_on_filter_fields_too(driver, pa
     field = docks.views["allocations"].filter_box
     drop(field, [pair])
     assert field.text() == ""
+    assert driver.views()
     assert not any(edit.acceptDrops() for edit in driver.window.findChildren(QLineEdit))
 
 

@@ -16,7 +16,7 @@ from tileview.analysis.placement_words import State
 from tileview.core.placement.outcome import solve
 from tileview.core.placement.ranges import Preset, from_parts
 from tileview.model.placement import Memory
-from tileview.present.choices import Scope
+from tileview.present.choices import ChoiceScope
 from tileview.present.rasters import Metric
 from tileview.qt.files.explain_message import ExplainDialog, linked
 from tileview.qt.files.fix import FixDialog
@@ -277,7 +277,7 @@ def test_memory_against_cycles_places_what_it_shows(unfused):
     view = unfused.window.docks.show_view("choose")
     session.select_operation(21)
     unfused.window.tools.evaluation.evaluate(21)
-    view.show_choices(Scope.OPERATION)
+    view.show_choices(ChoiceScope.OPERATION)
 
     def memory() -> dict:
         return {point.swaps: point.memory for point in view.choices.points if point.is_placed_in}

@@ -13,7 +13,7 @@ import pytest
 from tests.helpers.crashed import left_by_a_crash, swapped_before_a_crash
 from tileview.qt.files import opening, recovery
 from tileview.qt.files.recovery import ASIDE, left_behind, recovery_folder
-from tileview.qt.widgets.dialogs import Answer, ErrorDialog
+from tileview.qt.widgets.dialogs import EditsAnswer, ErrorDialog
 
 
 def broken(**changes: object) -> bytes:
@@ -108,7 +108,7 @@ def test_edits_keep_their_names_and_steps(make_driver, pair, monkeypatch):
     left_by = first.session.history.steps()
     kept = swapped_before_a_crash(first)
     assert left_by
-    monkeypatch.setattr(opening, "ask_to_recover", lambda *words: Answer.RECOVER)
+    monkeypatch.setattr(opening, "ask_to_recover", lambda *words: EditsAnswer.RECOVER)
     driver = make_driver()
     driver.open(pair)
     labels = [edit.label for edit in driver.session.history.done]
@@ -125,7 +125,7 @@ def test_edits_that_could_not_be_applied_wait_for_the_right_file(make_driver, pa
     del other["alternatives"]["0"][2]
     pair.write_text(json.dumps(other))
     asked = []
-    monkeypatch.setattr(opening, "ask_to_recover", lambda *words: asked.append(words[1]) or Answer.RECOVER)
+    monkeypatch.setattr(opening, "ask_to_recover", lambda *words: asked.append(words[1]) or EditsAnswer.RECOVER)
     driver = make_driver()
     driver.open(pair)
     driver.qtbot.waitUntil(lambda: driver.window.findChild(ErrorDialog) is not None)
@@ -152,7 +152,7 @@ def test_edits_are_offered_for_a_file_that_was_moved(make_driver, pair, monkeypa
     left_by_a_crash(make_driver(), pair)
     moved = pair.with_name("moved.json")
     pair.rename(moved)
-    monkeypatch.setattr(opening, "ask_to_recover", lambda *words: Answer.RECOVER)
+    monkeypatch.setattr(opening, "ask_to_recover", lambda *words: EditsAnswer.RECOVER)
     driver = make_driver()
     assert not driver.window.files.offer_recovery()  # there is nothing to open
     driver.open(moved)
@@ -165,7 +165,7 @@ def test_a_crash_on_another_machine_is_told_by_its_silence(make_driver, pair, mo
     lock = kept.with_suffix(".lock")
     lock.write_text(f"{os.getpid()}\ntileview\nelsewhere-{socket.gethostname()}\n")
     os.utime(lock, (time.time() - silent,) * 2)
-    monkeypatch.setattr(opening, "ask_to_recover", lambda *words: Answer.CANCEL)
+    monkeypatch.setattr(opening, "ask_to_recover", lambda *words: EditsAnswer.CANCEL)
     assert [one.file for one in left_behind().kept] == ([kept] if offered else [])
 
 

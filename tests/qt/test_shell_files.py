@@ -18,7 +18,7 @@ from tileview.qt.files import opening as files
 from tileview.qt.files import saving
 from tileview.qt.files.folder import FolderDialog
 from tileview.qt.files.recovery import recovery_folder
-from tileview.qt.widgets.dialogs import Answer, ErrorDialog
+from tileview.qt.widgets.dialogs import EditsAnswer, ErrorDialog
 
 PAIR = ((0, 2), (1, 1))
 """The two swaps that make the 8-tile sample fit; neither does alone."""
@@ -114,7 +114,9 @@ def test_export_into_a_missing_folder_says_so_and_keeps_the_edits(driver, pair, 
     assert not driver.session.history.is_clean
 
 
-@pytest.mark.parametrize(("answer", "stays"), [(Answer.CANCEL, True), (Answer.DISCARD, False), (Answer.EXPORT, True)])
+@pytest.mark.parametrize(
+    ("answer", "stays"), [(EditsAnswer.CANCEL, True), (EditsAnswer.DISCARD, False), (EditsAnswer.EXPORT, True)]
+)
 def test_closing_with_edits_asks(driver, pair, monkeypatch, answer, stays):
     driver.open(pair)
     driver.session.swap(0, 2)
@@ -128,7 +130,7 @@ def test_opening_another_file_with_edits_asks(driver, pair, vit3, monkeypatch):
     driver.open(pair)
     driver.session.swap(0, 2)
     seen = []
-    monkeypatch.setattr(files, "ask_about_edits", lambda *words: seen.append(words) or Answer.CANCEL)
+    monkeypatch.setattr(files, "ask_about_edits", lambda *words: seen.append(words) or EditsAnswer.CANCEL)
     assert not driver.window.files.open(vit3)
     assert seen[0][1:] == ("pair-8tiles.recipe.json", ["Swap operation 0 to alternative 2"], True)
 
@@ -332,7 +334,7 @@ def test_edits_are_kept_while_the_window_lives_and_gone_when_it_closes(driver, p
 def test_edits_of_a_crashed_window_are_offered(make_driver, pair, monkeypatch):
     left_by_a_crash(make_driver(), pair)
     asked = []
-    monkeypatch.setattr(files, "ask_to_recover", lambda *words: asked.append(words) or Answer.RECOVER)
+    monkeypatch.setattr(files, "ask_to_recover", lambda *words: asked.append(words) or EditsAnswer.RECOVER)
     driver = make_driver()
     assert driver.window.files.offer_recovery()
     driver.qtbot.waitUntil(lambda: driver.session.document is not None, timeout=20_000)
@@ -342,7 +344,7 @@ def test_edits_of_a_crashed_window_are_offered(make_driver, pair, monkeypatch):
     assert not (recovery_folder() / "crashed.json").exists()
 
 
-@pytest.mark.parametrize(("answer", "stays"), [(Answer.DISCARD, False), (Answer.CANCEL, True)])
+@pytest.mark.parametrize(("answer", "stays"), [(EditsAnswer.DISCARD, False), (EditsAnswer.CANCEL, True)])
 def test_declined_edits_of_a_crashed_window_are_removed_only_when_discarded(
     make_driver, pair, monkeypatch, answer, stays
 ):
@@ -426,14 +428,14 @@ def test_an_export_over_the_opened_file_is_no_news(driver, pair, monkeypatch, qt
     assert driver.session.history.undo_label == "Swap operation 0 to alternative 2"
 
 
-@pytest.mark.parametrize("answer", [Answer.RECOVER, Answer.DISCARD, Answer.CANCEL])
+@pytest.mark.parametrize("answer", [EditsAnswer.RECOVER, EditsAnswer.DISCARD, EditsAnswer.CANCEL])
 def test_opening_the_file_of_a_crashed_window_offers_its_edits(make_driver, pair, monkeypatch, answer):
     left_by_a_crash(make_driver(), pair)
     monkeypatch.setattr(files, "ask_to_recover", lambda *words: answer)
     driver = make_driver()
     driver.open(pair)
-    assert dict(driver.session.state.swaps) == ({0: 2} if answer is Answer.RECOVER else {})
-    assert (recovery_folder() / "crashed.json").exists() is (answer is Answer.CANCEL)
+    assert dict(driver.session.state.swaps) == ({0: 2} if answer is EditsAnswer.RECOVER else {})
+    assert (recovery_folder() / "crashed.json").exists() is (answer is EditsAnswer.CANCEL)
 
 
 def test_files_opened_for_comparison_stand_beside_the_first(driver, pair, vit3, over):

@@ -24,7 +24,7 @@ from tests.helpers.hostile import (
     write_hostile,
 )
 from tileview.qt import program
-from tileview.qt.base.text import plain_tip, visible
+from tileview.qt.base.text import plain_tip, visible_text
 from tileview.qt.files.fix import FixDialog
 from tileview.qt.files.folder import FolderDialog
 from tileview.qt.files.opening import MANY_FILES
@@ -365,7 +365,7 @@ def test_marks_that_reorder_text_are_written_out(shaped, tmp_path):
             if isinstance(widget, QTextEdit):
                 assert not UNSEEN.search(widget.toPlainText())
     assert shown > 10
-    assert visible("plain \u00e9 \U0001f642 \u05d0\u05d1") == "plain \u00e9 \U0001f642 \u05d0\u05d1"
+    assert visible_text("plain \u00e9 \U0001f642 \u05d0\u05d1") == "plain \u00e9 \U0001f642 \u05d0\u05d1"
 
 
 def test_a_thousand_files_at_once_become_a_list(driver, tmp_path):

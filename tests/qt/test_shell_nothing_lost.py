@@ -21,7 +21,7 @@ from tileview.qt.base import settings
 from tileview.qt.files import opening as files
 from tileview.qt.files import recovery, saving
 from tileview.qt.files.recovery import recovery_folder
-from tileview.qt.widgets.dialogs import Answer, ErrorDialog, ask_to_recover
+from tileview.qt.widgets.dialogs import EditsAnswer, ErrorDialog, ask_to_recover
 from tileview.qt.window.faults import FaultHandler
 
 ROOT = str(Path(__file__).resolve().parents[2])
@@ -384,7 +384,7 @@ def test_edits_of_a_crash_find_their_plans_in_a_file_that_changed_since(pair, ma
     if gone:
         del content["alternatives"]["0"][-3]
     pair.write_text(json.dumps(content))
-    monkeypatch.setattr(files, "ask_to_recover", lambda *words: Answer.RECOVER)
+    monkeypatch.setattr(files, "ask_to_recover", lambda *words: EditsAnswer.RECOVER)
     driver = make_driver()
     driver.open(pair)
     driver.settle()
@@ -402,7 +402,7 @@ def test_edits_of_a_crash_find_their_plans_in_a_file_that_changed_since(pair, ma
 
 def test_edits_of_a_crash_stay_in_their_file_until_they_are_in_another(pair, make_driver, monkeypatch):
     kept = left_by_a_crash(make_driver(), pair)
-    monkeypatch.setattr(files, "ask_to_recover", lambda *words: Answer.RECOVER)
+    monkeypatch.setattr(files, "ask_to_recover", lambda *words: EditsAnswer.RECOVER)
     monkeypatch.setattr(recovery.os, "replace", lambda *paths: (_ for _ in ()).throw(OSError(28, "No space left")))
     driver = make_driver()
     driver.open(pair)
@@ -421,4 +421,4 @@ def test_the_question_about_edits_of_a_crash_can_be_put_off(driver, key):
             QTest.keyClick(box, key)
 
     QTimer.singleShot(50, press)
-    assert ask_to_recover(driver.window, "text", ["label"]) is Answer.CANCEL
+    assert ask_to_recover(driver.window, "text", ["label"]) is EditsAnswer.CANCEL

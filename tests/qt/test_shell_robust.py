@@ -212,7 +212,7 @@ def fail_study(driver, _monkeypatch, _path):
 
 
 def fail_layout(driver, monkeypatch, _path):
-    monkeypatch.setattr(layouts, "run_layout", boom)
+    monkeypatch.setattr(layouts, "lay_out_graph", boom)
     graph = driver.window.docks.views["graph"]
     graph.toggle_neighbourhood()
     driver.qtbot.waitUntil(lambda: not graph.is_busy(), timeout=20_000)

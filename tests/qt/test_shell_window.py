@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QDockWidget, QInput
 
 from tileview.qt.base.theme import load_theme
 from tileview.qt.views.graph.canvas import GraphCanvas
+from tileview.qt.views.kinds import VIEW_KINDS
 from tileview.qt.views.tiles.map import TileMap
 from tileview.qt.views.timeline.plot import CurvePlot
 from tileview.qt.widgets.dialogs import ErrorDialog
@@ -56,6 +57,30 @@ def test_every_view_has_a_dock_that_can_be_closed_and_shown_again(driver, pair):
         assert view.accessibleName(), name
         assert docks.show_view(name) is view
         assert view.isVisible(), name
+
+
+def test_a_view_is_made_when_it_is_looked_at(driver, over):
+    """The verdict comes first, then the views in sight; those behind others wait until they are asked for."""
+    docks, told = driver.window.docks, []
+    driver.window.bridge.estimate_changed.connect(lambda: told.append(set(docks.views.made)))
+    assert docks.views.made == {}
+    driver.open(over)
+    assert told[0] == set()
+    driver.qtbot.waitUntil(lambda: not docks.is_busy)
+    made = docks.views.made
+    assert {name for name, view in made.items() if view.is_in_sight} | {"problems", "why"} == set(made)
+    assert {"timeline", "alternatives", "details", "allocations"} <= set(made)
+    assert not set(made) & {"compare", "whatif", "address_map", "choose", "fusions"}
+    docks.dock("whatif").raise_()
+    driver.qtbot.waitUntil(lambda: "whatif" in made)
+    assert made["whatif"].is_in_sight
+    assert made["whatif"].budget_box.value() == driver.session.timeline.budget_bytes
+    assert not docks.views["compare"].is_in_sight
+
+
+def test_views_are_known_by_the_names_and_titles_that_they_have():
+    for kind in VIEW_KINDS:
+        assert (kind.load().name, kind.load().title) == (kind.name, kind.title)
 
 
 def test_the_arrangement_is_kept_and_can_be_reset(make_driver, pair):
@@ -333,7 +358,7 @@ def test_tab_reaches_everything_that_is_seen_and_takes_input(driver, over):
     window.activateWindow()
     driver.open(over)
     start = window.docks.views["timeline"].plot
-    driver.qtbot.waitUntil(lambda: QApplication.focusWidget() is start)
+    driver.qtbot.waitUntil(lambda: QApplication.focusWidget() is start and len(driver.views()) == 14)
     reached, widget = set(), start
     frame = window.bridge.theme.color("accent").name()
     for _ in range(200):

@@ -8,7 +8,7 @@ import pytest
 
 from tests.helpers.opened import document, estimate, opened
 from tileview.analysis.lifetimes import largest_bytes, live_span
-from tileview.analysis.linkage import Counterparts, Difference
+from tileview.analysis.linkage import Counterparts, FigureDifference
 from tileview.model.sizes import UNAVAILABLE
 from tileview.model.timeline import Timeline
 from tileview.session.session import Pin, Session, linked_timeline
@@ -89,13 +89,13 @@ def test_after_a_swap_the_differences_are_those_of_the_two_programs() -> None:
 
 
 def test_a_difference_is_told_in_bytes_and_per_cent_of_what_is_here() -> None:
-    assert Difference(16_384, 32_768).words() == "32,768 B (16,384 B or 100.0 % more than here)"
-    assert Difference(40, 30).words() == "30 B (10 B or 25.0 % less than here)"
-    assert Difference(0, 8).words() == "8 B (8 B more than here)"
-    assert Difference(7, 7).words() == "7 B (same)"
-    assert Difference(UNAVAILABLE, UNAVAILABLE).words() == "unavailable (as here)"
-    assert Difference(7, UNAVAILABLE).words() == "unavailable (here 7 B)"
-    assert Difference(UNAVAILABLE, 7).words() == "7 B (here unavailable)"
+    assert FigureDifference(16_384, 32_768).words() == "32,768 B (16,384 B or 100.0 % more than here)"
+    assert FigureDifference(40, 30).words() == "30 B (10 B or 25.0 % less than here)"
+    assert FigureDifference(0, 8).words() == "8 B (8 B more than here)"
+    assert FigureDifference(7, 7).words() == "7 B (same)"
+    assert FigureDifference(UNAVAILABLE, UNAVAILABLE).words() == "unavailable (as here)"
+    assert FigureDifference(7, UNAVAILABLE).words() == "unavailable (here 7 B)"
+    assert FigureDifference(UNAVAILABLE, 7).words() == "7 B (here unavailable)"
 
 
 def test_of_several_alike_equal_ones_find_each_other_whatever_their_order() -> None:

@@ -6,7 +6,7 @@ import dataclasses
 
 from tests.helpers.command_line import SAMPLES
 from tests.helpers.golden_recipes import golden_recipe, swapped
-from tileview.analysis.diff import Side, diff
+from tileview.analysis.diff import DiffSide, diff
 from tileview.core.estimate import estimate
 from tileview.core.memory.from_file import timeline_from_file
 from tileview.formats.timeline import load_timeline
@@ -14,11 +14,11 @@ from tileview.formats.timeline import load_timeline
 
 def side(recipe, name="x"):
     result = estimate(recipe)
-    return Side(name, recipe, result.timeline, "" if result.error is None else str(result.error))
+    return DiffSide(name, recipe, result.timeline, "" if result.error is None else str(result.error))
 
 
 def file_side(name):
-    return Side(name, None, timeline_from_file(load_timeline(SAMPLES / name)))
+    return DiffSide(name, None, timeline_from_file(load_timeline(SAMPLES / name)))
 
 
 def test_nothing_differs_from_itself():
@@ -72,7 +72,7 @@ def test_a_recipe_without_a_timeline_says_why():
 def test_plans_and_inputs_that_only_one_side_has():
     recipe = golden_recipe("vit3-64tiles")
     without = dataclasses.replace(recipe, plans={key: plan for key, plan in recipe.plans.items() if key != 5})
-    a, b = Side("a", recipe, None), Side("b", without, None)
+    a, b = DiffSide("a", recipe, None), DiffSide("b", without, None)
     assert [(u.side, u.what) for u in diff(a, b).unmatched] == [("a", "plan")]
     assert [(u.side, u.what) for u in diff(b, a).unmatched] == [("b", "plan")]
     other = diff(side(recipe), side(golden_recipe("so400m")))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests.helpers.golden_recipes import golden_recipe
-from tileview.analysis.pictures import png_bytes, ramp_colour, tiles_svg, timeline_svg
+from tileview.analysis.pictures import pixels_to_png, ramp_colour, tiles_svg, timeline_svg
 from tileview.analysis.report import name, text
 from tileview.core.estimate import estimate
 
@@ -51,7 +51,7 @@ def test_colours_are_colours(share):
 
 def test_the_image_of_many_tiles_is_a_png():
     pixels = np.arange(2 * 3 * 3, dtype=np.uint8).reshape(2, 3, 3)
-    data = png_bytes(pixels)
+    data = pixels_to_png(pixels)
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
     assert struct.unpack(">II", data[16:24]) == (3, 2)
     length = struct.unpack(">I", data[33:37])[0]

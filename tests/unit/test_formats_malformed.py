@@ -26,7 +26,7 @@ from tileview.errors import LoadError
 from tileview.formats import files, open_file
 from tileview.formats.files import OpenFile
 from tileview.formats.search_state import SearchState, search_state_from_bytes
-from tileview.formats.sniff import Kind, sniff
+from tileview.formats.sniff import DumpKind, sniff
 from tileview.formats.timeline import load_timeline, timeline_from_bytes
 from tileview.model.sizes import UNAVAILABLE
 from tileview.model.timeline_file import TimelineFile
@@ -35,7 +35,7 @@ RECIPE, TIMELINE = small_recipe(), small_timeline()
 
 
 def open_bytes(raw: bytes) -> SearchState | TimelineFile:
-    if sniff("dump.json", raw[:65_536]).kind is Kind.RECIPE:
+    if sniff("dump.json", raw[:65_536]).kind is DumpKind.RECIPE:
         return search_state_from_bytes(raw, "dump.json")
     return timeline_from_bytes(raw, "dump.json")
 

@@ -18,7 +18,7 @@ from tileview.analysis.placement_files import (
 from tileview.errors import LoadError
 from tileview.formats import load_placement, load_tile_dump, open_dump, open_file
 from tileview.formats.placement import overlapping, placement_from_bytes, profile_problems
-from tileview.formats.sniff import Kind, sniff
+from tileview.formats.sniff import DumpKind, sniff
 from tileview.formats.tile_dump import tile_dump_from_bytes
 from tileview.model.placement import END, PlacementProfile, TileDump
 from tileview.model.tensor import MemoryClass
@@ -238,8 +238,8 @@ def test_dumps_are_told_apart(entry: Json, tmp_path: Path):
     found = open_dump(path)
     kind = sniff(str(path), path.read_bytes()[:4096]).kind
     if "tile-" in entry["file"]:
-        assert (type(found), kind) == (TileDump, Kind.TILE_DUMP)
+        assert (type(found), kind) == (TileDump, DumpKind.TILE_DUMP)
     else:
-        assert (type(found), kind) == (PlacementProfile, Kind.PLACEMENT)
+        assert (type(found), kind) == (PlacementProfile, DumpKind.PLACEMENT)
     with pytest.raises(LoadError, match="addresses, not a program"):
         open_file(path)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tileview.graphlayout.coordinates import assign_x
-from tileview.graphlayout.layers import Pin, assign_layers, back_edges, make_acyclic, topological_order
+from tileview.graphlayout.layers import LayerPin, assign_layers, back_edges, make_acyclic, topological_order
 from tileview.graphlayout.order import crossings, inversions, reduce_crossings
 from tileview.graphlayout.proper import make_proper
 
@@ -59,7 +59,7 @@ class TestLayers:
 
     def test_pins_stand_at_the_borders(self) -> None:
         # argument 0 → 1 → yield 2; argument 3 → 4 → 1; yield 5 reads 4
-        pins = {0: Pin.FIRST, 3: Pin.FIRST, 2: Pin.LAST, 5: Pin.LAST}
+        pins = {0: LayerPin.FIRST, 3: LayerPin.FIRST, 2: LayerPin.LAST, 5: LayerPin.LAST}
         layers = assign_layers(6, [(0, 1), (1, 2), (3, 4), (4, 1), (4, 5)], pins)
         assert layers == [0, 2, 3, 0, 1, 3]
 
@@ -76,7 +76,7 @@ class TestLayers:
         assert max(layers.count(layer) for layer in set(layers[2:])) <= 4
 
     def test_there_are_no_gaps(self) -> None:
-        layers = assign_layers(4, [(0, 1)], {2: Pin.FIRST, 3: Pin.LAST})
+        layers = assign_layers(4, [(0, 1)], {2: LayerPin.FIRST, 3: LayerPin.LAST})
         assert sorted(set(layers)) == list(range(max(layers) + 1))
 
     def test_no_nodes(self) -> None:

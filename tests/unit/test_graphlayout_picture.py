@@ -8,9 +8,9 @@ import pytest
 from tests.helpers.graphs import generated, graph, operation, repeat, transformer
 from tileview.graphlayout import (
     Box,
+    EdgeLine,
+    GraphPicture,
     LayoutCancelled,
-    Line,
-    Picture,
     Sizes,
     Structure,
     Way,
@@ -22,18 +22,18 @@ from tileview.graphlayout import (
 )
 
 
-def rect(picture: Picture, node: int) -> np.ndarray:
+def rect(picture: GraphPicture, node: int) -> np.ndarray:
     return picture.rects[picture.place_of()[node]]
 
 
-def shown(structure: Structure, picture: Picture) -> set[int | None]:
+def shown(structure: Structure, picture: GraphPicture) -> set[int | None]:
     return {structure.nodes[int(node)].operation for node in picture.nodes} - {None}
 
 
 class TestRegion:
     def test_a_chain_goes_straight_down(self) -> None:
         # 0 → 1 → 2
-        layout = layout_region([Box(100, 20)] * 3, [Line(0, 1), Line(1, 2)])
+        layout = layout_region([Box(100, 20)] * 3, [EdgeLine(0, 1), EdgeLine(1, 2)])
         assert layout.left == (0.0, 0.0, 0.0)
         assert layout.top == (0.0, 56.0, 112.0)
         assert (layout.width, layout.height) == (100.0, 132.0)
@@ -41,13 +41,13 @@ class TestRegion:
 
     def test_an_edge_past_a_box_runs_beside_it(self) -> None:
         # 0 → 1 → 2, 0 → 2
-        layout = layout_region([Box(100, 20)] * 3, [Line(0, 1, 1), Line(1, 2, 2), Line(0, 2, 1)])
+        layout = layout_region([Box(100, 20)] * 3, [EdgeLine(0, 1, 1), EdgeLine(1, 2, 2), EdgeLine(0, 2, 1)])
         passing = layout.routes[2].points
         left, right = layout.left[1], layout.left[1] + 100
         assert all(not left < x < right for x, y in passing if 56 <= y <= 76)
 
     def test_duplicates_self_loops_and_cycles_are_drawn_once_each(self) -> None:
-        lines = [Line(0, 1), Line(0, 1), Line(1, 1), Line(1, 2), Line(2, 0)]
+        lines = [EdgeLine(0, 1), EdgeLine(0, 1), EdgeLine(1, 1), EdgeLine(1, 2), EdgeLine(2, 0)]
         layout = layout_region([Box(100, 20)] * 3, lines)
         ways = {route.line: route.way for route in layout.routes}
         assert ways == {0: Way.PLAIN, 3: Way.PLAIN, 4: Way.UPWARDS, 2: Way.LOOP}
@@ -55,22 +55,22 @@ class TestRegion:
         assert upwards.points[0][1] > upwards.points[-1][1]
 
     def test_a_cycle_of_two_is_one_line_with_two_ends(self) -> None:
-        layout = layout_region([Box(100, 20)] * 2, [Line(1, 0), Line(0, 1)])
+        layout = layout_region([Box(100, 20)] * 2, [EdgeLine(1, 0), EdgeLine(0, 1)])
         assert [(route.line, route.way) for route in layout.routes] == [(1, Way.BOTH)]
 
     def test_given_ports_are_kept(self) -> None:
-        layout = layout_region([Box(100, 20), Box(200, 20)], [Line(0, 1, 0, 10.0, 150.0)])
+        layout = layout_region([Box(100, 20), Box(200, 20)], [EdgeLine(0, 1, 0, 10.0, 150.0)])
         start, end = layout.routes[0].points[0], layout.routes[0].points[-1]
         assert start[0] == layout.left[0] + 10
         assert end[0] == layout.left[1] + 150
 
     def test_lines_between_the_same_boxes_with_other_ports_have_ends_of_their_own(self) -> None:
         lines = [
-            Line(0, 2, 0, 10.0, 20.0),
-            Line(0, 2, 0, 10.0, 70.0),
-            Line(0, 2, 0, 10.0, 20.0),
-            Line(0, 1),
-            Line(1, 2),
+            EdgeLine(0, 2, 0, 10.0, 20.0),
+            EdgeLine(0, 2, 0, 10.0, 70.0),
+            EdgeLine(0, 2, 0, 10.0, 20.0),
+            EdgeLine(0, 1),
+            EdgeLine(1, 2),
         ]
         layout = layout_region([Box(100, 20)] * 3, lines)
         routes = {route.line: route.points for route in layout.routes}
@@ -91,7 +91,7 @@ class TestRegion:
                 pass
 
         with pytest.raises(LayoutCancelled):
-            layout_region([Box(10, 10)] * 2, [Line(0, 1)], token=Cancelled())
+            layout_region([Box(10, 10)] * 2, [EdgeLine(0, 1)], token=Cancelled())
 
     def test_progress_rises_to_one(self) -> None:
         told: list[float] = []

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 from tests.helpers.graphs import generated, graph, operation
 from tileview.graphlayout import (
-    Picture,
+    GraphPicture,
     Stroke,
     Way,
     bent,
     clip,
     layout_graph,
     make_strokes,
-    on_grid,
     read_structure,
+    snapped_to_grid,
     stubs,
     touching,
 )
@@ -31,7 +31,7 @@ def lines(*rows: tuple[float, float, float, float]) -> np.ndarray:
     return np.array(rows, dtype=np.float64).reshape(-1, 4)
 
 
-def pieces(picture: Picture) -> list[tuple[Stroke, tuple[float, float, float, float]]]:
+def pieces(picture: GraphPicture) -> list[tuple[Stroke, tuple[float, float, float, float]]]:
     """Every line of every edge, from its upper to its lower end, as often as it occurs."""
     found = []
     for edge, way in enumerate(picture.ways.tolist()):
@@ -148,7 +148,7 @@ def test_ends_of_long_lines() -> None:
 
 
 def test_on_a_grid_equal_lines_are_one_and_points_none() -> None:
-    found = on_grid(lines((0.2, 0.1, 9.9, 4.2), (0.3, -0.2, 10.1, 3.8), (1.1, 1.2, 0.9, 0.8)), 1.0)
+    found = snapped_to_grid(lines((0.2, 0.1, 9.9, 4.2), (0.3, -0.2, 10.1, 3.8), (1.1, 1.2, 0.9, 0.8)), 1.0)
     assert found.tolist() == [[0, 0, 10, 4]]
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.dumps import SAMPLES
-from tileview.core.memory.usage import Kept
+from tileview.core.memory.usage import KeptResults
 from tileview.core.memory.whatif import with_layouts
 from tileview.formats import open_file
 from tileview.model.recipe import Overrides
@@ -81,6 +81,6 @@ def test_kept_results_are_bounded_and_made_once() -> None:
         made.append(key)
         return key * key
 
-    kept: Kept[int, int] = Kept(3)
+    kept: KeptResults[int, int] = KeptResults(3)
     assert [kept.get(key, make) for key in (1, 2, 1, 3, 1, 4, 1, 2)] == [1, 4, 1, 9, 1, 16, 1, 4]
     assert made == [1, 2, 3, 4, 2]

@@ -14,7 +14,7 @@ from tests.helpers.make_timeline import write_timeline
 from tileview.core.memory import step_table
 from tileview.core.memory.from_file import timeline_from_file
 from tileview.core.memory.step_table import StepTable
-from tileview.core.memory.study import study
+from tileview.core.memory.study import study_parts
 from tileview.formats.timeline import load_timeline
 
 STEPS, TILES = 200, 13
@@ -88,7 +88,7 @@ def test_a_file_of_very_many_steps_is_read_once(monkeypatch, tmp_path: Path) -> 
     file = load_timeline(path)
     numbers = timeline_from_file(file).tiles
     numbers.defer()
-    for part in study(load_timeline(path)):
+    for part in study_parts(load_timeline(path)):
         if hasattr(part, "usage"):
             numbers.take(part)
     assert numbers.is_complete

@@ -14,7 +14,7 @@ from tests.helpers.make_timeline import write_timeline
 from tileview.core.memory.check_file import LiveSums, check_step
 from tileview.core.memory.file_tiles import FileNumbers, StepsRead
 from tileview.core.memory.from_file import timeline_from_file
-from tileview.core.memory.study import study
+from tileview.core.memory.study import study_parts
 from tileview.formats import files
 from tileview.formats.timeline import load_timeline, timeline_from_bytes
 from tileview.model.timeline import Problem, Timeline, fullest_tile
@@ -34,7 +34,7 @@ def numbers_of(timeline: Timeline) -> FileNumbers:
 
 
 def parts_of(file: TimelineFile, first: int = 0) -> tuple[list[StepsRead], tuple[Problem, ...]]:
-    parts = list(study(file, first))
+    parts = list(study_parts(file, first))
     problems = parts[-1]
     assert isinstance(problems, tuple)
     return [part for part in parts if isinstance(part, StepsRead)], problems

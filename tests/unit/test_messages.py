@@ -6,7 +6,7 @@ import pytest
 
 from tests.helpers.small_programs import program, value
 from tileview.analysis.fragments import fragment_lines, too_many_fragments
-from tileview.analysis.messages import Message, MessageKind, explain, read_message
+from tileview.analysis.messages import Message, MessageKind, explain, find_message
 from tileview.core.memory.exchange import step_exchange, step_fragments
 from tileview.model.plan import Staging, StagingKind
 from tileview.model.program import Copy, Sum
@@ -34,7 +34,7 @@ from tileview.model.tensor import ROW_MAJOR, Axis, AxisBase, Layout, MemoryClass
     ],
 )
 def test_messages(text: str, message: Message):
-    assert read_message(text) == message
+    assert find_message(text) == message
     assert explain(text).meaning
 
 

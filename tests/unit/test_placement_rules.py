@@ -9,7 +9,7 @@ from tests.helpers.placements import LOW, B, interleaved, standard
 from tests.helpers.small_programs import kernel, program, value
 from tileview.core.placement.events import find_events
 from tileview.core.placement.fit import places, spell_out
-from tileview.core.placement.orders import Order, Placing, place
+from tileview.core.placement.orders import OrderRun, PlacementOrder, run_order
 from tileview.core.placement.outcome import Answer, first_failing, smallest_enlargement, solve, try_orders
 from tileview.core.placement.proofs import prove
 from tileview.core.placement.ranges import (
@@ -23,7 +23,7 @@ from tileview.core.placement.ranges import (
     presets,
 )
 from tileview.core.placement.requests import build_requests
-from tileview.core.placement.search import search
+from tileview.core.placement.search import search_placement
 from tileview.errors import PlanError
 from tileview.model.placement import END, Memory, ProfileTile, Ranges, Request
 from tileview.model.plan import Staging, StagingKind
@@ -31,9 +31,9 @@ from tileview.model.program import IDENTITY, Copy, Mapping, Owners, Product, Rep
 from tileview.model.tensor import F16, F32, LEFT, ROW_MAJOR, Axis, AxisBase, Layout, MemoryClass, Padding, Tiling
 
 
-def run(order: Order, ranges: Ranges, *requests: Request, offset: int = 0) -> Placing:
+def run(order: PlacementOrder, ranges: Ranges, *requests: Request, offset: int = 0) -> OrderRun:
     memory = Memory(ranges, offset)
-    return place(spell_out(requests, memory), memory, order)
+    return run_order(spell_out(requests, memory), memory, order)
 
 
 # -- fitting --------------------------------------------------------------------------------------------------------
@@ -43,23 +43,23 @@ def test_the_page_s_own_checks():
     # the smaller request is second by size, and its alignment lets it lie lower
     wide = ((393_224, 397_312),)
     small, large = standard(16, 1, 2, 2), standard(64, 1, 2, 1, align=32)
-    assert run(Order.FIRST_USE, wide, large, small).starts == (393_248, 393_224)
+    assert run(PlacementOrder.FIRST_USE, wide, large, small).starts == (393_248, 393_224)
     # two that conflict keep an element apart, though they never live together
     apart = (standard(64, 1, 2, 1, conflicts=(2,)), standard(64, 5, 9, 2))
-    assert run(Order.FIRST_USE, ((393_472, 458_752),), *apart).starts == (393_472, 409_600)
-    assert run(Order.SIZE, ((393_472, 458_752),), *apart).starts == (409_600, 393_472)
+    assert run(PlacementOrder.FIRST_USE, ((393_472, 458_752),), *apart).starts == (393_472, 409_600)
+    assert run(PlacementOrder.SIZE, ((393_472, 458_752),), *apart).starts == (409_600, 393_472)
     # in region 1 the interleaved request comes last by first use, first by size
     three = (standard(32, 0, 1, 1), standard(32, 0, 3, 2), interleaved(96, 2, 3, 3))
-    first = run(Order.FIRST_USE, ((B, B + 128),), *three)
+    first = run(PlacementOrder.FIRST_USE, ((B, B + 128),), *three)
     assert (first.failed, first.hole, first.free_bytes) == (2, 64, 96)
-    assert run(Order.SIZE, ((B, B + 128),), *three).starts == (B, B + 96, B)
+    assert run(PlacementOrder.SIZE, ((B, B + 128),), *three).starts == (B, B + 96, B)
 
 
 @pytest.mark.parametrize("side", [0, 1])
 def test_one_side_is_enough_for_a_conflict(side: int):
     listed = [(2,), ()] if side == 0 else [(), (1,)]
     found = run(
-        Order.FIRST_USE,
+        PlacementOrder.FIRST_USE,
         ((LOW, LOW + 65_536),),
         standard(64, 1, 1, 1, conflicts=listed[0]),
         standard(64, 1, 1, 2, conflicts=listed[1]),
@@ -77,7 +77,7 @@ def test_a_start_is_aligned_again_behind_what_is_forbidden_though_the_lives_neve
     # elements of region 0 end at multiples of 16,384; with an alignment of 65,536 the next start lies further up
     low = 393_216  # 6 · 65,536
     found = run(
-        Order.FIRST_USE,
+        PlacementOrder.FIRST_USE,
         ((low, low + 131_072),),
         standard(64, 1, 1, 1, conflicts=(2,)),
         standard(64, 5, 6, 2, align=65_536),
@@ -88,41 +88,41 @@ def test_a_start_is_aligned_again_behind_what_is_forbidden_though_the_lives_neve
 def test_ranges_that_touch_stay_apart_until_something_is_given_back():
     halves = ((LOW, LOW + 64), (LOW + 64, LOW + 128))
     over_both = standard(128, 5, 6, 2)
-    assert run(Order.FIRST_USE, halves, standard(8, 5, 6, 1), over_both).failed == 1
+    assert run(PlacementOrder.FIRST_USE, halves, standard(8, 5, 6, 1), over_both).failed == 1
     # the first request dies before the second begins: what it gives back is merged with all that touches
-    assert run(Order.FIRST_USE, halves, standard(8, 1, 2, 1), over_both).starts == (LOW, LOW)
+    assert run(PlacementOrder.FIRST_USE, halves, standard(8, 1, 2, 1), over_both).starts == (LOW, LOW)
     # by size, pieces that touch always stay apart
-    assert run(Order.SIZE, halves, over_both).failed == 0
+    assert run(PlacementOrder.SIZE, halves, over_both).failed == 0
 
 
 def test_nothing_at_all_needs_a_free_range_and_cuts_it_until_something_is_given_back():
     ranges = ((LOW, LOW + 64),)
     nothing = Request(MemoryClass.STANDARD, 0, 8, 1, 9, ((1, 0),))
     # order 2 takes the 32 bytes first; 0 bytes then go to the lowest start of what is left
-    assert run(Order.SIZE, ranges, standard(32, 1, 9, 2), nothing).starts == (LOW, LOW + 32)
+    assert run(PlacementOrder.SIZE, ranges, standard(32, 1, 9, 2), nothing).starts == (LOW, LOW + 32)
     # a full range has no place for it
-    assert run(Order.SIZE, ranges, standard(64, 1, 9, 2), nothing).failed == 1
+    assert run(PlacementOrder.SIZE, ranges, standard(64, 1, 9, 2), nothing).failed == 1
     # order 1 takes the 16 bytes first; the cut behind them heals when they are given back, before event 5
-    found = run(Order.FIRST_USE, ranges, standard(16, 1, 2, 2), nothing, standard(64, 5, 6, 3))
+    found = run(PlacementOrder.FIRST_USE, ranges, standard(16, 1, 2, 2), nothing, standard(64, 5, 6, 3))
     assert found.starts == (LOW, LOW + 16, LOW)
     # given back itself, it leaves nothing behind that would cut
     short = Request(MemoryClass.STANDARD, 0, 8, 1, 2, ((1, 0),))
-    assert run(Order.FIRST_USE, ranges, standard(16, 1, 2, 2), short, standard(64, 5, 6, 3)).starts[2] == LOW
+    assert run(PlacementOrder.FIRST_USE, ranges, standard(16, 1, 2, 2), short, standard(64, 5, 6, 3)).starts[2] == LOW
     # by size, an empty span that lives with a request cuts its memory in two
     first = standard(16, 1, 9, 2, align=32)
-    assert run(Order.SIZE, ranges, first, nothing, standard(8, 1, 9, 4)).starts == (LOW, LOW + 24, LOW + 16)
+    assert run(PlacementOrder.SIZE, ranges, first, nothing, standard(8, 1, 9, 4)).starts == (LOW, LOW + 24, LOW + 16)
 
 
 def test_an_alignment_of_0_counts_as_1():
-    assert run(Order.FIRST_USE, ((LOW + 3, LOW + 64),), standard(8, 1, 1, 1, align=0)).starts == (LOW + 3,)
+    assert run(PlacementOrder.FIRST_USE, ((LOW + 3, LOW + 64),), standard(8, 1, 1, 1, align=0)).starts == (LOW + 3,)
 
 
 def test_the_window_is_closed_to_what_lives_before_or_after_the_run():
     window = (327_680, 360_448)
     ranges = (window, (LOW, LOW + 64))
-    assert run(Order.FIRST_USE, ranges, standard(64, 1, 5, 1)).starts == (327_680,)
-    assert run(Order.FIRST_USE, ranges, standard(64, 0, 5, 1)).starts == (LOW,)
-    assert run(Order.FIRST_USE, ranges, standard(64, 1, END, 1)).starts == (LOW,)
+    assert run(PlacementOrder.FIRST_USE, ranges, standard(64, 1, 5, 1)).starts == (327_680,)
+    assert run(PlacementOrder.FIRST_USE, ranges, standard(64, 0, 5, 1)).starts == (LOW,)
+    assert run(PlacementOrder.FIRST_USE, ranges, standard(64, 1, END, 1)).starts == (LOW,)
 
 
 def test_members_of_a_strided_request_take_whole_elements_in_region_1_only():
@@ -151,13 +151,13 @@ def test_interleaved_bytes_are_held_against_what_lies_behind_the_offset():
 
 def test_a_search_begins_only_where_the_bytes_prove_nothing():
     memory = Memory(((LOW, LOW + 64),))
-    found = search(spell_out((standard(40, 1, 2, 1), standard(40, 2, 3, 2)), memory), memory)
+    found = search_placement(spell_out((standard(40, 1, 2, 1), standard(40, 2, 3, 2)), memory), memory)
     assert (found.placed, found.nodes, found.excess) == (False, 0, 16)
 
 
 def test_a_search_can_be_ended():
     memory = Memory(((LOW, LOW + 64),))
-    found = search(spell_out((standard(40, 1, 2, 1),), memory), memory, lambda: True)
+    found = search_placement(spell_out((standard(40, 1, 2, 1),), memory), memory, lambda: True)
     assert (found.placed, found.ended) == (False, True)
 
 

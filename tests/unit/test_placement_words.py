@@ -6,15 +6,15 @@ import pytest
 
 from tests.helpers.golden_recipes import golden_recipe, swapped
 from tileview.analysis.placement import PlacementUnknownError, place_steps, program_requests
-from tileview.analysis.placement_words import State, StepWords, elements_words, step_words, totals_text
-from tileview.core.estimate import judge
+from tileview.analysis.placement_words import State, StepWords, elements_words, totals_text, verdict_step_words
+from tileview.core.estimate import judge_recipe
 from tileview.core.placement.outcome import Totals
 from tileview.model.recipe import Overrides, Recipe
 
 
 def words(recipe: Recipe, enlarge: bool = True) -> StepWords:
     composed = Overrides(fusion=False)
-    return step_words(judge(recipe, composed).verdict, place_steps(recipe, composed, enlarge=enlarge))
+    return verdict_step_words(judge_recipe(recipe, composed).verdict, place_steps(recipe, composed, enlarge=enlarge))
 
 
 def test_so400m_fits_and_is_placed():
@@ -60,7 +60,9 @@ def test_with_plenty_to_spare_nothing_is_said_of_support_code():
 
 
 def test_where_placement_is_not_known():
-    found = step_words(judge(golden_recipe("vit3-64tiles")).verdict, None, "a timeline lists no requests")
+    found = verdict_step_words(
+        judge_recipe(golden_recipe("vit3-64tiles")).verdict, None, "a timeline lists no requests"
+    )
     assert [step.state for step in found.steps] == [State.GOOD, State.UNKNOWN, State.UNKNOWN]
     assert found.title == "Fits by the sum, placement not known"
     assert found.sentences == ("Whether it can be placed is not known: a timeline lists no requests.",)
@@ -70,7 +72,7 @@ def test_a_recipe_that_cannot_be_lowered_is_not_known():
     # a LayerNorm in two parts is one of the alternatives of operation 3
     recipe = golden_recipe("vit3-64tiles")
     others = (swapped(recipe, [(3, index)]) for index in range(len(recipe.alternatives[3])))
-    refused = next(other for other in others if judge(other).peak is None)
+    refused = next(other for other in others if judge_recipe(other).peak is None)
     with pytest.raises(PlacementUnknownError, match="cannot be lowered"):
         program_requests(refused)
 

@@ -11,7 +11,15 @@ from tileview.analysis.alternatives import AlternativeResult, evaluate_all
 from tileview.core.estimate import Estimate, estimate
 from tileview.core.placement.ranges import CAPTURED, preset
 from tileview.model.sizes import UNAVAILABLE
-from tileview.present.choices import Choices, Scope, Standing, choice_sentence, choice_tip, choices_csv, choices_of
+from tileview.present.choices import (
+    Choices,
+    ChoiceScope,
+    Standing,
+    choice_sentence,
+    choice_tip,
+    choices_csv,
+    choices_of,
+)
 from tileview.present.choices import choices_sentence as sentence
 
 
@@ -95,7 +103,7 @@ def test_what_has_no_figures_is_counted(over) -> None:
     found = choices_of(now, [lost, refused], missing=3)
     assert [point.swaps for point in found.points] == [()]
     assert found.left_out == ("3 not yet evaluated", "1 cannot be lowered", "1 without known memory or cycles")
-    assert sentence(Scope.SINGLE, found).startswith("0 single swaps: 0 fit")
+    assert sentence(ChoiceScope.SINGLE, found).startswith("0 single swaps: 0 fit")
 
 
 def test_words_of_a_choice(shown: Choices) -> None:
@@ -114,7 +122,7 @@ def test_words_of_a_choice(shown: Choices) -> None:
 
 def test_nothing_without_a_program() -> None:
     assert choices_of(None, ()).points == ()
-    assert "no program" in sentence(Scope.SINGLE, choices_of(None, ()))
+    assert "no program" in sentence(ChoiceScope.SINGLE, choices_of(None, ()))
 
 
 def test_tiles_without_a_place_are_told_of_each_choice(over) -> None:

@@ -19,7 +19,7 @@ from tileview.present.detail_sections import allocation_details, line_text, oper
 from tileview.present.explain import (
     alias_sentence,
     budget_sentence,
-    cut_words,
+    dimension_cuts,
     life_lines,
     owners_sentence,
     tile_sentence,
@@ -121,24 +121,24 @@ def test_padding_groups_and_widened_parts_are_told_as_such() -> None:
     # Two groups of 50, each padded to 64 = 8 blocks of 8 over 3 parts: 24, 24, 16 (24 or 16).
     grouped = Axis(AxisBase.START, 0, 6, block_size=8, padding_multiple=64, padding=Padding.ZERO, padding_groups=2)
     resolved = resolve((100,), Layout(ROW_MAJOR, Tiling(6, 1, (grouped,))))
-    assert cut_words(resolved) == ["100 in 2 groups of 50 padded to 64 each, 2 × 3 parts of 24 or 16"]
+    assert dimension_cuts(resolved) == ["100 in 2 groups of 50 padded to 64 each, 2 × 3 parts of 24 or 16"]
     assert resolved.splits is not None
     assert resolved.splits[0] is not None
     assert set(resolved.splits[0].bounds().widths) == {24, 16}
     # 10 over 4 parts: 3, 3, 2, 2, each widened to a multiple of 4.
     widened = Axis(AxisBase.START, 0, 4, shard_padding_multiple=4, padding=Padding.ZERO)
     resolved = resolve((10,), Layout(ROW_MAJOR, Tiling(4, 1, (widened,))))
-    assert cut_words(resolved) == ["10 in 4 parts of 3 or 2 widened to 4"]
+    assert dimension_cuts(resolved) == ["10 in 4 parts of 3 or 2 widened to 4"]
     assert resolved.maximum_elements == 4
     # 7 each, widened to a multiple of 6.
     widened = Axis(AxisBase.START, 0, 2, shard_padding_multiple=6, padding=Padding.ZERO)
-    assert cut_words(resolve((14,), Layout(ROW_MAJOR, Tiling(2, 1, (widened,))))) == [
+    assert dimension_cuts(resolve((14,), Layout(ROW_MAJOR, Tiling(2, 1, (widened,))))) == [
         "14 in 2 parts of 7 widened to 12"
     ]
     # More parts than blocks: some hold nothing.
     sparse = Axis(AxisBase.START, 0, 4, block_size=8)
     resolved = resolve((16,), Layout(ROW_MAJOR, Tiling(4, 1, (sparse,))))
-    assert cut_words(resolved) == ["16 in 4 parts of 8 or 0"]
+    assert dimension_cuts(resolved) == ["16 in 4 parts of 8 or 0"]
     assert resolved.owner_elements().tolist() == [8, 8, 0, 0]
 
 

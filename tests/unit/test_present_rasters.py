@@ -23,10 +23,10 @@ from tileview.present.rasters import (
     load_order,
     mask_on_grid,
     neighbour,
-    on_grid,
     outline,
     scale_for,
     slot_levels,
+    slots_on_grid,
     tile_field,
     tiles_between,
 )
@@ -129,19 +129,19 @@ def test_large_numbers_do_not_overflow() -> None:
 
 def test_the_chip_has_tiles_in_their_places() -> None:
     slots = (np.arange(1472) % 200).astype(np.uint8)
-    chip = on_grid(grid(1472), slots)
+    chip = slots_on_grid(grid(1472), slots)
     assert chip.shape == (23, 64)
     # logical 45 sits at row 22, column 2; 46 at row 22, column 1; 1471 at row 0, column 63
     assert chip[22, 2] == 45
     assert chip[22, 1] == 46
     assert chip[0, 63] == 1471 % 200
-    logical = on_grid(grid(1472, logical_order=True), slots)
+    logical = slots_on_grid(grid(1472, logical_order=True), slots)
     assert logical[0, :3].tolist() == [0, 1, 2]
     assert logical[1, 0] == 64
 
 
 def test_places_without_a_tile_are_background() -> None:
-    cells = on_grid(grid(5), np.zeros(5, dtype=np.uint8))
+    cells = slots_on_grid(grid(5), np.zeros(5, dtype=np.uint8))
     assert cells.tolist() == [[0, 0, 0], [0, 0, Slot.BACKGROUND]]
     assert mask_on_grid(grid(5), np.ones(5, dtype=bool)).sum() == 5
 

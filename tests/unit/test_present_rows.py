@@ -9,7 +9,7 @@ import pytest
 from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, make_timeline, small_timeline
 from tests.helpers.golden_recipes import golden_recipe
 from tests.helpers.opened import opened
-from tileview.analysis.alternatives import AlternativeResult, evaluate
+from tileview.analysis.alternatives import AlternativeResult, evaluate_alternative
 from tileview.analysis.holdings import NO_HOLDINGS, holdings, input_readers, owners_of_values, step_holdings
 from tileview.analysis.home_offers import consumers, home_offers, values_together
 from tileview.analysis.trials import with_swaps
@@ -22,8 +22,8 @@ from tileview.model.timeline import Cause, Peak, Problem
 from tileview.present.alternative_rows import (
     ALTERNATIVES,
     NOT_COMPUTED,
+    AlternativeOutcome,
     OperationHead,
-    Outcome,
     alternative_nodes,
     alternative_rows,
     progress_words,
@@ -33,7 +33,7 @@ from tileview.present.operation_rows import (
     OUTSIDE,
     RecipeOperations,
     StepOperations,
-    footer,
+    operations_footer,
     recipe_nodes,
     step_spans,
 )
@@ -146,7 +146,7 @@ def test_parameters_stand_under_the_operation_that_reads_them() -> None:
     made, read = sum(held.own.values()), sum(held.read.values())
     assert made + read == 568_312
     tenths = [round(1000 * part / 568_312) / 10 for part in (made, read)]
-    assert footer(held, True) == f"568,312 B: {tenths[0]} % made, {tenths[1]} % parameters read"
+    assert operations_footer(held, True) == f"568,312 B: {tenths[0]} % made, {tenths[1]} % parameters read"
 
 
 def test_a_range_of_steps_keeps_what_runs_in_it() -> None:
@@ -223,7 +223,7 @@ def test_operations_have_their_share_of_the_cycles(fusion: bool, total: int, add
 def test_an_alternative_that_fits_with_the_fusions_alone_says_so():
     """Of operation 21: alternative 1 is 30,504 B over without the fusions, 3 takes no more than the plan in force."""
     recipe = golden_recipe("so400m")
-    results = {(21, index): evaluate(recipe, 21, index) for index in (1, 3)}
+    results = {(21, index): evaluate_alternative(recipe, 21, index) for index in (1, 3)}
     rows = {row.index: row for row in alternative_rows(recipe, 21, recipe.in_force(21), recipe.plans[21], results)}
     cells = {index: ALTERNATIVES.cell(rows[index], ALTERNATIVES.place("Fits")) for index in (1, 3)}
     assert (cells[1].text, cells[3].text) == ("✓ fits fused", "✓ fits")
@@ -283,10 +283,10 @@ def test_own_peaks_are_those_of_the_operations_own_steps() -> None:
         own = max(
             int(swapped.tiles.usage(step.index).sum(axis=1).max()) for step in swapped.steps if step.source == operation
         )
-        found = evaluate(recipe, operation, alternative).own_peak
+        found = evaluate_alternative(recipe, operation, alternative).own_peak
         assert found is not None
         assert (found.total, found.spare) == (own, 586_960 - 49_152 - own)
-    row = alternative_rows(recipe, 21, 1, None, {(21, 0): evaluate(recipe, 21, 0)})[0]
+    row = alternative_rows(recipe, 21, 1, None, {(21, 0): evaluate_alternative(recipe, 21, 0)})[0]
     assert ALTERNATIVES.cell(row, ALTERNATIVES.place("Own peak")).text == "✓ 47.0 spare"
     assert ALTERNATIVES.cell(row, ALTERNATIVES.place("Δ peak")).text == "−15.4"
 
@@ -317,13 +317,13 @@ def test_alternatives_are_filtered_by_what_came_out() -> None:
     rows = alternative_rows(recipe, 21, 1, recipe.plans[21], results)
     groups = [(OperationHead(21, "Gemm", "step 69", 4), rows)]
 
-    def kept(query: str = "", outcome: Outcome | None = None) -> list[int | None]:
+    def kept(query: str = "", outcome: AlternativeOutcome | None = None) -> list[int | None]:
         return [child.row.index for node in alternative_nodes(groups, query, outcome) for child in node.children]
 
     assert kept() == [0, 2, 1, 3]
-    assert kept(outcome=Outcome.NOT_KNOWN) == [2]
-    assert kept(outcome=Outcome.WAITING) == [1, 3]
-    assert kept(outcome=Outcome.OVER) == []
+    assert kept(outcome=AlternativeOutcome.NOT_KNOWN) == [2]
+    assert kept(outcome=AlternativeOutcome.WAITING) == [1, 3]
+    assert kept(outcome=AlternativeOutcome.OVER) == []
     assert kept("not known") == [2]
     assert kept("8×18×9") == [0]
     assert kept("op 21") == [0, 2, 1, 3]

@@ -18,10 +18,10 @@ from tileview.present.allocation_rows import (
     ALLOCATIONS,
     AllocationFigures,
     RowKind,
+    allocations_footer,
+    allocations_headline,
     flat_nodes,
-    footer,
     grouped_nodes,
-    headline,
 )
 from tileview.present.tables import (
     Tone,
@@ -144,7 +144,7 @@ def test_unavailable_rows_say_so_and_are_in_no_sum() -> None:
     assert isinstance(lost.bytes, Unavailable)
     assert table.totals.total == 100
     assert table.totals.unavailable == 1
-    assert "1 row unavailable" in footer(table)
+    assert "1 row unavailable" in allocations_footer(table)
     cell = ALLOCATIONS.cell(lost, ALLOCATIONS.place("Bytes"))
     assert cell.text == "unavailable"
 
@@ -196,7 +196,7 @@ def test_an_empty_timeline_has_an_empty_table() -> None:
     timeline = make_timeline(FakeProgram(4, [], []))
     table = AllocationFigures(timeline).table(0)
     assert table.rows == ()
-    assert headline(table, timeline) == "No steps"
+    assert allocations_headline(table, timeline) == "No steps"
 
 
 def _assert_adds_up(timeline: Timeline, step: int, tile: int) -> None:
@@ -326,4 +326,4 @@ def test_shares_are_of_the_usage_of_the_tile() -> None:
     table = AllocationFigures(small_timeline()).table(1, 0)
     # tile 0 at step 1: weights 64 and left 32 KiB
     assert [spec.cell(row, ALLOCATIONS.place("Share")).text for row in table.rows] == ["66.7 %", "33.3 %"]
-    assert footer(table) == "2 rows: standard 98,304 B + interleaved 0 B = 98,304 B"
+    assert allocations_footer(table) == "2 rows: standard 98,304 B + interleaved 0 B = 98,304 B"

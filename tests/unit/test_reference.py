@@ -10,7 +10,7 @@ import pytest
 
 from tests.helpers.command_line import run
 from tileview.core.geometry.resolve import LayoutErrorKind, resolve
-from tileview.formats.sniff import SUPPORTED, Kind
+from tileview.formats.sniff import SUPPORTED, DumpKind
 from tileview.model import config
 from tileview.model.tensor import ROW_MAJOR, Axis, AxisBase, Layout, MemoryClass, Padding, Tiling
 from tileview.model.timeline import Cause
@@ -93,7 +93,7 @@ def test_every_key_of_both_formats_is_described():
         wanted |= keys(timeline["timeline"]["values"][0]) | keys(timeline["timeline"]["steps"][0])
     wanted -= {"timeline", "gemm_output_packing", "attention_products"}
     assert sorted(key for key in wanted if f"`{key}`" not in text) == []
-    for kind, title in ((Kind.RECIPE, "versions 6, 7 and 8"), (Kind.TIMELINE, "versions 1, 2 and 3")):
+    for kind, title in ((DumpKind.RECIPE, "versions 6, 7 and 8"), (DumpKind.TIMELINE, "versions 1, 2 and 3")):
         assert title in text
         assert all(str(version) in title for version in SUPPORTED[kind])
 

@@ -17,17 +17,21 @@ from tileview.analysis.placement import RequestNames
 from tileview.analysis.placement_words import proof_text
 from tileview.core.placement.events import find_events
 from tileview.core.placement.fit import Asked, spell_out, usable
-from tileview.core.placement.orders import Order, Placing, place
+from tileview.core.placement.orders import OrderRun, PlacementOrder, run_order
 from tileview.core.placement.outcome import Ended
 from tileview.core.placement.proofs import prove
 from tileview.core.placement.ranges import open_ranges
-from tileview.core.placement.requests import ProgramRequests, Template
-from tileview.core.placement.search import Searched, search
+from tileview.core.placement.requests import ProgramRequests, RequestTemplate
+from tileview.core.placement.search import Searched, search_placement
 from tileview.model.placement import END, Memory, PlacementProfile, ProfileTile, Request, Span, TileDump
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Timeline
 
-ORDER_TITLES: Final = {Order.FIRST_USE: "Order 1", Order.SIZE: "Order 2", Order.END_FIRST: "End first"}
+ORDER_TITLES: Final = {
+    PlacementOrder.FIRST_USE: "Order 1",
+    PlacementOrder.SIZE: "Order 2",
+    PlacementOrder.END_FIRST: "End first",
+}
 SEARCH: Final = "Search"
 STATED: Final = "As stated"
 FINISHED: Final = "As placed"
@@ -38,7 +42,7 @@ Numbers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class AddressEntry:
     """What lies, or should lie, at an address: a request, or an entry of a finished placement.
 
     ``kind`` is a word of :data:`tileview.model.placement.KINDS`. ``roots``: allocations of the open program that it
@@ -96,7 +100,7 @@ class AddressMap:
     tile: int
     alike: int
     memory: Memory
-    entries: tuple[Entry, ...]
+    entries: tuple[AddressEntry, ...]
     attempts: tuple[Attempt, ...]
     events: int
     steps: tuple[int, ...] = ()
@@ -132,7 +136,7 @@ class ProgramMaps:
         asked = self.requests.asked(each, memory)
         templates = [self.requests.templates[index] for index in each.present]
         entries = tuple(
-            Entry(
+            AddressEntry(
                 self.names[index],
                 _kind(template),
                 size,
@@ -164,7 +168,7 @@ def program_maps(requests: ProgramRequests) -> ProgramMaps:
     return ProgramMaps(requests, names, makers, tuple(find_events(requests.program).steps))
 
 
-def _kind(template: Template) -> str:
+def _kind(template: RequestTemplate) -> str:
     if not template.roots:
         return "scratch"
     return "parameter" if template.first == 0 and template.last == END else "activation"
@@ -187,14 +191,14 @@ def dump_map(dump: TileDump) -> AddressMap:
     )  # fmt: skip
 
 
-def _dump_entry(request: Request, conflicts: tuple[int, ...]) -> Entry:
+def _dump_entry(request: Request, conflicts: tuple[int, ...]) -> AddressEntry:
     roots = request.roots
     if request.auxiliary is not None or not roots:
         name, kind = f"auxiliary request {request.auxiliary}", "scratch"
     else:
         name = f"root {roots[0]}" + (f" ×{len(roots)}" if len(roots) > 1 else "")
         kind = "parameter" if request.first == 0 and request.last == END else "activation"
-    return Entry(
+    return AddressEntry(
         name, kind, request.bytes, request.first, request.last, (), None, request.memory_class, request.alignment,
         conflicts,
     )  # fmt: skip
@@ -237,7 +241,7 @@ def profile_map(profile: PlacementProfile, tile: int, timeline: Timeline | None 
     return AddressMap(tile, 1, memory, entries, (attempt,), int(ended.max(initial=0)))
 
 
-def _profile_entry(tile: ProfileTile, at: int, labels: Sequence[str], known: _Known | None) -> Entry:
+def _profile_entry(tile: ProfileTile, at: int, labels: Sequence[str], known: _Known | None) -> AddressEntry:
     label = labels[tile.labels[at]]
     name, _, rest = label.partition("\n")
     memory_class = next((one for one in MemoryClass if rest.endswith(one.value)), None)
@@ -246,7 +250,7 @@ def _profile_entry(tile: ProfileTile, at: int, labels: Sequence[str], known: _Kn
     is_tensor = tile.kinds[at] not in ("support", "padding")
     roots = known.roots(name) if known is not None and is_tensor else ()
     maker = known.timeline.maker(roots[0]) if known is not None and roots else None
-    return Entry(name, tile.kinds[at], size, first, last, roots, maker, memory_class)
+    return AddressEntry(name, tile.kinds[at], size, first, last, roots, maker, memory_class)
 
 
 class _Known:
@@ -277,12 +281,12 @@ class _Known:
 # -- attempts -------------------------------------------------------------------------------------------------------
 
 
-def by_orders(asked: Asked, memory: Memory, entries: Sequence[Entry]) -> tuple[Attempt, ...]:
+def by_orders(asked: Asked, memory: Memory, entries: Sequence[AddressEntry]) -> tuple[Attempt, ...]:
     """Order 1, order 2 and end first, whichever succeed."""
-    return tuple(_by_order(place(asked, memory, order), asked, memory, entries) for order in Order)
+    return tuple(_by_order(run_order(asked, memory, order), asked, memory, entries) for order in PlacementOrder)
 
 
-def _by_order(placing: Placing, asked: Asked, memory: Memory, entries: Sequence[Entry]) -> Attempt:
+def _by_order(placing: OrderRun, asked: Asked, memory: Memory, entries: Sequence[AddressEntry]) -> Attempt:
     starts, ends = _spans(placing.starts, asked, memory)
     count, failed = int((starts >= 0).sum()), placing.failed
     title = ORDER_TITLES[placing.order]
@@ -296,7 +300,7 @@ def _by_order(placing: Placing, asked: Asked, memory: Memory, entries: Sequence[
     return Attempt(title, starts, ends, ends, text, failed, hole, placing.free_bytes)
 
 
-def _hole(placing: Placing, asked: Asked, failed: int, memory: Memory) -> Span | None:
+def _hole(placing: OrderRun, asked: Asked, failed: int, memory: Memory) -> Span | None:
     pieces = [piece for span in placing.free for piece, _ in usable(asked, failed, span, memory) if piece[0] < piece[1]]
     return max(pieces, key=lambda piece: piece[1] - piece[0], default=None)
 
@@ -324,7 +328,7 @@ def by_search(tile: AddressMap, ended: Ended | None = None) -> Attempt:
     if tile.requests is None:
         raise ValueError("a finished placement has no requests to search a place for")
     asked = spell_out(tile.requests, tile.memory)
-    found = search(asked, tile.memory, ended)
+    found = search_placement(asked, tile.memory, ended)
     starts, ends = _spans(found.starts or (None,) * len(asked), asked, tile.memory)
     return Attempt(SEARCH, starts, ends, ends, _search_text(found, asked, tile.memory))
 

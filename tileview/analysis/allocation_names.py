@@ -101,7 +101,7 @@ def _is_summed(timeline: Timeline, step: int) -> bool:
     return False
 
 
-def shortened(names: Sequence[str], limit: int) -> list[str]:
+def shortened_names(names: Sequence[str], limit: int) -> list[str]:
     """Names of at most about ``limit`` characters, cut where they are alike and never where they differ.
 
     Of a name in parts between dots, those that most of the names share go first, those nearest to the middle before

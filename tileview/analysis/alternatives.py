@@ -49,7 +49,7 @@ class AlternativeResult:
     own_peak: OwnPeak | None = None
 
 
-def evaluate(
+def evaluate_alternative(
     recipe: Recipe,
     operation: int,
     alternative: int,

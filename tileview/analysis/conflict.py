@@ -48,7 +48,7 @@ from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Timeline, last_largest
 
 
-class Conflict(NamedTuple):
+class SwapConflict(NamedTuple):
     """What a program that misses its mark proves about sets of swaps.
 
     ``branch``: at least one of these operations is in every set that reaches the mark. ``final``: if one more swap
@@ -59,7 +59,7 @@ class Conflict(NamedTuple):
     final: Operations | None
 
 
-NOTHING_PROVEN: Final = Conflict(None, None)
+NOTHING_PROVEN: Final = SwapConflict(None, None)
 
 
 class ConflictFinder:
@@ -69,7 +69,7 @@ class ConflictFinder:
         self._influence = Influence(recipe)
         self._fusable = FusableOperations(recipe)
 
-    def find(self, recipe: Recipe, estimate: Estimate, mark: int | None = None) -> Conflict:
+    def find(self, recipe: Recipe, estimate: Estimate, mark: int | None = None) -> SwapConflict:
         """The conflict of a recipe with the mark it misses.
 
         Parameters
@@ -103,14 +103,14 @@ class ConflictFinder:
             final = alone if final is None else final & alone
             if branch is None or self._cost(found) < self._cost(branch):
                 branch = found
-        return Conflict(branch, final)
+        return SwapConflict(branch, final)
 
-    def _refused(self, operation: int | None) -> Conflict:
+    def _refused(self, operation: int | None) -> SwapConflict:
         """A plan is refused for what it asks and for the formats of its operands."""
         if operation is None or not self._influence.knows(operation):
             return NOTHING_PROVEN
         found = self._influence.around(operation) | self._influence.always
-        return Conflict(found, found)
+        return SwapConflict(found, found)
 
     def _cost(self, operations: Operations) -> int:
         """How many alternatives a search would have to try."""

@@ -32,7 +32,7 @@ from tileview.model.timeline import Origin, Timeline
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class DiffSide:
     """One side. ``recipe`` is None for a timeline; ``timeline`` None where the recipe cannot be lowered."""
 
     name: str
@@ -130,8 +130,8 @@ class Unmatched:
 class Difference:
     """The whole comparison; ``same`` where nothing differs that bears on memory or on the choices made."""
 
-    a: Side
-    b: Side
+    a: DiffSide
+    b: DiffSide
     plans: tuple[PlanChange, ...]
     homes: tuple[HomeChange, ...]
     boundaries: tuple[BoundaryChange, ...]
@@ -157,7 +157,7 @@ class Difference:
         )
 
 
-def diff(a: Side, b: Side) -> Difference:
+def diff(a: DiffSide, b: DiffSide) -> Difference:
     """Compare two sides."""
     unmatched: list[Unmatched] = []
     notes: list[str] = []
@@ -330,7 +330,7 @@ def _values(a: Timeline, b: Timeline, unmatched: list[Unmatched]) -> None:
             unmatched.append(Unmatched(side, "value", f"{name} [{','.join(map(str, shape))}]{times}"))
 
 
-def _fusion_notes(a: Side, b: Side) -> list[str]:
+def _fusion_notes(a: DiffSide, b: DiffSide) -> list[str]:
     """Of a recipe and a file's timeline: which of the recipe's programs, fused or composed, the timeline is of."""
     return [
         f"{agreement(one.fusion, other.timeline).text.capitalize()}."
@@ -339,7 +339,7 @@ def _fusion_notes(a: Side, b: Side) -> list[str]:
     ]
 
 
-def _version_notes(a: Side, b: Side) -> list[str]:
+def _version_notes(a: DiffSide, b: DiffSide) -> list[str]:
     old = [
         f"{side.name} (version {side.timeline.version})"
         for side in (a, b)

@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Final
 
 from tileview.analysis.bad_layouts import bad_homes
-from tileview.analysis.conflict import Conflict
+from tileview.analysis.conflict import SwapConflict
 from tileview.analysis.trials import Cancelled, Evaluator, Swap, Swaps, Trial, never
 from tileview.analysis.words import at_start, in_words
 from tileview.analysis.workers import Workers
@@ -80,7 +80,7 @@ class FixResult:
     """Where nothing was found: of the sets tried, the one with the lowest total peak, if that is lower than without."""
 
 
-def search(
+def search_fixes(
     recipe: Recipe,
     max_swaps: int = 3,
     mode: Mode = Mode.FEWEST,
@@ -160,7 +160,7 @@ class _Hunt:
     known: dict[Swaps, Trial] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.choices = choices(self.recipe)
+        self.choices = distinct_alternatives(self.recipe)
         self.base = Evaluator(self.recipe, self.overrides).trial((), U64_MAX)
         self.tried += 1
         self.known[()] = self.base
@@ -236,7 +236,7 @@ class _Hunt:
                     found[tuple(sorted((*node.swaps, (operation, alternative))))] = None
         return list(found)
 
-    def _open(self, conflict: Conflict, final: bool) -> list[int]:
+    def _open(self, conflict: SwapConflict, final: bool) -> list[int]:
         operations = conflict.final if final else conflict.branch
         return sorted(self.choices if operations is None else operations)
 
@@ -280,7 +280,7 @@ def reordered(result: FixResult, proposals: tuple[Trial, ...], mode: Mode, prefe
     return replace(result, swaps=first.swaps, after=first, proposals=proposals, text=text)
 
 
-def choices(recipe: Recipe) -> dict[int, tuple[int, ...]]:
+def distinct_alternatives(recipe: Recipe) -> dict[int, tuple[int, ...]]:
     """Operation → indices of the alternatives that differ from the current plan and from each other."""
     found: dict[int, tuple[int, ...]] = {}
     known = {operation.id for operation, _ in recipe.graph.walk()}
@@ -308,7 +308,7 @@ def _cycles(trial: Trial) -> int:
     return trial.cycles if isinstance(trial.cycles, int) else U64_MAX
 
 
-def swaps_text(swaps: Iterable[Swap]) -> str:
+def swaps_sentence(swaps: Iterable[Swap]) -> str:
     """``operation 4 to alternative 0 and operation 21 to alternative 0``."""
     return " and ".join(f"operation {operation} to alternative {index}" for operation, index in swaps)
 
@@ -320,7 +320,7 @@ def _found_text(
     if homes:
         parts.append(f"new homes for {len(homes)} inputs whose layouts are invalid")
     if after.swaps:
-        parts.append(f"swapping {swaps_text(after.swaps)}")
+        parts.append(f"swapping {swaps_sentence(after.swaps)}")
     if not parts and after.fits is None:
         return f"It is not known whether it fits as it is: {after.verdict.text}."
     if not parts:
@@ -356,5 +356,5 @@ def _nothing_text(base: Trial, max_swaps: int, tried: int, exhaustive: bool, clo
             f"may be one. {reason}."
         )
     if closest is not None:
-        text += f" Closest of those tried: {swaps_text(closest.swaps)}, total peak {exact_text(_total(closest))}."
+        text += f" Closest of those tried: {swaps_sentence(closest.swaps)}, total peak {exact_text(_total(closest))}."
     return text

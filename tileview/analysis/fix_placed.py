@@ -10,7 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from tileview.analysis.fix import FixResult, Mode, Prefer, choices, reordered, search, swaps_text
+from tileview.analysis.fix import (
+    FixResult,
+    Mode,
+    Prefer,
+    distinct_alternatives,
+    reordered,
+    search_fixes,
+    swaps_sentence,
+)
 from tileview.analysis.placement import Placeability, PlacementUnknownError, placeable, program_requests
 from tileview.analysis.trials import Cancelled, Evaluator, Swaps, Trial, never, with_swaps
 from tileview.analysis.words import counted
@@ -60,7 +68,7 @@ def search_placed(
     Of those found the first has the lowest total peak, then the fewest cycles, then the lowest standard peak; where
     cycles are preferred these come first. At most ``limit`` programs are placed, the best by that order first.
     """
-    by_sum = search(recipe, max_swaps, Mode.FEWEST, overrides, workers, cancelled=cancelled)
+    by_sum = search_fixes(recipe, max_swaps, Mode.FEWEST, overrides, workers, cancelled=cancelled)
     if not by_sum.found:
         return PlacedFix(by_sum, preset, 0, ())
     repaired = replace(recipe, inputs={**recipe.inputs, **by_sum.homes})
@@ -213,7 +221,7 @@ class _Hunt:
     def _is_placed(self, trial: Trial) -> bool:
         self.tried += 1
         if self.on_placed is not None:
-            self.on_placed(self.tried, f"placing {swaps_text(trial.swaps) or 'it as it is'}")
+            self.on_placed(self.tried, f"placing {swaps_sentence(trial.swaps) or 'it as it is'}")
         try:
             requests = program_requests(with_swaps(self.recipe, trial.swaps), self.overrides, self._replanner)
         except PlacementUnknownError:
@@ -229,7 +237,7 @@ class _Hunt:
         found: dict[Swaps, None] = {}
         for trial in sorted(trials, key=lambda trial: _rank(trial, self.prefer)):
             taken = {operation for operation, _ in trial.swaps}
-            for operation, alternatives in choices(self.recipe).items():
+            for operation, alternatives in distinct_alternatives(self.recipe).items():
                 for alternative in alternatives if operation not in taken else ():
                     found[tuple(sorted((*trial.swaps, (operation, alternative))))] = None
         tasks = list(found)[: max(0, MOST_TRIALS - self.trials)]
@@ -260,7 +268,7 @@ def _rank(trial: Trial, prefer: Prefer = Prefer.MEMORY) -> tuple[int, int, int, 
 
 
 def _found_text(best: Trial, after: Trial, preset: Preset, proof: str) -> str:
-    what = f"after swapping {swaps_text(best.swaps)}" if best.swaps else "as it is"
+    what = f"after swapping {swaps_sentence(best.swaps)}" if best.swaps else "as it is"
     fused = " with the compiler's fusions" if fits_only_fused(after.verdict) else ""
     peak = "" if after.peak is None else f": total peak {exact_text(after.peak.total)}"
     return f"It fits{fused} {what}, and every tile is placed in {preset.title}{peak}; {proof}."
@@ -286,5 +294,5 @@ def _nothing(
     if left:
         swaps, worst = left[0]
         missing = worst.not_placed + worst.over
-        text += f" Closest: {swaps_text(swaps) or 'no swap'}, {missing:,} tiles not placed."
+        text += f" Closest: {swaps_sentence(swaps) or 'no swap'}, {missing:,} tiles not placed."
     return replace(by_sum, found=False, swaps=(), after=None, proposals=(), exhaustive=False, text=text)

@@ -200,7 +200,7 @@ def filtered(
     )
 
 
-def step_text(step: TimelineStep) -> str:
+def step_label(step: TimelineStep) -> str:
     """``step 69: operation 21, Product``."""
     source = "" if step.source is None else f"operation {step.source}, "
     return f"step {step.index}: {source}{step.operation}"
@@ -234,11 +234,11 @@ def lifetime_lines(
         return tuple(lines)
     first, last = timeline.steps[row.first], timeline.steps[row.last]
     start_text = (
-        f"first use {step_text(first)}" if row.first else f"there from the start, or made in {step_text(first)}"
+        f"first use {step_label(first)}" if row.first else f"there from the start, or made in {step_label(first)}"
     )
     at_end = row.last == len(timeline.steps) - 1
     lines.append(start_text)
-    lines.append(f"live to the end ({step_text(last)})" if at_end else f"last use {step_text(last)}")
+    lines.append(f"live to the end ({step_label(last)})" if at_end else f"last use {step_label(last)}")
     return tuple(lines)
 
 
@@ -246,13 +246,13 @@ def _use_lines(timeline: Timeline, row: Lifetime, life: Life) -> list[str]:
     """Producer, first and last use, as the program's steps have them."""
     lines = []
     if life.producer is not None:
-        lines.append(f"made in {step_text(timeline.steps[life.producer])}")
+        lines.append(f"made in {step_label(timeline.steps[life.producer])}")
     elif not row.resident:
         lines.append("there from the start")
     readers = [step for step in life.uses if step != life.producer]
     if readers:
-        lines.append(f"first used in {step_text(timeline.steps[readers[0]])}")
-        lines.append(f"last used in {step_text(timeline.steps[readers[-1]])}")
+        lines.append(f"first used in {step_label(timeline.steps[readers[0]])}")
+        lines.append(f"last used in {step_label(timeline.steps[readers[-1]])}")
         lines.append(f"{len(readers):,} step{'' if len(readers) == 1 else 's'} in all use it")
     else:
         lines.append("no step reads it")

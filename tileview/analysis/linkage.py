@@ -241,7 +241,7 @@ def link_timelines(graph: Graph, recipe_tiles: int, estimate: Timeline | None, f
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class FigureDifference:
     """One figure here and there, in bytes; ``delta`` = there − here, None where one of them is unavailable."""
 
     here: Size
@@ -283,17 +283,21 @@ class Counterparts:
         """The allocation there that is an allocation here; None where none is."""
         return self._roots.get(root)
 
-    def sizes(self, root: int) -> Difference | None:
+    def sizes(self, root: int) -> FigureDifference | None:
         """What an allocation takes on its largest tile, here and there."""
         other = self.root(root)
-        return None if other is None else Difference(largest_bytes(self.here, root), largest_bytes(self.there, other))
+        return (
+            None
+            if other is None
+            else FigureDifference(largest_bytes(self.here, root), largest_bytes(self.there, other))
+        )
 
-    def on_tile(self, root: int, tile: int) -> Difference | None:
+    def on_tile(self, root: int, tile: int) -> FigureDifference | None:
         """What an allocation takes on one tile; None where it has no counterpart or one side has no such tile."""
         other = self.root(root)
         if other is None or tile >= min(self.here.tile_count, self.there.tile_count):
             return None
-        return Difference(_bytes_on(self.here, root, tile), _bytes_on(self.there, other, tile))
+        return FigureDifference(_bytes_on(self.here, root, tile), _bytes_on(self.there, other, tile))
 
     def bytes_there(self, root: int, tile: int | None) -> Size | None:
         """What the counterpart takes on a tile, on its largest one without; None where there is none."""
@@ -353,7 +357,7 @@ class Counterparts:
             words += f"; here {counted(len(here), 'step')}, {_indices(here)}"
         lines = [f"{words}."]
         if here:
-            totals = Difference(_highest(self.here, here), _highest(self.there, there))
+            totals = FigureDifference(_highest(self.here, here), _highest(self.there, there))
             lines.append(f"Largest total of a tile while it runs: {totals.words()}.")
         return lines
 

@@ -12,9 +12,9 @@ from tileview.analysis.fragments import MOST_FRAGMENTS, fragment_lines
 from tileview.analysis.loads import tile_load
 from tileview.analysis.placement import PlacementUnknownError, RequestNames, program_requests
 from tileview.analysis.trials import never, with_swaps
-from tileview.core.estimate import judge
+from tileview.core.estimate import judge_recipe
 from tileview.core.lowering.replanner import Replanner
-from tileview.core.placement.outcome import Outcome, solve
+from tileview.core.placement.outcome import TileOutcome, solve
 from tileview.core.placement.ranges import presets
 from tileview.core.placement.requests import ProgramRequests, TileClass
 from tileview.model.placement import END, TileDump
@@ -99,7 +99,7 @@ _MEANINGS: Final = {
 }
 
 
-def read_message(text: str) -> Message:
+def find_message(text: str) -> Message:
     """Find a known sentence in a text, which may be a whole log."""
     found = _INSUFFICIENT.search(text)
     if found is not None:
@@ -129,7 +129,7 @@ def explain(
     overrides : Overrides
         What-if values of the recipes.
     """
-    message = read_message(text)
+    message = find_message(text)
     findings: list[tuple[str, tuple[str, ...]]] = []
     for name, recipe in recipes:
         findings.append((name, tuple(_about_recipe(message, recipe, overrides, ended or never))))
@@ -151,7 +151,7 @@ def _about_recipe(message: Message, recipe: Recipe, overrides: Overrides, ended:
     if message.kind is MessageKind.TRANSFERS:
         return fragment_lines(requests.program)
     if message.kind is MessageKind.TABLES:
-        rows = judge(recipe, overrides).peak
+        rows = judge_recipe(recipe, overrides).peak
         return [] if rows is None else [f"Exchange rows of the program as planned: {exact_text(rows.exchange_rows)}."]
     if message.kind is not MessageKind.INSUFFICIENT or message.tile is None:
         return []
@@ -190,7 +190,7 @@ def _named_requests(message: Message, requests: ProgramRequests, each: TileClass
     return [f"On tile {message.tile}{alike}, {size} are requested by: {_listed(same)}."]
 
 
-_Failure = tuple[str, Outcome]
+_Failure = tuple[str, TileOutcome]
 
 
 def _failures(message: Message, recipe: Recipe, requests: ProgramRequests, each: TileClass) -> list[_Failure]:
@@ -205,7 +205,7 @@ def _failures(message: Message, recipe: Recipe, requests: ProgramRequests, each:
     return [failure for _, failure in found[:1]]
 
 
-def _filled_by(title: str, requests: ProgramRequests, each: TileClass, outcome: Outcome) -> list[str]:
+def _filled_by(title: str, requests: ProgramRequests, each: TileClass, outcome: TileOutcome) -> list[str]:
     """What lives with the request that failed, largest first."""
     failed = outcome.placing.failed
     assert failed is not None
@@ -261,7 +261,7 @@ def _helping(
             except PlacementUnknownError:
                 continue
             placed = solve(other.asked(other.class_of(tile), memory), memory).by is not None
-            if placed and judge(swapped, overrides).verdict.fits:
+            if placed and judge_recipe(swapped, overrides).verdict.fits:
                 helpful.append(f"operation {operation} to alternative {alternative}")
     if not tried:
         return []
@@ -270,7 +270,7 @@ def _helping(
     return [f"Placed there with one swap: {_listed(helpful[:_MOST_LISTED])} ({len(helpful)} of {tried} tried)."]
 
 
-def _operations_at(requests: ProgramRequests, each: TileClass, outcome: Outcome) -> list[int]:
+def _operations_at(requests: ProgramRequests, each: TileClass, outcome: TileOutcome) -> list[int]:
     """Operations whose steps make or read what lives with the failed request, those with the most bytes first."""
     failed = outcome.placing.failed
     assert failed is not None

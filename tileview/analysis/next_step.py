@@ -114,25 +114,25 @@ def _layouts(bad: Sequence[BadLayout], timeline: Timeline) -> NextStep:
 def _over(diagnosis: Diagnosis, timeline: Timeline, recipe: Recipe | None) -> NextStep:
     cure = diagnosis.cure
     if cure is not None and cure.fits:
-        return NextStep(f"Swap in {swaps_text(cure.swaps)}: {_fits_words(cure)}.", Action.SWAP, cure.swaps)
+        return NextStep(f"Swap in {swap_arrows(cure.swaps)}: {_fits_words(cure)}.", Action.SWAP, cure.swaps)
     lever = diagnosis.levers[0] if diagnosis.levers else None
     if lever is not None and lever.fits:
         swap = ((lever.operation, lever.alternative),)
         fused = " with the compiler's fusions" if lever.only_fused else ""
-        return NextStep(f"Swap in {swaps_text(swap)}: it then fits{fused}.", Action.SWAP, swap)
+        return NextStep(f"Swap in {swap_arrows(swap)}: it then fits{fused}.", Action.SWAP, swap)
     if cure is not None:
-        text = f"Swap in {swaps_text(cure.swaps)} and search for further swaps: alone it is not enough."
+        text = f"Swap in {swap_arrows(cure.swaps)} and search for further swaps: alone it is not enough."
         return NextStep(text, Action.FIND_FIX, cure.swaps)
     if lever is not None:
         swap = ((lever.operation, lever.alternative),)
         text = (
-            f"No single swap is enough; the best, {swaps_text(swap)}, takes {exact_text(-lever.delta_total)} off the "
+            f"No single swap is enough; the best, {swap_arrows(swap)}, takes {exact_text(-lever.delta_total)} off the "
             "total peak. Search for several swaps."
         )
         return NextStep(text, Action.FIND_FIX, swap)
     choice = next((item.choice for item in diagnosis.contributions if item.choice is not None), None)
     if choice is not None:
-        return NextStep(f"Try {swaps_text((choice,))}, or search for a fix.", Action.FIND_FIX, (choice,))
+        return NextStep(f"Try {swap_arrows((choice,))}, or search for a fix.", Action.FIND_FIX, (choice,))
     if recipe is not None:
         return NextStep("Search for a fix among the alternatives.", Action.FIND_FIX)
     if timeline.origin is Origin.FILE:
@@ -148,7 +148,7 @@ def _fits_words(cure: Cure) -> str:
     return f"it then fits with the compiler's fusions, {spare}" if cure.only_fused else f"it then fits with {spare}"
 
 
-def swaps_text(swaps: Sequence[tuple[int, int]]) -> str:
+def swap_arrows(swaps: Sequence[tuple[int, int]]) -> str:
     """``op 21 → alternative 0 and op 4 → alternative 1``."""
     words = [f"op {operation} → alternative {alternative}" for operation, alternative in swaps]
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

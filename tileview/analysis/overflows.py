@@ -32,7 +32,7 @@ _MOST_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class MadeBytes:
     """Bytes that the operation at fault makes at an overflow; ``root`` is None for the step's scratch."""
 
     root: int | None
@@ -60,7 +60,7 @@ class Overflow:
     tiles_over: int
     operation: int | None
     over_bytes: int
-    made: tuple[Made, ...]
+    made: tuple[MadeBytes, ...]
 
 
 def total_limit(timeline: Timeline) -> int:
@@ -144,9 +144,9 @@ def _runs(timeline: Timeline, limit: str) -> Iterator[Overflow]:
         yield Overflow(limit, step, int(run[0]), int(run[-1]), tile, count, operation, over, made)
 
 
-def _at_fault(timeline: Timeline, step: int, tile: int, limit: str) -> tuple[int | None, tuple[Made, ...]]:
+def _at_fault(timeline: Timeline, step: int, tile: int, limit: str) -> tuple[int | None, tuple[MadeBytes, ...]]:
     """The operation that makes most of what is made on a tile at a step (the step's own of equals), and all of that."""
-    by_maker: dict[int, list[Made]] = {}
+    by_maker: dict[int, list[MadeBytes]] = {}
     for root in timeline.steps[step].live:
         maker = timeline.maker(root)
         if maker is None or root in timeline.unavailable_roots:
@@ -161,7 +161,7 @@ def _at_fault(timeline: Timeline, step: int, tile: int, limit: str) -> tuple[int
             if size and (limit == TOTAL or memory_class is MemoryClass.INTERLEAVED):
                 name, kind = scratch_name(timeline, step), timeline.steps[step].kind
                 by_maker.setdefault(source, []).append(
-                    Made(None, name, memory_class, size, f"scratch for its {kind}", "")
+                    MadeBytes(None, name, memory_class, size, f"scratch for its {kind}", "")
                 )
     if not by_maker:
         return source, ()
@@ -170,10 +170,10 @@ def _at_fault(timeline: Timeline, step: int, tile: int, limit: str) -> tuple[int
     return most, tuple(sorted(by_maker[most], key=lambda item: -item.bytes))
 
 
-def _made(timeline: Timeline, root: int, size: int) -> Made:
+def _made(timeline: Timeline, root: int, size: int) -> MadeBytes:
     parts = name_parts(timeline, root)
     memory_class = timeline.values[timeline.aliases.get(root, (root,))[-1]].memory_class
-    return Made(root, allocation_name(timeline, root), memory_class, size, parts.what or parts.given, parts.of)
+    return MadeBytes(root, allocation_name(timeline, root), memory_class, size, parts.what or parts.given, parts.of)
 
 
 def _large_allocations(timeline: Timeline) -> Iterator[Overflow]:
@@ -198,12 +198,12 @@ def _large_allocations(timeline: Timeline) -> Iterator[Overflow]:
             row = timeline.tiles.scratch(step.index)[:, 0]
             name = scratch_name(timeline, step.index)
             size = int(row[last_largest(row)])
-            made = (Made(None, name, MemoryClass.STANDARD, size, f"scratch for its {step.kind}", ""),)
+            made = (MadeBytes(None, name, MemoryClass.STANDARD, size, f"scratch for its {step.kind}", ""),)
             yield _too_large(timeline, (step.index, step.index), row, step.source, made, room)
 
 
 def _too_large(
-    timeline: Timeline, span: tuple[int, int], row: ByteArray, maker: int | None, made: tuple[Made, ...], room: int
+    timeline: Timeline, span: tuple[int, int], row: ByteArray, maker: int | None, made: tuple[MadeBytes, ...], room: int
 ) -> Overflow:
     tile = last_largest(row)
     over, count = int(row[tile]) - room, int((row > room).sum())
@@ -275,7 +275,7 @@ def _place_phrases(one: Overflow, kinds: Mapping[int, str]) -> list[Phrase]:
     return [*phrases, (by, ""), (f"tile {one.tile}", f"tile:{one.tile}")]
 
 
-def _made_phrases(made: Sequence[Made]) -> list[Phrase]:
+def _made_phrases(made: Sequence[MadeBytes]) -> list[Phrase]:
     """``155.3 KiB copy and 80.0 KiB cast of op 20's result``: the largest, those of one value together."""
     shown = made[:_MOST_NAMED]
     phrases: list[Phrase] = []

@@ -200,11 +200,11 @@ def _tiles_image(total: ByteArray, over: npt.NDArray[np.bool_], room: int, place
     pixels = np.zeros((*places.shape, 3), dtype=np.uint8)
     there = places >= 0
     pixels[there] = table[level[places[there]]]
-    data = base64.b64encode(png_bytes(pixels)).decode("ascii")
+    data = base64.b64encode(pixels_to_png(pixels)).decode("ascii")
     return f'<img class="tiles" alt="Bytes on every tile" src="data:image/png;base64,{data}">'
 
 
-def png_bytes(pixels: npt.NDArray[np.uint8]) -> bytes:
+def pixels_to_png(pixels: npt.NDArray[np.uint8]) -> bytes:
     """A PNG of (rows, columns, 3) bytes of red, green and blue."""
     height, width, _ = pixels.shape
     lines = np.zeros((height, 1 + width * 3), dtype=np.uint8)

@@ -21,7 +21,7 @@ from tileview.core.memory.measurement import measure
 from tileview.core.placement.outcome import (
     Answer,
     Ended,
-    Outcome,
+    TileOutcome,
     Totals,
     count_tiles,
     first_failing,
@@ -30,7 +30,7 @@ from tileview.core.placement.outcome import (
     solve_classes,
 )
 from tileview.core.placement.ranges import CAPTURED, PLANNER, TIGHTER, Preset, presets
-from tileview.core.placement.requests import ProgramRequests, Template, TileClass, build_requests
+from tileview.core.placement.requests import ProgramRequests, RequestTemplate, TileClass, build_requests
 from tileview.errors import PlanError, TileViewError
 from tileview.model.config import PLANNED_BYTES
 from tileview.model.placement import Memory
@@ -70,11 +70,11 @@ class FailingTile:
 
 
 OUTCOMES: Final = ("order 1", "order 2", "search", "not placed", "over")
-"""What may come of a tile, by its number in :attr:`PlacedTiles.by_tile`."""
+"""What may come of a tile, by its number in :attr:`TilePlacements.by_tile`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PlacedTiles:
+class TilePlacements:
     """What came of every tile of a program in one memory, without its requests: little, to be kept and handed on.
 
     ``by_tile``: per tile the index in ``OUTCOMES``; ``class_of``: per tile the number of its class of equal tiles.
@@ -103,15 +103,15 @@ class PlacedTiles:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ProgramPlacement(PlacedTiles):
+class ProgramPlacement(TilePlacements):
     """A program's placement in one memory with its requests; ``outcomes`` belong to the classes of ``requests``."""
 
     requests: ProgramRequests
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[TileOutcome, ...]
 
-    def bare(self) -> PlacedTiles:
+    def bare(self) -> TilePlacements:
         """The same without the requests."""
-        return PlacedTiles(*(getattr(self, one.name) for one in fields(PlacedTiles)))
+        return TilePlacements(*(getattr(self, one.name) for one in fields(TilePlacements)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,18 +123,18 @@ class PlacementSteps:
     """
 
     reserve: int
-    by_preset: Mapping[str, PlacedTiles]
+    by_preset: Mapping[str, TilePlacements]
 
     @property
-    def planner(self) -> PlacedTiles:
+    def planner(self) -> TilePlacements:
         return self.by_preset[PLANNER]
 
     @property
-    def captured(self) -> PlacedTiles:
+    def captured(self) -> TilePlacements:
         return self.by_preset[CAPTURED]
 
     @property
-    def tighter(self) -> PlacedTiles | None:
+    def tighter(self) -> TilePlacements | None:
         return self.by_preset.get(TIGHTER)
 
 
@@ -189,7 +189,7 @@ def place_program(
         Asked now and then whether the answer is no longer wanted; then PlacementUnknownError is raised.
     """
     memory = preset.memory
-    outcomes: list[Outcome] = []
+    outcomes: list[TileOutcome] = []
     for outcome in solve_classes(requests, memory, searching=searching, ended=ended):
         if ended is not None and ended():
             raise PlacementUnknownError("placing was ended")
@@ -216,7 +216,7 @@ def place_program(
     )
 
 
-def _failing(requests: ProgramRequests, outcomes: list[Outcome]) -> FailingTile | None:
+def _failing(requests: ProgramRequests, outcomes: list[TileOutcome]) -> FailingTile | None:
     """The tile to speak of: of those over the one with the most bytes missing, else the lowest that is not placed."""
     failed = [index for index, outcome in enumerate(outcomes) if outcome.by is None]
     if not failed:
@@ -231,7 +231,7 @@ def _failing(requests: ProgramRequests, outcomes: list[Outcome]) -> FailingTile 
     return _failing_tile(requests, requests.classes[worst], outcomes[worst])
 
 
-def _failing_tile(requests: ProgramRequests, each: TileClass, outcome: Outcome) -> FailingTile:
+def _failing_tile(requests: ProgramRequests, each: TileClass, outcome: TileOutcome) -> FailingTile:
     assert outcome.proofs is not None
     counted, shortage = outcome.proofs.worst
     impossible = outcome.proofs.over == 0 and bool(outcome.proofs.no_place)
@@ -261,7 +261,7 @@ class RequestNames:
         self._program = requests.program
         self._timeline: Timeline | None = None
 
-    def __call__(self, template: Template) -> str:
+    def __call__(self, template: RequestTemplate) -> str:
         step = template.step
         if step is not None:
             maker = "a" if step.source is None else f"op {step.source}'s"
@@ -306,7 +306,7 @@ def steps_of(
     if low >= high:
         raise PlacementUnknownError(f"the reserve of {reserve:,} B leaves no memory to place anything in")
 
-    def placed(name: str) -> PlacedTiles:
+    def placed(name: str) -> TilePlacements:
         return place_program(requests, known[name], enlarge=enlarge, ended=ended).bare()
 
     found = {name: placed(name) for name in (PLANNER, CAPTURED)}
@@ -315,7 +315,7 @@ def steps_of(
     return PlacementSteps(reserve, found)
 
 
-def enlarged(placed: PlacedTiles, requests: ProgramRequests, ended: Ended | None = None) -> PlacedTiles:
+def enlarged(placed: TilePlacements, requests: ProgramRequests, ended: Ended | None = None) -> TilePlacements:
     """The same with the smallest enlargement looked for."""
     if placed.enlarged:
         return placed

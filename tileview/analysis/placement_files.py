@@ -10,11 +10,11 @@ import numpy as np
 
 from tileview.analysis.placement import insufficient_message
 from tileview.core.placement.fit import spell_out
-from tileview.core.placement.orders import Order, Placing, place
-from tileview.core.placement.outcome import Answer, Ended, Outcome, solve
+from tileview.core.placement.orders import OrderRun, PlacementOrder, run_order
+from tileview.core.placement.outcome import Answer, Ended, TileOutcome, solve
 from tileview.core.placement.proofs import Proofs, prove
 from tileview.core.placement.ranges import Preset, RangeError, open_ranges
-from tileview.core.placement.search import Searched, search
+from tileview.core.placement.search import Searched, search_placement
 from tileview.model.placement import END, Memory, PlacementProfile, ProfileTile, Ranges, Request, Span, TileDump
 from tileview.model.timeline import Problem
 
@@ -26,8 +26,8 @@ class TileStudy:
     tile: int
     memory: Memory
     requests: tuple[Request, ...]
-    outcome: Outcome
-    orders: tuple[Placing, ...]
+    outcome: TileOutcome
+    orders: tuple[OrderRun, ...]
     proofs: Proofs
     searched: Searched | None
 
@@ -51,8 +51,8 @@ def study_tile(
     outcome = solve(asked, memory, searching=searching, ended=ended)
     searched = outcome.searched
     if searching and searched is None:
-        searched = search(asked, memory, ended)
-    orders = tuple(place(asked, memory, order) for order in Order)
+        searched = search_placement(asked, memory, ended)
+    orders = tuple(run_order(asked, memory, order) for order in PlacementOrder)
     return TileStudy(tile, memory, requests, outcome, orders, prove(asked, memory), searched)
 
 

@@ -7,9 +7,9 @@ from enum import StrEnum
 
 from tileview.analysis.placement import (
     FailingTile,
-    PlacedTiles,
     PlacementSteps,
     PlacementUnknownError,
+    TilePlacements,
     place_steps,
 )
 from tileview.core.placement.outcome import Answer, Ended, Totals
@@ -76,11 +76,11 @@ def recipe_steps(
     try:
         steps = place_steps(recipe, overrides, enlarge=bool(verdict.fits), ended=ended)
     except PlacementUnknownError as error:
-        return step_words(verdict, None, str(error)), None
-    return step_words(verdict, steps), steps
+        return verdict_step_words(verdict, None, str(error)), None
+    return verdict_step_words(verdict, steps), steps
 
 
-def step_words(
+def verdict_step_words(
     verdict: Verdict, placed: PlacementSteps | None, unknown: str = "", *, placing: bool = False
 ) -> StepWords:
     """The three steps of a verdict.
@@ -164,7 +164,7 @@ def _tiles(count: int) -> str:
     return "1 tile" if count == 1 else f"{count:,} tiles"
 
 
-def failing_sentence(placement: PlacedTiles) -> str:
+def failing_sentence(placement: TilePlacements) -> str:
     """Why tiles are not placed, by the example of one; says whether that is a proof."""
     failing, totals, preset = placement.failing, placement.totals, placement.preset
     assert failing is not None
@@ -194,7 +194,7 @@ def _over_words(failing: FailingTile) -> str:
     return f"tile {failing.tile} is over by {exact_text(failing.over)}{counted}"
 
 
-def enlargement_sentence(placement: PlacedTiles) -> str:
+def enlargement_sentence(placement: TilePlacements) -> str:
     """What more memory would do: ``53,248 B more would do, four elements of code or table less.``"""
     more = placement.enlargement
     if not placement.enlarged or placement.failing is None:
@@ -214,7 +214,7 @@ def elements_words(more: int) -> str:
     return f"{word} element{'' if count == 1 else 's'}"
 
 
-def _tighter_sentence(placement: PlacedTiles) -> str:
+def _tighter_sentence(placement: TilePlacements) -> str:
     missing = placement.totals.not_placed + placement.totals.over
     verb = "is" if missing == 1 else "are"
     text = f"In the tighter {placement.preset.title}, {_tiles(missing)} {verb} not placed"

@@ -19,7 +19,7 @@ CHUNK_BYTES: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class RepairChange:
     key: str
     label: str
     layout: Layout
@@ -69,7 +69,7 @@ KEY_TEXTS: Final[Mapping[str, str]] = {
 # -- changes, by the check that fails ---------------------------------------------------------------------------------
 
 
-def changes(tensor: Tensor, layout: Layout) -> Iterable[Change]:
+def changes(tensor: Tensor, layout: Layout) -> Iterable[RepairChange]:
     """Changes that would pass the check a layout fails (or make it need fewer tiles)."""
     failure = layout_failure(tensor.shape, layout)
     if failure is None:
@@ -92,7 +92,7 @@ def _linear_layout(layout: Layout, owners: int, grain: int, padding: Padding) ->
     return _with(layout, replace(layout.tiling, tile_count=owners, axes=(axis,)))
 
 
-def _linear(tensor: Tensor, layout: Layout) -> Iterable[Change]:
+def _linear(tensor: Tensor, layout: Layout) -> Iterable[RepairChange]:
     """A linear layout fails for want of a dimension, a grain, enough grains, or a grain that divides the elements."""
     axis, owners = layout.tiling.axes[0], layout.tiling.tile_count
     if not tensor.shape or tensor.elements == 0:
@@ -100,26 +100,26 @@ def _linear(tensor: Tensor, layout: Layout) -> Iterable[Change]:
     grain = axis.block_size
     if grain == 0:
         grain = _flat_grain(tensor)
-        yield Change("grain", f"a grain of {grain}", _linear_layout(layout, owners, grain, axis.padding))
+        yield RepairChange("grain", f"a grain of {grain}", _linear_layout(layout, owners, grain, axis.padding))
         return
     rejects = axis.padding is Padding.REJECT and tensor.elements % grain != 0
     if rejects:
-        yield Change(
+        yield RepairChange(
             "zero-padding", "padding Zero instead of Reject", _linear_layout(layout, owners, grain, Padding.ZERO)
         )
     grains = -(-tensor.elements // grain)
     if grains < owners:
         fewer = min(grains, tensor.tiles)
         change = f"at most one grain of {grain} a tile" if fewer == grains else f"{fewer:,} owners"
-        yield Change("fewer-owners", change, _linear_layout(layout, fewer, grain, axis.padding))
+        yield RepairChange("fewer-owners", change, _linear_layout(layout, fewer, grain, axis.padding))
         if tensor.element_bytes is not None:
             chunks = min(fewer, -(-tensor.elements * tensor.element_bytes // CHUNK_BYTES))
             text = f"chunks of {CHUNK_BYTES} B"
-            yield Change("chunks", text, _linear_layout(layout, chunks, grain, axis.padding))
+            yield RepairChange("chunks", text, _linear_layout(layout, chunks, grain, axis.padding))
     if rejects and grains >= owners:
         divisor = gcd(grain, tensor.elements)
         text = f"a grain of {divisor} instead of {grain}"
-        yield Change("dividing-grain", text, _linear_layout(layout, owners, divisor, axis.padding))
+        yield RepairChange("dividing-grain", text, _linear_layout(layout, owners, divisor, axis.padding))
     smaller = grain
     while smaller % 2 == 0:
         smaller //= 2
@@ -127,21 +127,21 @@ def _linear(tensor: Tensor, layout: Layout) -> Iterable[Change]:
             axis.padding is Padding.REJECT and tensor.elements % smaller
         ):
             text = f"a grain of {smaller} instead of {grain}"
-            yield Change("smaller-grain", text, _linear_layout(layout, owners, smaller, axis.padding))
+            yield RepairChange("smaller-grain", text, _linear_layout(layout, owners, smaller, axis.padding))
             break
 
 
-def _empty_group(tensor: Tensor, layout: Layout) -> Iterable[Change]:
+def _empty_group(tensor: Tensor, layout: Layout) -> Iterable[RepairChange]:
     """No owners or no replicas: at least one of each, or as many owners as the axes make."""
     tiling = layout.tiling
     replicas = max(tiling.replicas, 1)
     parts = prod(axis.partitions for axis in tiling.axes)
     owners = tiling.tile_count or replicas * max(parts, 1)
     changed = replace(tiling, tile_count=owners, replicas=replicas)
-    yield Change("owners", f"{owners:,} owners and {replicas:,} replicas", _with(layout, changed))
+    yield RepairChange("owners", f"{owners:,} owners and {replicas:,} replicas", _with(layout, changed))
 
 
-def _zero_figures(tensor: Tensor, layout: Layout) -> Iterable[Change]:
+def _zero_figures(tensor: Tensor, layout: Layout) -> Iterable[RepairChange]:
     """Figures of 0 become 1; a stride of 0 becomes the packed one."""
 
     def filled(axis: Axis) -> Axis:
@@ -155,10 +155,10 @@ def _zero_figures(tensor: Tensor, layout: Layout) -> Iterable[Change]:
             tile_stride=axis.tile_stride or None,
         )
 
-    yield Change("no-zeros", "1 in place of 0", _with_axes(layout, filled))
+    yield RepairChange("no-zeros", "1 in place of 0", _with_axes(layout, filled))
 
 
-def _drop_axes(tensor: Tensor, layout: Layout) -> Iterable[Change]:
+def _drop_axes(tensor: Tensor, layout: Layout) -> Iterable[RepairChange]:
     """Axes outside the shape, or tiling a dimension a second time, are left out; replicas take their place."""
     rank, seen, kept = len(tensor.shape), set(), []
     for axis in layout.tiling.axes:
@@ -172,18 +172,18 @@ def _drop_axes(tensor: Tensor, layout: Layout) -> Iterable[Change]:
         replicas = tiling.tile_count // parts
         text = f"axes that the shape lacks left out, {replicas} replicas"
         changed = replace(tiling, replicas=replicas, axes=tuple(kept))
-        yield Change("drop-axes-replicate", text, _with(layout, changed))
+        yield RepairChange("drop-axes-replicate", text, _with(layout, changed))
     owners = tiling.replicas * parts
     changed = replace(tiling, tile_count=owners, axes=tuple(kept))
-    yield Change("drop-axes", "axes without a dimension of their own left out", _with(layout, changed))
+    yield RepairChange("drop-axes", "axes without a dimension of their own left out", _with(layout, changed))
 
 
-def _padding_groups(tensor: Tensor, layout: Layout) -> Iterable[Change]:
+def _padding_groups(tensor: Tensor, layout: Layout) -> Iterable[RepairChange]:
     changed = _with_axes(layout, lambda axis: replace(axis, padding_groups=1))
-    yield Change("one-padding-group", "one padding group", changed)
+    yield RepairChange("one-padding-group", "one padding group", changed)
 
 
-def _indivisible(tensor: Tensor, layout: Layout) -> Iterable[Change]:
+def _indivisible(tensor: Tensor, layout: Layout) -> Iterable[RepairChange]:
     """Zero padding to a multiple that the block divides, or blocks of one element."""
 
     def padded(axis: Axis) -> Axis:
@@ -191,37 +191,37 @@ def _indivisible(tensor: Tensor, layout: Layout) -> Iterable[Change]:
         return replace(axis, padding=Padding.ZERO, padding_multiple=multiple)
 
     zero = _with_axes(layout, lambda axis: replace(axis, padding=Padding.ZERO))
-    yield Change("zero-padding", "padding Zero instead of Reject", zero)
-    yield Change("pad-to-blocks", "padding Zero to whole blocks", _with_axes(layout, padded))
+    yield RepairChange("zero-padding", "padding Zero instead of Reject", zero)
+    yield RepairChange("pad-to-blocks", "padding Zero to whole blocks", _with_axes(layout, padded))
     if layout.order.kind is OrderKind.ROW_MAJOR:
         single = _with_axes(layout, lambda axis: replace(axis, block_size=1, padding_multiple=1))
-        yield Change("single-blocks", "blocks of one element", single)
+        yield RepairChange("single-blocks", "blocks of one element", single)
 
 
-def _indivisible_shard(tensor: Tensor, layout: Layout) -> Iterable[Change]:
+def _indivisible_shard(tensor: Tensor, layout: Layout) -> Iterable[RepairChange]:
     zero = _with_axes(layout, lambda axis: replace(axis, padding=Padding.ZERO))
-    yield Change("zero-padding", "padding Zero instead of Reject", zero)
+    yield RepairChange("zero-padding", "padding Zero instead of Reject", zero)
     plain = _with_axes(layout, lambda axis: replace(axis, shard_padding_multiple=1))
-    yield Change("plain-shards", "shards not padded", plain)
+    yield RepairChange("plain-shards", "shards not padded", plain)
 
 
-def _tile_count(tensor: Tensor, layout: Layout) -> Iterable[Change]:
+def _tile_count(tensor: Tensor, layout: Layout) -> Iterable[RepairChange]:
     """Owners and parts disagree: change the owners, the replicas, or the parts of one axis."""
     tiling = layout.tiling
     parts = prod(axis.partitions for axis in tiling.axes)
     owners = tiling.replicas * parts
     text = f"{owners:,} owners instead of {tiling.tile_count:,}, its parts times replicas"
-    yield Change("count-parts", text, _with(layout, replace(tiling, tile_count=owners)))
+    yield RepairChange("count-parts", text, _with(layout, replace(tiling, tile_count=owners)))
     if tiling.tile_count % parts == 0:
         replicas = tiling.tile_count // parts
         text = f"{replicas} replicas instead of {tiling.replicas}"
-        yield Change("replicas", text, _with(layout, replace(tiling, replicas=replicas)))
+        yield RepairChange("replicas", text, _with(layout, replace(tiling, replicas=replicas)))
     for index, axis in enumerate(tiling.axes):
         rest = owners // axis.partitions
         if tiling.tile_count % rest == 0:
             partitions = tiling.tile_count // rest
             text = f"{partitions} partitions of axis {index} instead of {axis.partitions}"
-            yield Change("partitions", text, _with_partitions(layout, index, partitions, tiling.tile_count))
+            yield RepairChange("partitions", text, _with_partitions(layout, index, partitions, tiling.tile_count))
 
 
 def _with_partitions(layout: Layout, index: int, partitions: int, owners: int) -> Layout:
@@ -230,39 +230,41 @@ def _with_partitions(layout: Layout, index: int, partitions: int, owners: int) -
     return _with(layout, replace(layout.tiling, tile_count=owners, axes=tuple(axes)))
 
 
-def _mapping(tensor: Tensor, layout: Layout) -> Iterable[Change]:
+def _mapping(tensor: Tensor, layout: Layout) -> Iterable[RepairChange]:
     packed = _with_axes(layout, lambda axis: replace(axis, tile_stride=None))
-    yield Change("packed-strides", "packed strides", packed)
+    yield RepairChange("packed-strides", "packed strides", packed)
 
 
-def _fewer_tiles(tensor: Tensor, layout: Layout) -> Iterable[Change]:
-    """A valid layout but has more owners than there are tiles: fewer replicas, or fewer parts of one axis."""
+def _fewer_tiles(tensor: Tensor, layout: Layout) -> Iterable[RepairChange]:
+    """A valid layout that has more owners than there are tiles: fewer replicas, or fewer parts of one axis."""
     tiling = layout.tiling
     if tiling.is_linear:
         axis = tiling.axes[0]
         spread = _linear_layout(layout, tensor.tiles, axis.block_size, axis.padding)
-        yield Change("fewer-owners", f"{tensor.tiles:,} owners instead of {tiling.tile_count:,}", spread)
+        yield RepairChange("fewer-owners", f"{tensor.tiles:,} owners instead of {tiling.tile_count:,}", spread)
         return
     parts = prod(axis.partitions for axis in tiling.axes)
     if parts <= tensor.tiles < tiling.tile_count:
         replicas = tensor.tiles // parts
         changed = replace(tiling, replicas=replicas, tile_count=replicas * parts)
-        yield Change("fewer-replicas", f"{replicas} replicas instead of {tiling.replicas}", _with(layout, changed))
+        yield RepairChange(
+            "fewer-replicas", f"{replicas} replicas instead of {tiling.replicas}", _with(layout, changed)
+        )
     for index, axis in enumerate(tiling.axes):
         rest = tiling.tile_count // axis.partitions
         partitions = tensor.tiles // rest
         if 0 < partitions < axis.partitions:
             text = f"{partitions} partitions of axis {index} instead of {axis.partitions}"
             fewer = _with_partitions(layout, index, partitions, rest * partitions)
-            yield Change("fewer-partitions", text, fewer)
+            yield RepairChange("fewer-partitions", text, fewer)
 
 
-def _order_unknown(tensor: Tensor, layout: Layout) -> Iterable[Change]:
+def _order_unknown(tensor: Tensor, layout: Layout) -> Iterable[RepairChange]:
     changed = Layout(ROW_MAJOR, layout.tiling, layout.memory_class)
-    yield Change("row-major", "order RowMajor", changed)
+    yield RepairChange("row-major", "order RowMajor", changed)
 
 
-_BY_KIND: Mapping[LayoutErrorKind, Callable[[Tensor, Layout], Iterable[Change]]] = {
+_BY_KIND: Mapping[LayoutErrorKind, Callable[[Tensor, Layout], Iterable[RepairChange]]] = {
     LayoutErrorKind.EMPTY_TILE_GROUP: _empty_group,
     LayoutErrorKind.EMPTY_AXIS_TILING: _zero_figures,
     LayoutErrorKind.TILE_COUNT_OVERFLOW: lambda tensor, layout: (),
@@ -288,7 +290,7 @@ def _flat_grain(tensor: Tensor) -> int:
     return max(grain, 1)
 
 
-def plain_layouts(tensor: Tensor, layout: Layout) -> Iterable[Change]:
+def plain_layouts(tensor: Tensor, layout: Layout) -> Iterable[RepairChange]:
     """Flat, by rows, and one owner: for RowMajor tensors; others only as a whole on one tile."""
     memory_class: MemoryClass = layout.memory_class
     whole = Layout(layout.order, Tiling(1, 1, ()), memory_class)
@@ -296,9 +298,11 @@ def plain_layouts(tensor: Tensor, layout: Layout) -> Iterable[Change]:
         grain = _flat_grain(tensor)
         owners = min(tensor.elements // grain, tensor.tiles)
         axis = Axis(AxisBase.LINEAR, 0, owners, block_size=grain, padding_multiple=grain)
-        yield Change("flat", f"flat, grains of {grain}", Layout(layout.order, Tiling(owners, 1, (axis,)), memory_class))
+        yield RepairChange(
+            "flat", f"flat, grains of {grain}", Layout(layout.order, Tiling(owners, 1, (axis,)), memory_class)
+        )
         rows = min(tensor.shape[-2], tensor.tiles) if len(tensor.shape) > 1 else 1
         if rows > 1:
             axis = Axis(AxisBase.END, 2, rows)
-            yield Change("rows", "by rows", Layout(layout.order, Tiling(rows, 1, (axis,)), memory_class))
-    yield Change("one-owner", "whole on one tile", whole)
+            yield RepairChange("rows", "by rows", Layout(layout.order, Tiling(rows, 1, (axis,)), memory_class))
+    yield RepairChange("one-owner", "whole on one tile", whole)

@@ -48,7 +48,7 @@ class SwapRow:
 
 
 @dataclass(frozen=True, slots=True)
-class OperationRow:
+class ReportOperation:
     """An operation with the current plan, in words."""
 
     operation: int
@@ -66,7 +66,7 @@ class ReportInput:
     verdict: Verdict
     timeline: Timeline | None
     diagnosis: Diagnosis
-    operations: Sequence[OperationRow] = ()
+    operations: Sequence[ReportOperation] = ()
     swaps: Sequence[SwapRow] = ()
     swaps_text: str = ""
     notes: Sequence[str] = ()
@@ -276,7 +276,7 @@ def _signed(difference: int) -> str:
     return sign + exact_text(abs(difference))
 
 
-def _operations(operations: Sequence[OperationRow]) -> str:
+def _operations(operations: Sequence[ReportOperation]) -> str:
     if not operations:
         return ""
     most = 500

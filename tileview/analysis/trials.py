@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from tileview.analysis.conflict import NOTHING_PROVEN, Conflict, ConflictFinder
+from tileview.analysis.conflict import NOTHING_PROVEN, ConflictFinder, SwapConflict
 from tileview.core.cycles.prices import Price
-from tileview.core.estimate import Estimate, estimate, judge
+from tileview.core.estimate import Estimate, estimate, judge_recipe
 from tileview.core.lowering.replanner import Replanner
 from tileview.core.memory.assemble import OwnPeak
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
@@ -35,7 +35,7 @@ class Trial:
     fits: bool | None
     verdict: Verdict
     price: Price | None = None
-    conflict: Conflict = NOTHING_PROVEN
+    conflict: SwapConflict = NOTHING_PROVEN
     own_peaks: Mapping[int, OwnPeak] = field(default_factory=dict)
 
     @property
@@ -82,7 +82,7 @@ class Evaluator:
     def trial(self, swaps: Swaps, mark: int | None = None) -> Trial:
         """The outcome of a set of swaps; with its conflict with ``mark``, a total peak in bytes, where one is given."""
         if mark is None:
-            outcome = judge(with_swaps(self.recipe, swaps), self.overrides, self._replanner)
+            outcome = judge_recipe(with_swaps(self.recipe, swaps), self.overrides, self._replanner)
             verdict, peak, own = outcome.verdict, outcome.peak, outcome.own_peaks
             error = verdict.text if peak is None else None
             if swaps:

@@ -6,7 +6,7 @@ from typing import Any
 
 from tileview.commands.base import EXIT_BAD, Arguments, clean, complain, emit, emit_json, verdict_code
 from tileview.commands.placing import address_summary, placement_failure
-from tileview.commands.subject import Subject, address_kind, compared, expand, load, overrides_of
+from tileview.commands.subject import Subject, address_kind, compared, expand, load_subject, overrides_of
 from tileview.core.fusion.words import fits_only_fused
 from tileview.core.placement.outcome import Answer
 from tileview.errors import LoadError
@@ -37,7 +37,7 @@ def run_check(arguments: Arguments) -> int:
                 if not arguments.json:
                     emit(f"{'ok  ' if placed else 'FAIL'} {clean(name)}: {clean(found.text, 600)}")
                 continue
-            subject = compared(load(name, overrides_of(arguments)))
+            subject = compared(load_subject(name, overrides_of(arguments)))
         except LoadError as error:
             complain(str(error))
             bad = True

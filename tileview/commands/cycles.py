@@ -15,7 +15,7 @@ from tileview.commands.subject import (
     price_json,
     with_recipe,
 )
-from tileview.commands.swap import checked_swaps, cycles_change
+from tileview.commands.swap import checked_swaps, cycles_lines
 from tileview.core.cycles.prices import Price, ProgramCycles
 from tileview.core.cycles.words import exact_cycles
 from tileview.core.lowering.replanner import Replanner
@@ -73,7 +73,7 @@ def _text(before: Subject, after: Subject, cycles: ProgramCycles) -> str:
     else:
         lines.append(f"  known of it: {exact_cycles(cycles.known)}; steps without a price are missing")
     if after is not before:
-        lines += ["", *cycles_change(before.estimate.price, after.estimate.price)[:1]]
+        lines += ["", *cycles_lines(before.estimate.price, after.estimate.price)[:1]]
     names = operation_names(after.recipe)
     facts = fusion_facts(after.estimate)
     went_into = {} if facts is None else facts.went_into

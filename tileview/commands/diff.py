@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tileview.analysis.diff import Difference, Number, PeakLoads, Side, diff
+from tileview.analysis.diff import Difference, DiffSide, Number, PeakLoads, diff
 from tileview.analysis.loads import describe_bytes
 from tileview.analysis.visited import visited_recipe
 from tileview.analysis.words import layout_words, precision_words
@@ -14,8 +14,8 @@ from tileview.commands.subject import (
     Subject,
     compared,
     fusion_json,
-    load,
     load_recipe,
+    load_subject,
     overrides_of,
     price_json,
     with_recipe,
@@ -35,7 +35,7 @@ def run_diff(arguments: Arguments) -> int:
         emit_json(difference_json(result, first, second))
     else:
         words = (first.verdict, second.verdict)
-        emit(difference_text(result, tuple(f"{verdict.words}: {verdict.text}" for verdict in words)))
+        emit(difference_report(result, tuple(f"{verdict.words}: {verdict.text}" for verdict in words)))
     first.close()
     second.close()
     return EXIT_OK if result.same else EXIT_NO
@@ -51,13 +51,17 @@ def _sides(arguments: Arguments) -> tuple[Subject, Subject, tuple[str, str]]:
         return first, second, (arguments.a, f"{arguments.a} visited[{arguments.visited}]")
     if arguments.b is None:
         raise UsageError("diff needs two files, or a recipe and --visited N")
-    return compared(load(arguments.a, overrides)), compared(load(arguments.b, overrides)), (arguments.a, arguments.b)
+    return (
+        compared(load_subject(arguments.a, overrides)),
+        compared(load_subject(arguments.b, overrides)),
+        (arguments.a, arguments.b),
+    )
 
 
-def _side(subject: Subject, name: str) -> Side:
+def _side(subject: Subject, name: str) -> DiffSide:
     refusal = "" if subject.timeline is not None else subject.verdict.text
     made = subject.estimate
-    return Side(name, subject.recipe, subject.timeline, refusal, made.price, made.fusion)
+    return DiffSide(name, subject.recipe, subject.timeline, refusal, made.price, made.fusion)
 
 
 # -- JSON -----------------------------------------------------------------------------------------------------------
@@ -108,7 +112,7 @@ def difference_json(result: Difference, first: Subject, second: Subject) -> dict
     }
 
 
-def _side_json(subject: Subject, side: Side) -> dict[str, Any]:
+def _side_json(subject: Subject, side: DiffSide) -> dict[str, Any]:
     return {
         "file": side.name,
         "kind": subject.kind,
@@ -159,7 +163,7 @@ def _home(home: Format | None) -> str:
 # -- text -----------------------------------------------------------------------------------------------------------
 
 
-def difference_text(result: Difference, verdicts: Sequence[str]) -> str:
+def difference_report(result: Difference, verdicts: Sequence[str]) -> str:
     """What differs, in sections; a section without differences is left out. ``verdicts``: of A and of B."""
     sides = zip("AB", (result.a, result.b), verdicts, strict=True)
     lines = [f"{letter}: {clean(side.name)}: {clean(text, 600)}" for letter, side, text in sides]

@@ -5,14 +5,22 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from tileview.analysis.fix import DEFAULT_LIMIT, FixResult, Mode, Prefer, Progress, search
+from tileview.analysis.fix import DEFAULT_LIMIT, FixResult, Mode, Prefer, Progress, search_fixes
 from tileview.analysis.fix_placed import MOST_PLACED, search_placed
 from tileview.analysis.layout_fix import LayoutFix, fix_layouts
 from tileview.analysis.trials import with_swaps
 from tileview.commands.base import EXIT_NO, Arguments, UsageError, clean, emit, emit_json, table, verdict_code
 from tileview.commands.output import Meter, refuse_source, write_recipe
 from tileview.commands.ranges import chosen_ranges
-from tileview.commands.subject import Subject, compared, load, overrides_of, price_json, summary_json, with_recipe
+from tileview.commands.subject import (
+    Subject,
+    compared,
+    load_subject,
+    overrides_of,
+    price_json,
+    summary_json,
+    with_recipe,
+)
 from tileview.commands.swap import swap_text
 from tileview.core.cycles.words import exact_cycles
 from tileview.core.estimate import Estimate
@@ -31,7 +39,7 @@ def run_fix(arguments: Arguments) -> int:
     prefer = Prefer(arguments.prefer)
     if arguments.most_margin and prefer is Prefer.CYCLES:
         raise UsageError("--most-margin looks for the lowest total peak; it cannot prefer cycles")
-    subject = compared(load(arguments.file, overrides_of(arguments)))
+    subject = compared(load_subject(arguments.file, overrides_of(arguments)))
     if not isinstance(subject.source, SearchState):
         return _fix_timeline(arguments, subject)
     meter = Meter(0, "re-plans")
@@ -48,7 +56,7 @@ def run_fix(arguments: Arguments) -> int:
             prefer=prefer,
         ).result
         return _finish(arguments, subject, subject.source, result, meter)
-    result = search(
+    result = search_fixes(
         subject.source.recipe,
         arguments.max_swaps,
         Mode.MARGIN if arguments.most_margin else Mode.FEWEST,

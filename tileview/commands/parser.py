@@ -66,7 +66,7 @@ def parse_arguments(argv: Sequence[str]) -> Invocation:
     words = list(argv)
     if not words or (words[0] not in COMMANDS and words[0] not in ("-h", "--help", "--version")):
         words.insert(0, "open")
-    arguments = _build().parse_args(words)
+    arguments = _build(words[:1] if words[0] in COMMANDS else list(COMMANDS)).parse_args(words)
     return Invocation(arguments.command, arguments)
 
 
@@ -413,7 +413,8 @@ COMMANDS: Final[dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]]
 """Command → its help line and the function that adds its arguments."""
 
 
-def _build() -> _Parser:
+def _build(names: Sequence[str]) -> _Parser:
+    """The parser of some commands: each takes a millisecond, and only help needs them all."""
     parser = _Parser(
         prog="tileview",
         description="Does a compiled model fit the tiles of an IPU21 chip, why not, and what would make it fit.",
@@ -422,8 +423,9 @@ def _build() -> _Parser:
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"tileview {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name, (words, add_arguments) in COMMANDS.items():
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, prog=parser.prog)
+    for name in names:
+        words, add_arguments = COMMANDS[name]
         sentence = f"{words[0].upper()}{words[1:]}."
         add_arguments(commands.add_parser(name, help=words, description=sentence, allow_abbrev=False))
     return parser

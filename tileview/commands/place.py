@@ -39,8 +39,8 @@ from tileview.commands.base import (
 from tileview.commands.ranges import DEFAULT_RESERVE, chosen_ranges
 from tileview.commands.subject import overrides_of
 from tileview.commands.swap import checked_swaps
-from tileview.core.placement.orders import Order, Placing
-from tileview.core.placement.outcome import Answer, Outcome, smallest_enlargement_of_problem
+from tileview.core.placement.orders import OrderRun, PlacementOrder
+from tileview.core.placement.outcome import Answer, TileOutcome, smallest_enlargement_of_problem
 from tileview.core.placement.proofs import Proofs, prove
 from tileview.core.placement.ranges import Preset
 from tileview.core.placement.requests import ProgramRequests, TileClass
@@ -140,7 +140,7 @@ def program_json(placement: ProgramPlacement) -> dict[str, Any]:
     }
 
 
-def _tile_json(tiles: tuple[int, ...], outcome: Outcome, proofs: Proofs, sizes: tuple[int, ...]) -> dict[str, Any]:
+def _tile_json(tiles: tuple[int, ...], outcome: TileOutcome, proofs: Proofs, sizes: tuple[int, ...]) -> dict[str, Any]:
     failed = None if outcome.answer is Answer.PLACED else outcome.placing.failed
     return {
         "tile": tiles[0],
@@ -257,13 +257,13 @@ def _study_json(study: TileStudy, names: list[str]) -> dict[str, Any]:
         }
         for request, name, start in zip(study.requests, names, starts, strict=True)
     ]
-    names_of = {Order.FIRST_USE: "1", Order.SIZE: "2", Order.END_FIRST: "end first"}
+    names_of = {PlacementOrder.FIRST_USE: "1", PlacementOrder.SIZE: "2", PlacementOrder.END_FIRST: "end first"}
     orders: dict[str, Any] = {names_of[placing.order]: _placing_json(placing) for placing in study.orders}
     orders["search"] = _search_json(study.searched)
     return {"requests": requests, "orders": orders}
 
 
-def _placing_json(placing: Placing) -> dict[str, Any]:
+def _placing_json(placing: OrderRun) -> dict[str, Any]:
     return {"placed": placing.placed, "starts": list(placing.starts), "failed_request": placing.failed}
 
 

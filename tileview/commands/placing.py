@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from tileview.analysis.placement import (
-    PlacedTiles,
     PlacementSteps,
     PlacementUnknownError,
+    TilePlacements,
     first_not_placed,
     program_requests,
 )
@@ -20,13 +20,13 @@ from tileview.analysis.placement_words import (
     not_placed_sentence,
     proof_text,
     recipe_steps,
-    step_words,
+    verdict_step_words,
 )
 from tileview.commands.base import clean
 from tileview.commands.ranges import DEFAULT_RESERVE, chosen_ranges
 from tileview.commands.subject import Subject
 from tileview.core.placement.outcome import Answer
-from tileview.formats import Kind, load_placement, load_tile_dump
+from tileview.formats import DumpKind, load_placement, load_tile_dump
 from tileview.formats.placement import profile_problems
 from tileview.model.placement import TileDump
 from tileview.model.sizes import exact_text
@@ -44,7 +44,7 @@ class SubjectPlacement:
 def place_subject(subject: Subject) -> SubjectPlacement:
     """Place a recipe in the memories that a verdict speaks of; of a timeline nothing is known."""
     if subject.recipe is None:
-        return SubjectPlacement(step_words(subject.verdict, None, NO_REQUESTS), None)
+        return SubjectPlacement(verdict_step_words(subject.verdict, None, NO_REQUESTS), None)
     return SubjectPlacement(*recipe_steps(subject.verdict, subject.recipe, subject.overrides))
 
 
@@ -61,7 +61,7 @@ def placement_json(found: SubjectPlacement) -> dict[str, Any]:
     }
 
 
-def _preset_json(placement: PlacedTiles) -> dict[str, Any]:
+def _preset_json(placement: TilePlacements) -> dict[str, Any]:
     totals, failing = placement.totals, placement.failing
     return {
         "ranges": [list(span) for span in placement.preset.ranges],
@@ -104,7 +104,7 @@ class AddressSummary:
     """A tile dump or placement profile in a few facts; ``text`` is one sentence."""
 
     name: str
-    kind: Kind
+    kind: DumpKind
     version: int | None
     tiles: int
     answer: Answer
@@ -114,7 +114,7 @@ class AddressSummary:
     notes: tuple[str, ...]
 
 
-def address_summary(name: str, kind: Kind, ranges: str | None = None) -> AddressSummary:
+def address_summary(name: str, kind: DumpKind, ranges: str | None = None) -> AddressSummary:
     """What a tile dump or a placement profile comes to; a tile dump is placed again.
 
     Raises
@@ -122,7 +122,7 @@ def address_summary(name: str, kind: Kind, ranges: str | None = None) -> Address
     LoadError
         Where it cannot be read.
     """
-    return _dump_summary(load_tile_dump(name), ranges) if kind is Kind.TILE_DUMP else _profile_summary(name)
+    return _dump_summary(load_tile_dump(name), ranges) if kind is DumpKind.TILE_DUMP else _profile_summary(name)
 
 
 def _dump_summary(dump: TileDump, ranges: str | None) -> AddressSummary:
@@ -148,7 +148,7 @@ def _dump_summary(dump: TileDump, ranges: str | None) -> AddressSummary:
     problems = [*dump.problems, *(stated_against_derived(dump, study) if ranges is None else ())]
     short = study.proofs.over or None
     return AddressSummary(
-        dump.path, Kind.TILE_DUMP, dump.version, 1, answer, text, problem.tile, short, _notes(problems)
+        dump.path, DumpKind.TILE_DUMP, dump.version, 1, answer, text, problem.tile, short, _notes(problems)
     )
 
 
@@ -168,7 +168,7 @@ def _profile_summary(name: str) -> AddressSummary:
             f"of tensors live at once in {exact_text(fullest.open_bytes)} that were open"
         )
     return AddressSummary(
-        name, Kind.PLACEMENT, profile.version, len(facts), Answer.PLACED, text, tile, None, _notes(problems)
+        name, DumpKind.PLACEMENT, profile.version, len(facts), Answer.PLACED, text, tile, None, _notes(problems)
     )
 
 

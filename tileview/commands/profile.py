@@ -6,7 +6,7 @@ import sys
 
 from tileview.commands.base import CONSOLE, Arguments, complain, emit, verdict_code
 from tileview.commands.output import write_file
-from tileview.commands.subject import compared, load, overrides_of
+from tileview.commands.subject import compared, load_subject, overrides_of
 from tileview.errors import PlanError
 from tileview.formats.timeline_writer import timeline_chunks
 from tileview.model.names import visible_json
@@ -15,7 +15,7 @@ from tileview.model.timeline_file import TimelineFile
 
 def run_profile(arguments: Arguments) -> int:
     """Write the timeline to a file or to standard output; 0, 1 or 3 by the verdict."""
-    subject = compared(load(arguments.file, overrides_of(arguments)))
+    subject = compared(load_subject(arguments.file, overrides_of(arguments)))
     timeline = subject.timeline
     if timeline is None:
         raise PlanError(f"{arguments.file}: {subject.verdict.text}; there is no timeline to write")

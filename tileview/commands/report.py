@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from tileview.commands.base import Arguments, clean, emit, verdict_code
 from tileview.commands.output import Meter, refuse_source, write_file
-from tileview.commands.subject import compared, load, overrides_of
+from tileview.commands.subject import compared, load_subject, overrides_of
 from tileview.present.report_page import ReportSubject, make_page
 
 
 def run_report(arguments: Arguments) -> int:
     """Write the page; 0, 1 or 3 by the verdict."""
     refuse_source(arguments.output, arguments.file)
-    subject = compared(load(arguments.file, overrides_of(arguments)))
+    subject = compared(load_subject(arguments.file, overrides_of(arguments)))
     timeline = subject.timeline
     meter = Meter(0, "")
     page = make_page(

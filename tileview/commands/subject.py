@@ -15,7 +15,7 @@ from tileview.core.cycles.prices import Price
 from tileview.core.estimate import Estimate, configured, estimate
 from tileview.core.lowering.replanner import Replanner
 from tileview.errors import LoadError, WorkError
-from tileview.formats import Kind, OpenFile, open_file
+from tileview.formats import DumpKind, OpenFile, open_file
 from tileview.formats.files import STANDARD_INPUT, is_stream
 from tileview.formats.search_state import SearchState
 from tileview.formats.sniff import sniff_file
@@ -63,7 +63,7 @@ class Subject:
 
     @property
     def scope(self) -> str:
-        return self.source.scope if isinstance(self.source, TimelineFile) else scope_of(self.name)
+        return self.source.scope if isinstance(self.source, TimelineFile) else scope_of_file(self.name)
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -78,7 +78,7 @@ class Subject:
             self.source.tiles.close()
 
 
-def scope_of(name: str) -> str:
+def scope_of_file(name: str) -> str:
     """What the estimate of a file is called: after the file."""
     return "stdin" if name == STANDARD_INPUT else Path(name).stem
 
@@ -89,7 +89,7 @@ def overrides_of(arguments: Any) -> Overrides:
     return Overrides(getattr(arguments, "budget", None), getattr(arguments, "reserve", None), fusion)
 
 
-def address_kind(name: str) -> Kind | None:
+def address_kind(name: str) -> DumpKind | None:
     """The kind of a file that speaks of addresses; None for every other, and for a stream, which can be read once only.
 
     Raises
@@ -101,10 +101,10 @@ def address_kind(name: str) -> Kind | None:
         return None
     with OpenFile(name) as file:
         kind = sniff_file(file).kind
-    return kind if kind in (Kind.TILE_DUMP, Kind.PLACEMENT) else None
+    return kind if kind in (DumpKind.TILE_DUMP, DumpKind.PLACEMENT) else None
 
 
-def load(name: str, overrides: Overrides = NO_OVERRIDES, replanner: Replanner | None = None) -> Subject:
+def load_subject(name: str, overrides: Overrides = NO_OVERRIDES, replanner: Replanner | None = None) -> Subject:
     """Open and estimate a file of either kind.
 
     Raises
@@ -136,12 +136,12 @@ def compared(subject: Subject) -> Subject:
         return replace(subject, unread=note)
     from tileview.core.memory.accounts import Findings
     from tileview.core.memory.from_file import timeline_from_file
-    from tileview.core.memory.study import study
+    from tileview.core.memory.study import study_parts
     from tileview.core.memory.whatif import with_findings
 
     found: tuple[Problem, ...] = ()
     timeline = timeline_from_file(file)
-    for part in study(file, len(file.steps)):
+    for part in study_parts(file, len(file.steps)):
         if isinstance(part, Findings):
             timeline = with_findings(timeline, part)
         found = part if isinstance(part, tuple) else found
@@ -162,7 +162,7 @@ def load_recipe(
     overrides: Overrides = NO_OVERRIDES,
     replanner: Replanner | None = None,
 ) -> tuple[Subject, SearchState]:
-    """:func:`load` for commands that need a recipe.
+    """:func:`load_subject` for commands that need a recipe.
 
     Raises
     ------
@@ -179,7 +179,7 @@ def load_recipe(
 
 
 def _estimate(source: SearchState, recipe: Recipe, overrides: Overrides, replanner: Replanner | None) -> Estimate:
-    made = estimate(recipe, overrides, replanner, scope=scope_of(source.path))
+    made = estimate(recipe, overrides, replanner, scope=scope_of_file(source.path))
     if isinstance(made.error, WorkError):
         raise WorkError(f"{source.path}: {made.error}")
     return made

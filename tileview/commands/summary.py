@@ -24,7 +24,7 @@ from tileview.commands.subject import (
     address_kind,
     compared,
     expand,
-    load,
+    load_subject,
     notes_of,
     operation_names,
     overrides_of,
@@ -64,7 +64,7 @@ def run_summary(arguments: Arguments) -> int:
                 rows.append((clean(name), found.answer.value, "", "", "", found.text))
                 texts += [] if in_folder else [address_text(found)]
                 continue
-            subject = load(name, overrides)
+            subject = load_subject(name, overrides)
             subject = compared(subject)
         except LoadError as error:
             complain(str(error))

@@ -114,7 +114,7 @@ def _differences(now: Plan, plan: Plan, most: int = 6) -> list[str]:
     return [*found[:most], *([f"and {len(found) - most} more differences"] if len(found) > most else [])]
 
 
-def cycles_change(before: Price | None, after: Price | None) -> list[str]:
+def cycles_lines(before: Price | None, after: Price | None) -> list[str]:
     """The planner's cycles before and after on one line; none where either program has no price."""
     if before is None or after is None:
         return []
@@ -136,7 +136,7 @@ def change_text(before: Subject, after: Subject) -> str:
             delta = describe_bytes(now - then) if isinstance(then, int) and isinstance(now, int) else ""
             rows.append((figure_name(field), exact_text(then), exact_text(now), delta))
         lines += [table(("peak", "before", "after", "change"), rows, numbers=(1, 2, 3)), ""]
-    lines += cycles_change(before.estimate.price, after.estimate.price)
+    lines += cycles_lines(before.estimate.price, after.estimate.price)
     for title, subject in (("before", before), ("after", after)):
         text = subject.verdict.text
         if not fits_only_fused(subject.verdict):

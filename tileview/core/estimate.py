@@ -159,7 +159,7 @@ def _stand(
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RecipeOutcome:
     """Peaks, verdict and price of a recipe, of the program that stands; None where it cannot be lowered (see
     ``error``).
 
@@ -175,14 +175,16 @@ class Outcome:
     own_peaks: Mapping[int, OwnPeak] = field(default_factory=dict)
 
 
-def judge(recipe: Recipe, overrides: Overrides | None = None, replanner: Replanner | None = None) -> Outcome:
+def judge_recipe(
+    recipe: Recipe, overrides: Overrides | None = None, replanner: Replanner | None = None
+) -> RecipeOutcome:
     """What :func:`estimate` says of peaks, verdict and price, without program and timeline, in less time."""
     config = configured(recipe.config, overrides)
     worker = Replanner() if replanner is None else replanner
     try:
         composed = worker.replan(recipe, config)
     except PlanError as error:
-        return Outcome(None, error, _cannot_lower(error, config))
+        return RecipeOutcome(None, error, _cannot_lower(error, config))
 
     budgets = _budgets(config)
     made: list[Measurement] = []
@@ -198,7 +200,7 @@ def judge(recipe: Recipe, overrides: Overrides | None = None, replanner: Replann
         unfused_too = _without_fusions(composed, made[-1], budgets)
         if unfused_too is not None:
             verdict = with_fusions(verdict, judged.peak.total, unfused_too.verdict)
-    return Outcome(judged.peak, None, verdict, fusion.cycles.price, fusion.reason, judged.own_peaks)
+    return RecipeOutcome(judged.peak, None, verdict, fusion.cycles.price, fusion.reason, judged.own_peaks)
 
 
 def standing_program(recipe: Recipe, overrides: Overrides | None = None, replanner: Replanner | None = None) -> Program:

@@ -8,7 +8,7 @@ from tileview.errors import LoadError
 from tileview.formats.files import OpenFile, Progress, no_progress, read_all
 from tileview.formats.placement import load_placement, placement_from_source
 from tileview.formats.search_state import SearchState, load_search_state, search_state_from_open_file
-from tileview.formats.sniff import Kind, sniff_file
+from tileview.formats.sniff import DumpKind, sniff_file
 from tileview.formats.tile_dump import load_tile_dump, tile_dump_from_bytes
 from tileview.formats.timeline import load_timeline, timeline_from_open_file
 from tileview.model.placement import PlacementProfile, TileDump
@@ -25,12 +25,14 @@ def open_dump(path: str | os.PathLike[str], progress: Progress = no_progress, st
     keep = False
     try:
         kind = sniff_file(file).kind
-        if kind is Kind.RECIPE:
+        if kind is DumpKind.RECIPE:
             return search_state_from_open_file(file, progress)
-        if kind is Kind.TILE_DUMP:
+        if kind is DumpKind.TILE_DUMP:
             return tile_dump_from_bytes(read_all(file, progress), file.path)
         lazy = (
-            timeline_from_open_file(file, progress) if kind is Kind.TIMELINE else placement_from_source(file, progress)
+            timeline_from_open_file(file, progress)
+            if kind is DumpKind.TIMELINE
+            else placement_from_source(file, progress)
         )
         keep = True
         return lazy
@@ -73,7 +75,7 @@ def open_file(
 __all__ = [
     "AddressDump",
     "Dump",
-    "Kind",
+    "DumpKind",
     "OpenFile",
     "Progress",
     "SearchState",

@@ -12,9 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import stat
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -287,6 +285,9 @@ def is_stream(path: str) -> bool:
 
 def _spooled(path: str) -> int:
     """A handle on a file without a name that holds what a stream gave until its end."""
+    import shutil
+    import tempfile
+
     try:
         with (
             tempfile.TemporaryFile() as kept,

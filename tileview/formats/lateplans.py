@@ -32,7 +32,7 @@ Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class CutFile:
     """A file cut in two. ``rest``: its text with an empty object where its alternatives, ``raw[start:end]``, are;
     ``lists``: operation → the span of its list, in the order of the file.
     """
@@ -43,7 +43,7 @@ class Cut:
     lists: Mapping[int, Span]
 
 
-def cut_alternatives(raw: bytes) -> Cut | None:
+def cut_alternatives(raw: bytes) -> CutFile | None:
     """Cut the alternatives out of a search state as the compiler writes it; None for any other text.
 
     An unescaped ``],"12":[`` is the end of one list and the beginning of the next, or part of a plan that has a number
@@ -61,7 +61,7 @@ def cut_alternatives(raw: bytes) -> Cut | None:
     lists = {number: (start, following - 1) for (number, _, start), (_, following, _) in pairwise(starts)}
     lists[starts[-1][0]] = (starts[-1][2], end_of_last)
     end = end_of_last + 1
-    return Cut(b"%b{}%b" % (raw[:place], raw[end:]), place, end, lists)
+    return CutFile(b"%b{}%b" % (raw[:place], raw[end:]), place, end, lists)
 
 
 def _place_of(raw: bytes, key: bytes) -> int | None:

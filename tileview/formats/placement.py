@@ -37,7 +37,7 @@ from tileview.formats.files import (
     parse_json,
     refuse_hopeless,
 )
-from tileview.formats.sniff import Kind, check_version
+from tileview.formats.sniff import DumpKind, check_version
 from tileview.formats.spans import value_end
 from tileview.formats.tile_dump import number
 from tileview.formats.tilescan import MemorySource, Source
@@ -80,7 +80,7 @@ def placement_from_source(source: Source, progress: Progress = no_progress) -> P
     spans = _lists(source, progress)
     rest, starts = _rest(source, spans)
     document = parse_json(path, rest, lambda offset: _file_offset(offset, spans, starts))
-    version = check_version(path, Kind.PLACEMENT, document.get("schema_version"))
+    version = check_version(path, DumpKind.PLACEMENT, document.get("schema_version"))
     try:
         top = Fields(document)
         labels = tuple(text_of(label, f"labels[{index}]") for index, label in enumerate(top.list("labels")))

@@ -21,9 +21,9 @@ from tileview.formats.debugvalues import DebugValue
 from tileview.formats.duplicates import repeated_keys
 from tileview.formats.files import OpenFile, Progress, content_fingerprint, no_progress, parse_json, read_all
 from tileview.formats.graphcheck import graph_problems, recipe_problems
-from tileview.formats.lateplans import LATE_BYTES, Cut, LateAlternatives, cut_alternatives
+from tileview.formats.lateplans import LATE_BYTES, CutFile, LateAlternatives, cut_alternatives
 from tileview.formats.planjson import PlanReader
-from tileview.formats.sniff import TOLD_BYTES, Kind, check_version, sniff
+from tileview.formats.sniff import TOLD_BYTES, DumpKind, check_version, sniff
 from tileview.model.config import PipelineConfig
 from tileview.model.graph import Graph
 from tileview.model.plan import Plan
@@ -58,7 +58,7 @@ class SearchState:
     problems: tuple[Problem, ...]
     fingerprint: str = ""
     """What tells the file's content from any other; equal for equal bytes."""
-    cut: Cut | None = field(default=None, repr=False)
+    cut: CutFile | None = field(default=None, repr=False)
     """Where the alternatives are, for a large file, whose alternatives are read late."""
 
     @property
@@ -105,7 +105,7 @@ def search_state_from_open_file(file: OpenFile, progress: Progress = no_progress
 def search_state_from_bytes(raw: bytes, path: str = "", progress: Progress = no_progress) -> SearchState:
     """:func:`load_search_state` for bytes already read; ``path`` names them in errors."""
     found = sniff(path, raw[:65_536], lambda: raw[:TOLD_BYTES])
-    if found.kind is not Kind.RECIPE:
+    if found.kind is not DumpKind.RECIPE:
         hint = f"It is a {found.kind.value} and can be opened as one."
         raise LoadError(path, "", "a search state", f"a {found.kind.value}", hint)
     progress(0.1, "parsing")
@@ -117,11 +117,11 @@ def search_state_from_bytes(raw: bytes, path: str = "", progress: Progress = no_
     return state
 
 
-def _state(raw: bytes, cut: Cut | None, path: str, progress: Progress) -> SearchState | None:
+def _state(raw: bytes, cut: CutFile | None, path: str, progress: Progress) -> SearchState | None:
     """The state of a file; with its alternatives read late where it was cut, None where that cannot be."""
     text = raw if cut is None else cut.rest
     document = parse_json(path, text)
-    version = check_version(path, Kind.RECIPE, document.get("version"), lambda: text[:TOLD_BYTES])
+    version = check_version(path, DumpKind.RECIPE, document.get("version"), lambda: text[:TOLD_BYTES])
     try:
         _refuse_duplicates(text, document)
         progress(0.2, "reading the graph")
@@ -165,7 +165,7 @@ def _recipe(document: dict[str, Any], version: int, progress: Progress) -> tuple
 
 
 @dataclass(frozen=True, slots=True)
-class Choices:
+class RecipeChoices:
     """What a ``recipe`` object chooses, as :class:`Recipe` names it; ``problems``: what is wrong in it and ignored."""
 
     plans: dict[int, Plan]
@@ -175,7 +175,7 @@ class Choices:
     problems: tuple[Problem, ...]
 
 
-def read_choices(chosen: Fields, reader: PlanReader, version: int, tiles: int) -> Choices:
+def read_choices(chosen: Fields, reader: PlanReader, version: int, tiles: int) -> RecipeChoices:
     """Read a ``recipe`` object, or an entry of ``visited``, in the spelling of its version. Raises FieldError."""
     place = chosen.where("plans")
     plans = {
@@ -183,11 +183,11 @@ def read_choices(chosen: Fields, reader: PlanReader, version: int, tiles: int) -
     }
     boundaries = frozenset(chosen.numbers("open_boundaries"))
     if version < _OPTIONS_SINCE:
-        return Choices(plans, boundaries, _requests(chosen.values), (), ())
+        return RecipeChoices(plans, boundaries, _requests(chosen.values), (), ())
     options = chosen.fields("options")
     requests = (*_option_requests(options), *_requests(chosen.values, (*_KNOWN_RECIPE_KEYS, "options")))
     chip_tiles, problems = _chip_tiles(options, tiles)
-    return Choices(plans, boundaries, requests, chip_tiles, tuple(problems))
+    return RecipeChoices(plans, boundaries, requests, chip_tiles, tuple(problems))
 
 
 def _option_requests(options: Fields) -> list[tuple[str, str]]:

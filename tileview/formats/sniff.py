@@ -17,7 +17,7 @@ from tileview.formats.check import described
 from tileview.formats.files import RAW_HINT, OpenFile, check_head
 
 
-class Kind(StrEnum):
+class DumpKind(StrEnum):
     """The kinds of dump."""
 
     RECIPE = "recipe"
@@ -26,19 +26,19 @@ class Kind(StrEnum):
     PLACEMENT = "placement profile"
 
 
-SUPPORTED: Final[dict[Kind, tuple[int, ...]]] = {
-    Kind.RECIPE: (6, 7, 8),
-    Kind.TIMELINE: (1, 2, 3),
-    Kind.TILE_DUMP: (1,),
-    Kind.PLACEMENT: (1,),
+SUPPORTED: Final[dict[DumpKind, tuple[int, ...]]] = {
+    DumpKind.RECIPE: (6, 7, 8),
+    DumpKind.TIMELINE: (1, 2, 3),
+    DumpKind.TILE_DUMP: (1,),
+    DumpKind.PLACEMENT: (1,),
 }
 """The versions that are read, per kind."""
 
 TITLES: Final = {
-    Kind.RECIPE: "search state",
-    Kind.TIMELINE: "memory timeline",
-    Kind.TILE_DUMP: "tile dump",
-    Kind.PLACEMENT: "placement profile",
+    DumpKind.RECIPE: "search state",
+    DumpKind.TIMELINE: "memory timeline",
+    DumpKind.TILE_DUMP: "tile dump",
+    DumpKind.PLACEMENT: "placement profile",
 }
 _RECIPE_KEYS = frozenset({"context", "recipe", "alternatives", "visited", "attempts"})
 _TIMELINE_KEYS = frozenset(
@@ -47,10 +47,10 @@ _TIMELINE_KEYS = frozenset(
 _TILE_DUMP_KEYS = frozenset({"assigned_root_spans", "requests", "ranges", "interleaved_offset", "host_scratch_range"})
 _PLACEMENT_KEYS = frozenset({"schema_version", "labels", "tiles"})
 _KEYS = (
-    (Kind.RECIPE, _RECIPE_KEYS),
-    (Kind.TIMELINE, _TIMELINE_KEYS),
-    (Kind.TILE_DUMP, _TILE_DUMP_KEYS),
-    (Kind.PLACEMENT, _PLACEMENT_KEYS),
+    (DumpKind.RECIPE, _RECIPE_KEYS),
+    (DumpKind.TIMELINE, _TIMELINE_KEYS),
+    (DumpKind.TILE_DUMP, _TILE_DUMP_KEYS),
+    (DumpKind.PLACEMENT, _PLACEMENT_KEYS),
 )
 _HEAD_BYTES: Final = 65_536
 TOLD_BYTES: Final = 1 << 24
@@ -68,7 +68,7 @@ _STRUCTURE = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}"]', re.DOTALL)
 class Sniffed:
     """``version`` is None where the first bytes do not reach it; the reader then finds it."""
 
-    kind: Kind
+    kind: DumpKind
     version: int | None
 
 
@@ -83,7 +83,7 @@ def sniff(path: str, head: bytes, more: Callable[[], bytes] | None = None) -> Sn
         Not JSON in UTF-8, no kind of dump that is known, or a version of it that TileView does not read.
     """
     check_head(path, head)
-    kind: Kind | None = None
+    kind: DumpKind | None = None
     version: int | None = None
     for key, value in _top_level(head):
         if key in ("version", "schema_version") and version is None and value is not None:
@@ -108,7 +108,7 @@ def sniff_file(file: OpenFile) -> Sniffed:
     return sniff(file.path, file.read(0, _HEAD_BYTES), lambda: file.read(0, TOLD_BYTES))
 
 
-def check_version(path: str, kind: Kind, version: object, head: Callable[[], bytes] = bytes) -> int:
+def check_version(path: str, kind: DumpKind, version: object, head: Callable[[], bytes] = bytes) -> int:
     """The version if it is one that is read; else a :class:`LoadError` that names those that are.
 
     Of a search state it also says what the file's first bytes (``head`` gives them) tell of it.
@@ -122,14 +122,14 @@ def check_version(path: str, kind: Kind, version: object, head: Callable[[], byt
         found = "no version"
     versions = "version" if len(numbers) == 1 else "versions"
     hint = f"TileView reads {versions} {listed.replace(' or ', ' and ')} of a {TITLES[kind]}."
-    if kind is Kind.RECIPE:
+    if kind is DumpKind.RECIPE:
         if type(version) is int and 1 <= version < min(SUPPORTED[kind]):
             found = f"search state version {version}, written by an earlier build of the compiler"
             hint = f"TileView reads {listed.replace(' or ', ' and ')}. {_EARLIER_HINT}"
         else:
             hint += f" No search state beyond version {max(SUPPORTED[kind])} is known."
         hint = f"{hint}{_known_of(head())}"
-    place = "schema_version" if kind is Kind.PLACEMENT else "version"
+    place = "schema_version" if kind is DumpKind.PLACEMENT else "version"
     raise LoadError(path, place, f"{listed} (a {TITLES[kind]})", found, hint)
 
 

@@ -15,7 +15,7 @@ from tileview.formats.check import FieldError, Fields, described, flag, key_numb
 from tileview.formats.duplicates import repeated_keys
 from tileview.formats.files import OpenFile, Progress, content_fingerprint, no_progress, parse_json, read_all
 from tileview.formats.names import CLASSES
-from tileview.formats.sniff import Kind, check_version
+from tileview.formats.sniff import DumpKind, check_version
 from tileview.model.placement import (
     BOUNDARY,
     REGION0_ELEMENT,
@@ -80,7 +80,7 @@ class _Reader:
         top = Fields(self.document)
         version = None
         if top.has("version"):
-            version = check_version(self.path, Kind.TILE_DUMP, self.document["version"])
+            version = check_version(self.path, DumpKind.TILE_DUMP, self.document["version"])
         for place, key in repeated_keys(raw, self.document):
             self.say("error", place or key, f'the key "{key}" occurs twice; the last one counts')
         memory = self.memory(top)

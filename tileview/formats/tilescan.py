@@ -13,8 +13,8 @@ is left in the JSON, and the parser's word about it counts.
 
 from __future__ import annotations
 
+import os
 import re
-import secrets
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -76,7 +76,7 @@ class MemorySource:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class ArraySpan:
     """A cut-out array: bytes ``start`` (its ``[``) to ``end`` of the file, and how many numbers its commas make."""
 
     key: str
@@ -90,14 +90,14 @@ class Scan:
     """What is left of the file as JSON, the arrays cut out of it, and how to find a byte of the former in the file."""
 
     rest: bytes
-    spans: tuple[Span, ...]
+    spans: tuple[ArraySpan, ...]
     mark: str
     sums: tuple[int, ...]
     """:func:`~tileview.formats.files.block_sum` of every block of the file."""
     _rest_starts: tuple[int, ...]
     _file_starts: tuple[int, ...]
 
-    def span_of(self, item: object, key: str) -> Span | None:
+    def span_of(self, item: object, key: str) -> ArraySpan | None:
         """The array that a value of ``rest`` stands for; None where it stands for no array of this key."""
         if isinstance(item, dict) and len(item) == 1:
             number = item.get(self.mark)
@@ -140,11 +140,11 @@ class _Scanner:
         self.at = 0
         self.ended = False
         self.pieces: list[bytes] = []
-        self.spans: list[Span] = []
+        self.spans: list[ArraySpan] = []
         self.rest_starts: list[int] = []
         self.file_starts: list[int] = []
         self.rest_length = 0
-        self.mark = f"@{secrets.token_hex(8)}"
+        self.mark = f"@{os.urandom(8).hex()}"
         self.sums: list[int] = []
         self.unsummed = b""
 
@@ -216,7 +216,7 @@ class _Scanner:
         numbers = commas + 1 if commas or text.strip(b"[] \t\r\n") else 0
         offset = self.base + start
         mark = b'{"%s":%d}' % (self.mark.encode(), len(self.spans))
-        self.spans.append(Span(key.group()[1:-1].decode(), offset, offset + len(text), numbers))
+        self.spans.append(ArraySpan(key.group()[1:-1].decode(), offset, offset + len(text), numbers))
         self.rest_starts.append(self.rest_length)
         self.file_starts.append(offset)
         self.pieces.append(mark)

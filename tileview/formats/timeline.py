@@ -27,7 +27,7 @@ from tileview.formats.check import FieldError, Fields, described, shorten, tile_
 from tileview.formats.duplicates import repeated_keys
 from tileview.formats.files import OpenFile, Progress, changed_error, fingerprint, no_progress, parse_json
 from tileview.formats.names import CLASSES
-from tileview.formats.sniff import Kind, check_version, sniff
+from tileview.formats.sniff import DumpKind, check_version, sniff
 from tileview.formats.tilearrays import STEP_KEYS, VALUE_KEYS, TileArrays, decode_numbers, numbers_of_list
 from tileview.formats.tilescan import MemorySource, Scan, Source, scan
 from tileview.model.sizes import LARGEST_LIMIT_BYTES, U64_MAX
@@ -75,13 +75,13 @@ def timeline_from_bytes(raw: bytes, path: str = "", progress: Progress = no_prog
 def _load(source: Source, progress: Progress) -> TimelineFile:
     path = source.path
     found = sniff(path, source.read(0, _HEAD_BYTES))
-    if found.kind is not Kind.TIMELINE:
+    if found.kind is not DumpKind.TIMELINE:
         hint = f"It is a {found.kind.value} and can be opened as one."
         raise LoadError(path, "", "a memory timeline", f"a {found.kind.value}", hint)
     cut = scan(source, progress, 0.6)
     progress(0.6, "parsing")
     document = parse_json(path, cut.rest, cut.file_offset)
-    version = check_version(path, Kind.TIMELINE, document.get("version"))
+    version = check_version(path, DumpKind.TIMELINE, document.get("version"))
     try:
         result = _Reader(source, cut, document, version, progress).read()
     except FieldError as error:

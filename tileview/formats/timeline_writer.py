@@ -66,7 +66,7 @@ def _encodable(item: Any) -> Any:
     return [_encodable(value) for value in item] if isinstance(item, list | tuple) else item
 
 
-def contiguous_overflow(maximum: Size, reserved: Size) -> int:
+def written_contiguous_overflow(maximum: Size, reserved: Size) -> int:
     """``standard_contiguous_overflow_bytes``: what the largest standard allocation exceeds every contiguous range by.
 
     max(0, maximum − max(162,080 − reserved clamped at 0, 424,880)), saturated: an unavailable allocation counts as
@@ -92,7 +92,7 @@ def _head(timeline: Timeline, options: Sequence[tuple[str, str]]) -> dict[str, A
         "tile_count": timeline.tile_count,
         "budget_bytes": timeline.budget_bytes,
         "interleaved_budget_bytes": timeline.interleaved_budget_bytes,
-        "standard_contiguous_overflow_bytes": contiguous_overflow(peak.maximum_standard_allocation, reserved),
+        "standard_contiguous_overflow_bytes": written_contiguous_overflow(peak.maximum_standard_allocation, reserved),
         "fits_budget": timeline.verdict.fits,
         "support_reserve_bytes": reserve,
         "effective_peak_bytes": size_to_u64(_plus(peak.total, reserve)),

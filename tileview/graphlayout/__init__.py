@@ -4,15 +4,15 @@
 :func:`find_neighbours` answers who makes and who reads what.
 """
 
-from tileview.graphlayout.nested import Picture, Sizes, first_collapsed, layout_graph, repeats
+from tileview.graphlayout.nested import GraphPicture, Sizes, first_collapsed, layout_graph, repeats
 from tileview.graphlayout.read import read_structure
-from tileview.graphlayout.region import Box, Line, RegionLayout, Route, Spacing, Way, layout_region
-from tileview.graphlayout.strokes import Stroke, Strokes, bent, clip, make_strokes, on_grid, stubs, touching
+from tileview.graphlayout.region import Box, EdgeLine, RegionLayout, Route, Spacing, Way, layout_region
+from tileview.graphlayout.strokes import Stroke, Strokes, bent, clip, make_strokes, snapped_to_grid, stubs, touching
 from tileview.graphlayout.structure import (
     Edge,
     LayoutCancelled,
+    LayoutNode,
     Neighbours,
-    Node,
     NodeKind,
     RegionNodes,
     Structure,
@@ -23,12 +23,12 @@ from tileview.graphlayout.structure import (
 __all__ = [
     "Box",
     "Edge",
+    "EdgeLine",
+    "GraphPicture",
     "LayoutCancelled",
-    "Line",
+    "LayoutNode",
     "Neighbours",
-    "Node",
     "NodeKind",
-    "Picture",
     "RegionLayout",
     "RegionNodes",
     "Route",
@@ -46,9 +46,9 @@ __all__ = [
     "layout_graph",
     "layout_region",
     "make_strokes",
-    "on_grid",
     "read_structure",
     "repeats",
+    "snapped_to_grid",
     "stubs",
     "touching",
 ]

@@ -42,7 +42,7 @@ class Lane:
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class LayerColumns:
     """Where layers stand: upper and lower border of each, and by how much it is moved to the right.
 
     ``lanes`` holds the :class:`Lane` of the edges that leave a node (or bend) for a layer in the next column.
@@ -62,7 +62,7 @@ def arrange(
     layer: Ints,
     xs: Floats,
     lane: float,
-) -> Columns:
+) -> LayerColumns:
     """Stack the layers, in columns where one would be far too high.
 
     Parameters
@@ -100,7 +100,7 @@ def arrange(
             low, high = foot + (at + 2) * lane, head - (len(leaving) - at + 1) * lane
             lanes[node] = Lane(low, x + (at + 2) * lane, high)
         x += (len(leaving) + 3) * lane
-    return Columns(tops.tolist(), bottoms.tolist(), shifts.tolist(), lanes)
+    return LayerColumns(tops.tolist(), bottoms.tolist(), shifts.tolist(), lanes)
 
 
 def _column_of(starts: Floats, height: float, borders: Floats, passing: Ints) -> Ints:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tileview.graphlayout.proper import Proper
-from tileview.graphlayout.structure import Part, Silent, Token, check
+from tileview.graphlayout.structure import ProgressPart, Silent, Token, check
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -64,7 +64,7 @@ def assign_x(
     half = rows.widths / 2
     xs: Floats = half
     for number, limit in enumerate(attempts):
-        part = Part(token, number / len(attempts), (number + 1) / len(attempts))
+        part = ProgressPart(token, number / len(attempts), (number + 1) / len(attempts))
         xs = _middle(rows, limit, part)
         xs = xs - (xs - half).min()
         if (xs + half).max() <= _WIDE * rows.natural_width:

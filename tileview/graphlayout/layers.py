@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any, cast
 
 
-class Pin(StrEnum):
+class LayerPin(StrEnum):
     """Nodes that have to stand in the first or in the last layer: the ports of a body."""
 
     FIRST = "first"
@@ -31,7 +31,7 @@ def width_limit(nodes: int) -> int:
 def assign_layers(
     nodes: int,
     edges: Sequence[tuple[int, int]],
-    pins: Mapping[int, Pin] | None = None,
+    pins: Mapping[int, LayerPin] | None = None,
     limit: int | None = None,
 ) -> list[int]:
     """The layer of each node, 0 at the top, without gaps.
@@ -56,8 +56,8 @@ def assign_layers(
     for source, target in edges:
         incoming[target].append(source)
         outgoing[source].append(target)
-    first = [node for node in range(nodes) if pins.get(node) is Pin.FIRST and not incoming[node]]
-    last = [node for node in range(nodes) if pins.get(node) is Pin.LAST and not outgoing[node]]
+    first = [node for node in range(nodes) if pins.get(node) is LayerPin.FIRST and not incoming[node]]
+    last = [node for node in range(nodes) if pins.get(node) is LayerPin.LAST and not outgoing[node]]
     pinned = set(first) | set(last)
     order = topological_order(nodes, edges)
     layer = [0] * nodes

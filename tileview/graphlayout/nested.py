@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from tileview.graphlayout.layers import Pin
-from tileview.graphlayout.region import Box, Line, RegionLayout, Spacing, Way, layout_region
+from tileview.graphlayout.layers import LayerPin
+from tileview.graphlayout.region import Box, EdgeLine, RegionLayout, Spacing, Way, layout_region
 from tileview.graphlayout.strokes import Strokes, make_strokes
-from tileview.graphlayout.structure import Edge, NodeKind, Part, RegionNodes, Silent, Structure, Token, check
+from tileview.graphlayout.structure import Edge, NodeKind, ProgressPart, RegionNodes, Silent, Structure, Token, check
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -32,7 +32,7 @@ class Sizes:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class GraphPicture:
     """Where everything is, in pixels at zoom 1, from (0, 0) to (``width``, ``height``).
 
     ``nodes`` (n,): the shown nodes, as indices into the structure, parents before what they hold. ``rects`` (n, 4):
@@ -76,7 +76,7 @@ def layout_graph(
     only: Collection[int] | None = None,
     sizes: Sizes | None = None,
     token: Token | None = None,
-) -> Picture:
+) -> GraphPicture:
     """Lay out all regions that are to be seen, innermost first, each inside the box of its Repeat.
 
     Parameters
@@ -100,13 +100,13 @@ def layout_graph(
     done = 0
     laid: dict[int, RegionLayout] = {}
     extents: dict[int, tuple[float, float]] = {}
-    lines: dict[int, tuple[list[Edge], list[Line]]] = {}
+    lines: dict[int, tuple[list[Edge], list[EdgeLine]]] = {}
     for region in reversed(regions):
         check(token)
         nodes = shown[region.index]
         boxes = [_box(structure, node, extents, sizes) for node in nodes]
         lines[region.index] = _lines(structure, region, nodes, shown, laid, sizes)
-        part = Part(token, done / total, (done + len(nodes)) / total)
+        part = ProgressPart(token, done / total, (done + len(nodes)) / total)
         layout = layout_region(boxes, lines[region.index][1], sizes.spacing, part)
         laid[region.index] = layout
         body_width = max(layout.width, sizes.least_body)
@@ -151,7 +151,7 @@ def _with_surroundings(structure: Structure, only: set[int]) -> set[int]:
 def _box(structure: Structure, index: int, extents: Mapping[int, tuple[float, float]], sizes: Sizes) -> Box:
     node = structure.nodes[index]
     if node.is_port:
-        pin = {NodeKind.ARGUMENT: Pin.FIRST, NodeKind.YIELD: Pin.LAST}.get(node.kind)
+        pin = {NodeKind.ARGUMENT: LayerPin.FIRST, NodeKind.YIELD: LayerPin.LAST}.get(node.kind)
         return Box(*sizes.port, pin)
     if node.body is not None and node.body in extents:
         return Box(*extents[node.body])
@@ -165,7 +165,7 @@ def _lines(
     shown: Mapping[int, list[int]],
     laid: Mapping[int, RegionLayout],
     sizes: Sizes,
-) -> tuple[list[Edge], list[Line]]:
+) -> tuple[list[Edge], list[EdgeLine]]:
     number = {node: place for place, node in enumerate(nodes)}
     ports = {node: _port_places(structure, node, shown, laid, sizes) for node in nodes}
     edges, lines = [], []
@@ -176,7 +176,7 @@ def _lines(
         source_x = ports[edge.source].get((False, edge.result))
         target_x = ports[edge.target].get((True, edge.slot))
         edges.append(edge)
-        lines.append(Line(number[edge.source], number[edge.target], edge.value, source_x, target_x))
+        lines.append(EdgeLine(number[edge.source], number[edge.target], edge.value, source_x, target_x))
     return edges, lines
 
 
@@ -218,9 +218,9 @@ def _assemble(
     shown: Mapping[int, list[int]],
     laid: Mapping[int, RegionLayout],
     extents: Mapping[int, tuple[float, float]],
-    lines: Mapping[int, tuple[list[Edge], list[Line]]],
+    lines: Mapping[int, tuple[list[Edge], list[EdgeLine]]],
     sizes: Sizes,
-) -> Picture:
+) -> GraphPicture:
     """Shift every region to its place inside its Repeat, parents first, and join all into arrays."""
     nodes: list[int] = []
     rects: list[tuple[float, float, float, float]] = []
@@ -263,7 +263,7 @@ def _assemble(
         np.array(ways, dtype=np.int64),
     )
     places += np.repeat(np.array(shifts, dtype=np.float64).reshape(-1, 2), np.diff(starts), axis=0)
-    return Picture(
+    return GraphPicture(
         np.array(nodes, dtype=np.int64),
         np.array(rects, dtype=np.float64).reshape(-1, 4),
         np.array(expanded, dtype=np.bool_),

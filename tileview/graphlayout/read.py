@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from tileview.graphlayout.layers import back_edges
-from tileview.graphlayout.structure import Edge, Node, NodeKind, RegionNodes, Structure
+from tileview.graphlayout.structure import Edge, LayoutNode, NodeKind, RegionNodes, Structure
 from tileview.model.graph import Graph, InputKind, Operation, RepeatKind, UnknownKind, kind_name
 from tileview.model.timeline import Problem
 
@@ -84,7 +84,7 @@ class _Reader:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.reports = _Reports()
-        self.nodes: list[Node] = []
+        self.nodes: list[LayoutNode] = []
         self.drafts: list[_Draft] = []
         self.by_operation: dict[int, int] = {}
         self.anywhere: dict[int, tuple[int, int]] = {}
@@ -123,7 +123,7 @@ class _Reader:
 
     def _add(self, draft: _Draft, kind: NodeKind, label: str, **more: object) -> int:
         index = len(self.nodes)
-        self.nodes.append(Node(index, kind, draft.index, label, **more))  # type: ignore[arg-type]
+        self.nodes.append(LayoutNode(index, kind, draft.index, label, **more))  # type: ignore[arg-type]
         draft.nodes.append(index)
         return index
 
@@ -370,7 +370,7 @@ class _Reader:
                 self.reports.add("cycles", "error", f"operation {target}", text, operation=target)
 
 
-def _with_uses(node: Node, parameters: list[str], missing: list[int]) -> Node:
+def _with_uses(node: LayoutNode, parameters: list[str], missing: list[int]) -> LayoutNode:
     if not parameters and not missing:
         return node
     return replace(node, parameters=tuple(parameters), missing=tuple(dict.fromkeys(missing)))

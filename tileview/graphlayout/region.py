@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from tileview.graphlayout.columns import Lane, arrange
 from tileview.graphlayout.coordinates import assign_x
-from tileview.graphlayout.layers import Pin, assign_layers, make_acyclic
+from tileview.graphlayout.layers import LayerPin, assign_layers, make_acyclic
 from tileview.graphlayout.order import reduce_crossings
 from tileview.graphlayout.proper import BEND_BUDGET, Proper, make_proper
-from tileview.graphlayout.structure import Part, Silent, Token, check
+from tileview.graphlayout.structure import ProgressPart, Silent, Token, check
 
 Point = tuple[float, float]
 
@@ -39,11 +39,11 @@ class Box:
 
     width: float
     height: float
-    pin: Pin | None = None
+    pin: LayerPin | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class EdgeLine:
     """An edge. ``group``: lines of one source and group share their way. ``source_x``, ``target_x``: where it leaves
     the lower and meets the upper border, measured from the box's left, None to have it chosen.
     """
@@ -94,7 +94,7 @@ class RegionLayout:
 
 def layout_region(
     boxes: Sequence[Box],
-    lines: Sequence[Line],
+    lines: Sequence[EdgeLine],
     spacing: Spacing | None = None,
     token: Token | None = None,
     budget: int = BEND_BUDGET,
@@ -136,10 +136,10 @@ def layout_region(
     check(token)
     proper = make_proper(layer, acyclic.edges, groups, budget)
     token.progress(0.1)
-    order = reduce_crossings(proper, Part(token, 0.1, 0.6))
+    order = reduce_crossings(proper, ProgressPart(token, 0.1, 0.6))
     widths = [box.width + (2 * spacing.loop if index in loops else 0.0) for index, box in enumerate(boxes)]
     widths += [0.0] * (proper.size - len(boxes))
-    xs = assign_x(proper, order, widths, spacing.gap, spacing.bend_gap, Part(token, 0.6, 0.9))
+    xs = assign_x(proper, order, widths, spacing.gap, spacing.bend_gap, ProgressPart(token, 0.6, 0.9))
     tracer = _Tracer(boxes, lines, proper, order, xs, spacing)
     routes = tracer.routes(acyclic.edges, first, acyclic.reversed, both, groups)
     routes += tracer.ends_of_their_own(routes, first, others)
@@ -160,7 +160,7 @@ class _Tracer:
     """
 
     boxes: Sequence[Box]
-    lines: Sequence[Line]
+    lines: Sequence[EdgeLine]
     proper: Proper
     order: Sequence[Sequence[int]]
     xs: Sequence[float]

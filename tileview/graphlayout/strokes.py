@@ -65,7 +65,7 @@ def touching(lines: Floats, area: tuple[float, float, float, float]) -> Bools:
     return found
 
 
-def on_grid(lines: Floats, step: float) -> Floats:
+def snapped_to_grid(lines: Floats, step: float) -> Floats:
     """(m, 4): lines with their ends on a grid of ``step``, each once, without those that become points.
 
     On a grid of pixels thousands of lines of a picture that is seen from afar are one.
@@ -94,7 +94,7 @@ def make_strokes(points: Floats, offsets: Ints, ways: Ints) -> Strokes:
     Parameters
     ----------
     points, offsets, ways
-        Of a :class:`tileview.graphlayout.nested.Picture`: the points of edge e are
+        Of a :class:`tileview.graphlayout.nested.GraphPicture`: the points of edge e are
         ``points[offsets[e]:offsets[e + 1]]``.
     """
     counts = np.diff(offsets)

@@ -31,7 +31,7 @@ PORTS = frozenset({NodeKind.INPUT, NodeKind.OUTPUT, NodeKind.ARGUMENT, NodeKind.
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class LayoutNode:
     """One box. ``operation`` is the id of an operation or Repeat, ``value`` that of a port.
 
     ``label`` is the kind of an operation, the name of a port. ``parameters`` are the names of the parameters (and of
@@ -100,7 +100,7 @@ class Structure:
     arrives with every run, from an input of the graph or as an invariant of a body.
     """
 
-    nodes: tuple[Node, ...]
+    nodes: tuple[LayoutNode, ...]
     edges: tuple[Edge, ...]
     regions: tuple[RegionNodes, ...]
     by_operation: dict[int, int]
@@ -230,7 +230,7 @@ class Silent:
         pass
 
 
-class Part:
+class ProgressPart:
     """A stretch of another token's progress: its 0 … 1 is ``start`` … ``stop`` there."""
 
     def __init__(self, token: Token, start: float, stop: float) -> None:

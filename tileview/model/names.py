@@ -6,7 +6,7 @@ import re
 
 _BYTES_OF_NAMES = range(0xDC80, 0xDD00)
 """What Python makes of the bytes of a file's name that are no UTF-8."""
-_BEYOND_ASCII = re.compile(r"[\x7f-\U0010ffff]")
+_BEYOND_ASCII = r"[\x7f-\U0010ffff]"
 
 
 def visible(text: str, keep: str = "") -> str:
@@ -39,4 +39,4 @@ def visible_json(text: str) -> str:
         units = char.encode("utf-16-be", "surrogatepass")
         return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
 
-    return text if text.isascii() and "\x7f" not in text else _BEYOND_ASCII.sub(replaced, text)
+    return text if text.isascii() and "\x7f" not in text else re.sub(_BEYOND_ASCII, replaced, text)

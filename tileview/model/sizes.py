@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from fractions import Fraction
 from typing import Final, final
 
 U64_MAX: Final = 2**64 - 1
@@ -116,6 +115,8 @@ def bytes_from_text(text: str) -> int:
         raise ValueError(f"{shown[:40]!r}: separate thousands in groups of three, as in 586,960")
     if point and unit == 1:
         raise ValueError(f"{shown[:40]!r}: bytes are whole; give a fraction of KiB or MiB")
+    from fractions import Fraction
+
     number = Fraction(re.sub(r"[^0-9]", "", whole) + point + fraction) * unit
     found = int(number + Fraction(1, 2))
     if found > LARGEST_LIMIT_BYTES:

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from tileview.analysis.address_map import AddressMap, Attempt, Entry
+from tileview.analysis.address_map import AddressEntry, AddressMap, Attempt
 from tileview.analysis.placement_files import event_text
 from tileview.model.placement import DATA_END, END, Span
 
@@ -83,7 +83,7 @@ def colouring(tile: AddressMap, places: Mapping[int, int] | None = None) -> Colo
     groups += [Group("other", "rest"), Group("scratch", "scratch"), Group("support", "support")]
     groups.append(Group("padding", "padding"))
 
-    def of(entry: Entry) -> int:
+    def of(entry: AddressEntry) -> int:
         if entry.kind in ("support", "padding"):
             return rest + (2 if entry.kind == "support" else 3)
         if entry.is_resident:
@@ -137,7 +137,7 @@ def span_text(span: Span) -> str:
     return f"0x{span[0]:X} to 0x{span[1]:X}, {span[1] - span[0]:,} B"
 
 
-def life_text(entry: Entry) -> str:
+def life_text(entry: AddressEntry) -> str:
     if entry.is_resident:
         return "the whole run"
     if entry.first == entry.last:

@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Final
 
 from tileview.analysis.allocation_names import name_parts, scratch_name
-from tileview.analysis.linkage import Counterparts, Difference
+from tileview.analysis.linkage import Counterparts, FigureDifference
 from tileview.analysis.words import at_start, class_words, counted, precision_short, shape_text, step_place
 from tileview.model.sizes import UNAVAILABLE, Size, Unavailable, exact_text, percent_text
 from tileview.model.tensor import MemoryClass
@@ -473,7 +473,7 @@ def _linked(row: AllocationRow) -> Cell:
     """The linked file's bytes: named the same where they are, else with what they differ by from those here."""
     if row.linked is None:
         return Cell("–", None, "Nothing there matches", Tone.MUTED) if row.root is not None else EMPTY_CELL
-    words = Difference(row.bytes, row.linked)
+    words = FigureDifference(row.bytes, row.linked)
     if row.bytes == row.linked:
         return Cell("same", row.linked, words.words(), Tone.MUTED)
     if words.delta is None:
@@ -593,7 +593,7 @@ ALLOCATIONS: Final = AllocationSpec(
 """name · maker · class · payload · align · tail · copies · bytes · KiB · share · the linked file's bytes."""
 
 
-def headline(table: AllocationTable, timeline: Timeline | None) -> str:
+def allocations_headline(table: AllocationTable, timeline: Timeline | None) -> str:
     """Where the table looks: step, tile, and which rule chose the tile."""
     if timeline is None or not timeline.steps:
         return "No steps"
@@ -606,7 +606,7 @@ def headline(table: AllocationTable, timeline: Timeline | None) -> str:
     return f"{at_start(step_place(table.step, len(timeline.steps)))}, {step.kind}, {rule}tile {table.tile}"
 
 
-def footer(table: AllocationTable) -> str:
+def allocations_footer(table: AllocationTable) -> str:
     """Sums by class, in words; they equal the usage of the tile at the step."""
     totals = table.totals
     words = (

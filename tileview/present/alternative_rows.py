@@ -20,7 +20,7 @@ from tileview.core.memory.assemble import OwnPeak
 from tileview.model.plan import Plan
 from tileview.model.recipe import Recipe
 from tileview.model.sizes import Size, Unavailable, exact_text, kib_text
-from tileview.present.plan_words import PlanChange, plan_differences, plan_words, told_apart
+from tileview.present.plan_words import PlanDifference, plan_differences, plan_words, told_apart
 from tileview.present.tables import (
     EMPTY_CELL,
     Cell,
@@ -38,7 +38,7 @@ from tileview.present.tables import (
 NOT_COMPUTED = "not yet computed"
 
 
-class Outcome(StrEnum):
+class AlternativeOutcome(StrEnum):
     """What came of an alternative, as a filter names it."""
 
     FITS = "fits"
@@ -70,7 +70,7 @@ class AlternativeRow:
     index: int | None
     plan: Plan
     words: str
-    changes: tuple[PlanChange, ...]
+    changes: tuple[PlanDifference, ...]
     all_differences: tuple[str, ...]
     is_current: bool
     is_file_plan: bool
@@ -78,14 +78,14 @@ class AlternativeRow:
     places: Placeability | None = None
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> AlternativeOutcome:
         if self.result is None:
-            return Outcome.WAITING
+            return AlternativeOutcome.WAITING
         if not self.result.ok:
-            return Outcome.REFUSED
+            return AlternativeOutcome.REFUSED
         if self.result.fits is None:
-            return Outcome.NOT_KNOWN
-        return Outcome.FITS if self.result.fits else Outcome.OVER
+            return AlternativeOutcome.NOT_KNOWN
+        return AlternativeOutcome.FITS if self.result.fits else AlternativeOutcome.OVER
 
     @property
     def peak_total(self) -> Size | None:
@@ -151,7 +151,13 @@ def with_results(
     return tuple(sorted(found, key=rank_key))
 
 
-_RANKS = (Outcome.FITS, Outcome.NOT_KNOWN, Outcome.OVER, Outcome.WAITING, Outcome.REFUSED)
+_RANKS = (
+    AlternativeOutcome.FITS,
+    AlternativeOutcome.NOT_KNOWN,
+    AlternativeOutcome.OVER,
+    AlternativeOutcome.WAITING,
+    AlternativeOutcome.REFUSED,
+)
 
 
 def rank_key(row: AlternativeRow) -> tuple[int, bool, int, int, int]:
@@ -165,7 +171,9 @@ def rank_key(row: AlternativeRow) -> tuple[int, bool, int, int, int]:
 
 
 def alternative_nodes(
-    groups: Sequence[tuple[OperationHead, Sequence[AlternativeRow]]], query: str = "", outcome: Outcome | None = None
+    groups: Sequence[tuple[OperationHead, Sequence[AlternativeRow]]],
+    query: str = "",
+    outcome: AlternativeOutcome | None = None,
 ) -> tuple[Node[Entry], ...]:
     """Operations with their alternatives below them; of these only what a query finds and what came out so.
 
@@ -194,12 +202,12 @@ def progress_words(rows: Sequence[AlternativeRow]) -> str:
     countable = [row for row in rows if row.index is not None]
     if not countable:
         return "No alternatives were kept for this operation"
-    counts = {outcome: sum(row.outcome is outcome for row in countable) for outcome in Outcome}
-    done = len(countable) - counts[Outcome.WAITING]
+    counts = {outcome: sum(row.outcome is outcome for row in countable) for outcome in AlternativeOutcome}
+    done = len(countable) - counts[AlternativeOutcome.WAITING]
     words = f"{done} of {len(countable)} evaluated"
     if done:
-        words += f", {counts[Outcome.FITS]} {'fits' if counts[Outcome.FITS] == 1 else 'fit'}"
-    for outcome in (Outcome.NOT_KNOWN, Outcome.REFUSED):
+        words += f", {counts[AlternativeOutcome.FITS]} {'fits' if counts[AlternativeOutcome.FITS] == 1 else 'fit'}"
+    for outcome in (AlternativeOutcome.NOT_KNOWN, AlternativeOutcome.REFUSED):
         words += f", {counts[outcome]} {outcome}" if counts[outcome] else ""
     return words
 
@@ -287,12 +295,12 @@ def _fits(entry: Entry) -> Cell:
     reason = (result.error if result.verdict is None else result.verdict.text) or ""
     short = None if result.verdict is None else result.verdict.short_bytes
     match outcome:
-        case Outcome.FITS:
+        case AlternativeOutcome.FITS:
             is_fused = result.verdict is not None and fits_only_fused(result.verdict)
             return Cell("✓ fits fused" if is_fused else "✓ fits", str(outcome), reason, Tone.OK)
-        case Outcome.NOT_KNOWN:
+        case AlternativeOutcome.NOT_KNOWN:
             return Cell("? not known", str(outcome), reason, Tone.UNKNOWN)
-        case Outcome.REFUSED:
+        case AlternativeOutcome.REFUSED:
             return Cell("! not lowered", str(outcome), reason, Tone.WARNING)
     text = f"✗ {_kib(short)} over" if isinstance(short, int) and short > 0 else "✗ no"
     return Cell(text, str(outcome), reason, Tone.OVER)

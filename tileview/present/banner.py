@@ -10,7 +10,7 @@ from tileview.analysis.diagnosis import Diagnosis
 from tileview.analysis.holdings import step_holdings
 from tileview.analysis.next_step import NextStep, next_step
 from tileview.analysis.overflows import Phrase, overflow_phrases
-from tileview.analysis.placement_words import State, Step, StepWords, step_words
+from tileview.analysis.placement_words import State, Step, StepWords, verdict_step_words
 from tileview.analysis.words import sentence
 from tileview.core.cycles.words import short_cycles
 from tileview.core.fusion.words import fits_only_fused
@@ -164,7 +164,7 @@ def banner(
     verdict, timeline, document = session.verdict, session.timeline, session.document
     if verdict is None or document is None:
         return None
-    words = session.placement_words() or step_words(verdict, None)
+    words = session.placement_words() or verdict_step_words(verdict, None)
     recipe, state = session.recipe, session.state
     title, mark = _title(verdict, words, session.placement is not None)
     overrides = state.overrides

@@ -27,7 +27,7 @@ from tileview.model.timeline import Verdict
 from tileview.present.tables import Cell, Column, Node, TableSpec, delta_cell, outcome
 
 
-class Scope(StrEnum):
+class ChoiceScope(StrEnum):
     """Which choices are shown."""
 
     OPERATION = "Alternatives of one operation"
@@ -301,16 +301,16 @@ def memory_name(point: Choice) -> str:
     return PLACED_MEMORY if point.is_placed_in else SUM_MEMORY
 
 
-def choices_sentence(scope: Scope, choices: Choices, operation: int | None = None) -> str:
+def choices_sentence(scope: ChoiceScope, choices: Choices, operation: int | None = None) -> str:
     """What the picture shows, in one line: how many choices, how many fit, the best trade-offs, what is left out."""
     if not choices.points:
         return "; ".join(choices.left_out)
     swaps = [point for point in choices.points if point.swaps]
     fits = sum(point.standing in (Standing.FITS, Standing.PLACED, Standing.UNPLACED) for point in swaps)
     what = {
-        Scope.OPERATION: f"{counted(len(swaps), 'alternative')} of op {operation}",
-        Scope.SINGLE: counted(len(swaps), "single swap"),
-        Scope.FIXES: "1 fix" if len(swaps) == 1 else f"{len(swaps):,} fixes",
+        ChoiceScope.OPERATION: f"{counted(len(swaps), 'alternative')} of op {operation}",
+        ChoiceScope.SINGLE: counted(len(swaps), "single swap"),
+        ChoiceScope.FIXES: "1 fix" if len(swaps) == 1 else f"{len(swaps):,} fixes",
     }[scope]
     parts = [f"{what}: {fits:,} fit, {counted(len(choices.front), 'best trade-off')}", *choices.left_out]
     return "; ".join(parts)

@@ -27,7 +27,7 @@ def element_bytes(memory_class: MemoryClass) -> int:
     return STANDARD_ELEMENT_BYTES if memory_class is MemoryClass.STANDARD else INTERLEAVED_ELEMENT_BYTES
 
 
-def cut_words(resolved: Resolved) -> list[str]:
+def dimension_cuts(resolved: Resolved) -> list[str]:
     """How each dimension is cut: ``588 padded to 640 in 4 parts of 160``; undivided ones are left out."""
     if resolved.splits is None:
         elements = prod(resolved.shape)
@@ -92,7 +92,7 @@ def value_sentence(timeline: Timeline, index: int) -> str:
     width = value.precision.element_bytes
     if width is None:
         return head + f"precision {value.precision} is not known; its size is unavailable"
-    cuts = "; ".join(cut_words(resolved))
+    cuts = "; ".join(dimension_cuts(resolved))
     factors = shard_factors(resolved)
     product = " × ".join(f"{factor:,}" for factor in factors)
     payload = resolved.maximum_elements * width

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tileview.analysis.words import counted, kind_words, precision_short, shape_text
-from tileview.graphlayout import Node, NodeKind, Structure
+from tileview.graphlayout import LayoutNode, NodeKind, Structure
 from tileview.model.graph import Graph, RepeatKind
 from tileview.model.plan import (
     AttentionDispatch,
@@ -128,13 +128,13 @@ def node_words(
     return tuple(found)
 
 
-def _detail(structure: Structure, node: Node, plan: Plan | None) -> str:
+def _detail(structure: Structure, node: LayoutNode, plan: Plan | None) -> str:
     if node.body is not None:
         return counted(structure.operations_in(node.body), "operation")
     return "no plan" if plan is None else short_plan(plan)
 
 
-def _reads(node: Node) -> list[str]:
+def _reads(node: LayoutNode) -> list[str]:
     lines = []
     if node.parameters:
         names = list(dict.fromkeys(node.parameters))
@@ -145,7 +145,7 @@ def _reads(node: Node) -> list[str]:
     return lines
 
 
-def _port_words(node: Node, shapes: Mapping[int, Shape]) -> NodeWords:
+def _port_words(node: LayoutNode, shapes: Mapping[int, Shape]) -> NodeWords:
     shape = shapes.get(node.value) if node.value is not None else None
     tip = {
         NodeKind.INPUT: "Input of the graph",

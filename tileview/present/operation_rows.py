@@ -450,7 +450,7 @@ def split_words(row: OperationRow) -> str:
     return words
 
 
-def footer(held: Holdings, has_graph: bool) -> str:
+def operations_footer(held: Holdings, has_graph: bool) -> str:
     """What the shares add up to: ``568,312 B: 44.2 % made, 55.8 % parameters and inputs read``."""
     if not held.usage:
         return ""

@@ -26,7 +26,7 @@ MOST_EDGES = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class DimensionCut:
     """One dimension: ``extent`` elements, ``padded`` with padding, in ``parts``.
 
     ``edges``: inside it, in elements; none where there are more than can be told apart.
@@ -40,7 +40,7 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class PartitionPicture:
     """What is drawn. ``across`` is the later of the two dimensions (or the flattened elements), ``down`` the earlier.
 
     ``others`` says in words how further dimensions are cut. ``box`` is the selected tile's part as half-open element
@@ -49,8 +49,8 @@ class Picture:
     """
 
     title: str
-    across: Cut | None
-    down: Cut | None
+    across: DimensionCut | None
+    down: DimensionCut | None
     others: str
     replicas: int
     owners: int
@@ -61,7 +61,9 @@ class Picture:
     error: str = ""
 
 
-def picture(timeline: Timeline, index: int, tile: int | None = None, owners: Owners = DIRECT_OWNERS) -> Picture:
+def picture(
+    timeline: Timeline, index: int, tile: int | None = None, owners: Owners = DIRECT_OWNERS
+) -> PartitionPicture:
     """The picture of one value (by index) of a timeline.
 
     Parameters
@@ -72,7 +74,7 @@ def picture(timeline: Timeline, index: int, tile: int | None = None, owners: Own
         Which tile each owner sits on, where the program is known.
     """
     value = timeline.values[index]
-    nothing = Picture(value.name, None, None, "", 0, 0, None, None, None, tile)
+    nothing = PartitionPicture(value.name, None, None, "", 0, 0, None, None, None, tile)
     if value.layout is None:
         return _failed(nothing, "the layout could not be read")
     try:
@@ -84,7 +86,7 @@ def picture(timeline: Timeline, index: int, tile: int | None = None, owners: Own
     rest = [cut for dimension, cut in enumerate(cuts) if dimension not in drawn and cut.parts > 1]
     others = "; ".join(f"{cut.label}: {counted(cut.parts, 'part')}" for cut in rest)
     sized = value.root not in timeline.unavailable_roots
-    return Picture(
+    return PartitionPicture(
         value.name,
         cuts[drawn[-1]] if drawn else None,
         cuts[drawn[0]] if len(drawn) > 1 else None,
@@ -99,11 +101,11 @@ def picture(timeline: Timeline, index: int, tile: int | None = None, owners: Own
     )
 
 
-def _failed(base: Picture, error: str) -> Picture:
-    return Picture(base.title, None, None, "", 0, 0, None, None, None, base.tile, error)
+def _failed(base: PartitionPicture, error: str) -> PartitionPicture:
+    return PartitionPicture(base.title, None, None, "", 0, 0, None, None, None, base.tile, error)
 
 
-def _cuts(resolved: Resolved) -> list[Cut]:
+def _cuts(resolved: Resolved) -> list[DimensionCut]:
     if resolved.splits is None:
         elements = prod(resolved.shape)
         grains = -(-elements // resolved.grain)
@@ -112,24 +114,24 @@ def _cuts(resolved: Resolved) -> list[Cut]:
         shown = range(1, owners) if owners <= MOST_EDGES else ()
         edges = tuple(min((owner * short + min(owner, long)) * resolved.grain, elements) for owner in shown)
         padded = max(grains * resolved.grain, elements)
-        return [Cut("all elements", elements, padded, owners, edges)]
+        return [DimensionCut("all elements", elements, padded, owners, edges)]
     cuts = []
     for dimension, (extent, padded, split) in enumerate(
         zip(resolved.shape, resolved.padded_shape, resolved.splits, strict=True)
     ):
         label = f"dimension {dimension}"
         if split is None:
-            cuts.append(Cut(label, extent, padded, 1, ()))
+            cuts.append(DimensionCut(label, extent, padded, 1, ()))
         elif split.partitions > MOST_EDGES:
-            cuts.append(Cut(label, extent, padded, split.partitions, ()))
+            cuts.append(DimensionCut(label, extent, padded, split.partitions, ()))
         else:
             bounds = split.bounds()
             edges = tuple(sorted({start for start in bounds.starts if 0 < start < padded}))
-            cuts.append(Cut(label, extent, padded, split.partitions, edges))
+            cuts.append(DimensionCut(label, extent, padded, split.partitions, edges))
     return cuts
 
 
-def drawn_dimensions(cuts: list[Cut]) -> list[int]:
+def drawn_dimensions(cuts: list[DimensionCut]) -> list[int]:
     """The two dimensions to draw, ascending: divided ones before others, then the longest, then the last."""
     best = sorted(range(len(cuts)), key=lambda d: (cuts[d].parts > 1, cuts[d].padded, d), reverse=True)
     return sorted(best[:2])
@@ -160,7 +162,7 @@ def _box(
     )
 
 
-def caption(drawn: Picture) -> str:
+def caption(drawn: PartitionPicture) -> str:
     """One line under the picture: owners, replicas, further dimensions."""
     if drawn.error and drawn.across is None:
         return f"No picture: {drawn.error}"

@@ -267,7 +267,7 @@ _GONE = "—"
 
 
 @dataclass(frozen=True, slots=True)
-class PlanChange:
+class PlanDifference:
     """One thing that a plan does differently from another: ``grid``, ``8×36×5``, ``8×18×9``."""
 
     label: str
@@ -289,7 +289,7 @@ class PlanChange:
         return self.lead + self.after
 
 
-def plan_changes(base: Plan, other: Plan) -> tuple[PlanChange, ...]:
+def plan_changes(base: Plan, other: Plan) -> tuple[PlanDifference, ...]:
     """What ``other`` chooses differently from ``base``: the choices alone, of which layouts and the rest follow.
 
     Only where all choices are the same is it told what differs otherwise; empty for equal plans.
@@ -299,7 +299,7 @@ def plan_changes(base: Plan, other: Plan) -> tuple[PlanChange, ...]:
     return changes or _changes(plan_facts(base, every=True), plan_facts(other, every=True))
 
 
-def told_apart(base: Plan, plans: Sequence[Plan]) -> list[tuple[PlanChange, ...]]:
+def told_apart(base: Plan, plans: Sequence[Plan]) -> list[tuple[PlanDifference, ...]]:
     """The changes of several plans; of those that choose alike, one thing more by which they differ."""
     found = [plan_changes(base, plan) for plan in plans]
     for changes in set(found):
@@ -308,12 +308,12 @@ def told_apart(base: Plan, plans: Sequence[Plan]) -> list[tuple[PlanChange, ...]
         labels = [label for label in facts[0] if len({one.get(label) for one in facts}) > 1]
         before = dict(plan_facts(base, every=True)) if labels else {}
         for place, after in zip(alike, facts, strict=True):
-            more = [PlanChange(label, before.get(label, _GONE), after.get(label, _GONE)) for label in labels[:1]]
+            more = [PlanDifference(label, before.get(label, _GONE), after.get(label, _GONE)) for label in labels[:1]]
             found[place] = (*changes, *more)
     return found
 
 
-def _changes(base: Sequence[Fact], other: Sequence[Fact]) -> tuple[PlanChange, ...]:
+def _changes(base: Sequence[Fact], other: Sequence[Fact]) -> tuple[PlanDifference, ...]:
     before, after = dict(base), dict(other)
     found = []
     for label in dict.fromkeys([*before, *after]):
@@ -321,7 +321,7 @@ def _changes(base: Sequence[Fact], other: Sequence[Fact]) -> tuple[PlanChange, .
         if old == new or (new is None and any(one not in before or before[one] != after[one] for one in after)):
             continue
         short = _SHORT_LABELS.get(label, label)
-        found.append(PlanChange(short, _value(label, old), _value(label, new)))
+        found.append(PlanDifference(short, _value(label, old), _value(label, new)))
     return tuple(found)
 
 

@@ -2,7 +2,8 @@
 
 From a timeline to a picture, each step a pure function: :func:`tile_field` (bytes of every tile, and which of them are
 unavailable, absent or over), :func:`scale_for` (what the colours mean), :func:`slot_levels` (a colour slot for every
-tile), and on a grid of cells :func:`on_grid` (the image), :func:`outline` and :func:`hatch_lines` (the lines over it).
+tile), and on a grid of cells :func:`slots_on_grid` (the image), :func:`outline` and :func:`hatch_lines` (the lines over
+it).
 """
 
 from __future__ import annotations
@@ -231,7 +232,7 @@ def slot_levels(field: TileField, scale: Scale) -> ByteImage:
 # -- cells ---------------------------------------------------------------------------------------------------------
 
 
-def on_grid(grid: Grid, slots: ByteImage) -> ByteImage:
+def slots_on_grid(grid: Grid, slots: ByteImage) -> ByteImage:
     """(rows, columns): the slots in their places; places without a tile are background."""
     padded = np.append(slots, np.uint8(Slot.BACKGROUND))
     return padded[grid.tile]

@@ -9,9 +9,9 @@ from typing import Final
 
 from tileview.analysis.alternatives import AlternativeResult, evaluate_all, ranked
 from tileview.analysis.diagnose import diagnose_fully
-from tileview.analysis.fix import FixResult, Progress, search
+from tileview.analysis.fix import FixResult, Progress, search_fixes
 from tileview.analysis.placement_words import recipe_steps
-from tileview.analysis.report import OperationRow, ReportInput, SwapRow, render_report
+from tileview.analysis.report import ReportInput, ReportOperation, SwapRow, render_report
 from tileview.analysis.trials import Cancelled, never
 from tileview.core.cycles.prices import Price
 from tileview.core.cycles.words import cycles_between, exact_cycles
@@ -106,10 +106,10 @@ def _facts(subject: ReportSubject) -> list[tuple[str, str]]:
     return facts
 
 
-def _operations(recipe: Recipe) -> list[OperationRow]:
+def _operations(recipe: Recipe) -> list[ReportOperation]:
     names = recipe.graph.kind_names()
     return [
-        OperationRow(
+        ReportOperation(
             operation,
             names.get(operation, "not in the graph"),
             plan_words(plan),
@@ -135,7 +135,7 @@ def _tried(
     def show(progress: Progress) -> None:
         told(progress.tried, progress.planned, "re-plans")
 
-    fix = search(recipe, 2, overrides=subject.overrides, workers=workers, limit=_SEARCH_LIMIT, on_progress=show,
+    fix = search_fixes(recipe, 2, overrides=subject.overrides, workers=workers, limit=_SEARCH_LIMIT, on_progress=show,
                  cancelled=cancelled)  # fmt: skip
     if fix.found and len(fix.swaps) > 1:
         rows.insert(0, _several(recipe, fix))

@@ -25,9 +25,9 @@ from tileview.present.rasters import (
     Scale,
     ScaleMode,
     TileField,
-    on_grid,
     scale_for,
     slot_levels,
+    slots_on_grid,
     tile_field,
 )
 from tileview.present.tables import signed_exact
@@ -84,7 +84,7 @@ def _moment(timeline: Timeline, base: Timeline, peak: int) -> tuple[int, IndexAr
 
 def _map(timeline: Timeline, field: TileField, scale: Scale, text: str) -> StateMap:
     placed = grid(timeline.tile_count)
-    return StateMap(on_grid(placed, slot_levels(field, scale)), placed, field, scale, text)
+    return StateMap(slots_on_grid(placed, slot_levels(field, scale)), placed, field, scale, text)
 
 
 def _first_words(base: Timeline, field: TileField) -> str:

@@ -89,6 +89,6 @@ def screenshot(
         raise NoWindowError(reason)
     if "PySide6.QtWidgets" not in sys.modules:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
-    from tileview.qt.screenshot import take
+    from tileview.qt.screenshot import take_screenshot
 
-    take(Path(path), Path(out), size, theme, step, tile, operation, view, [Path(other) for other in others])
+    take_screenshot(Path(path), Path(out), size, theme, step, tile, operation, view, [Path(other) for other in others])

@@ -14,10 +14,10 @@ from PySide6.QtWidgets import QApplication
 from tileview.errors import TileViewError
 from tileview.formats import open_dump
 from tileview.formats.save import write_atomic
-from tileview.qt.base.icons import clear_cache
+from tileview.qt.base.icons import drop_pixmaps
 from tileview.qt.base.settings import Settings
 from tileview.qt.base.style import apply_theme
-from tileview.qt.plot.picture import png_bytes
+from tileview.qt.plot.picture import image_to_png
 from tileview.qt.program import make_application
 from tileview.qt.window.main_window import MainWindow
 from tileview.session.document import Document
@@ -26,7 +26,7 @@ from tileview.session.session import Session
 PATIENCE_SECONDS = 300.0
 
 
-def take(
+def take_screenshot(
     path: Path,
     out: Path,
     size: tuple[int, int] = (1600, 1000),
@@ -57,11 +57,11 @@ def take(
             if view is not None:
                 window.docks.enlarge(view)
             _settle(application, window)
-            write_atomic(out, png_bytes(window.grab().toImage()))
+            write_atomic(out, image_to_png(window.grab().toImage()))
         finally:
             window.close()
             application.processEvents()
-            clear_cache()
+            drop_pixmaps()
             qInstallMessageHandler(before)
 
 
@@ -107,7 +107,7 @@ def _settle(application: QApplication, window: MainWindow) -> None:
     def quiet() -> bool:
         if window.session.wants_placing or not window.bridge.turns.is_done or window.estimates.steps_reader.is_running:
             return False
-        return not any(bool(getattr(view, "is_busy", _no)()) for view in window.docks.views.values())
+        return not window.docks.is_busy
 
     operation = window.session.selection.operation
     if window.session.graph is not None and operation is not None:
@@ -118,10 +118,6 @@ def _settle(application: QApplication, window: MainWindow) -> None:
     while time.monotonic() < until:
         application.processEvents()
         time.sleep(0.01)
-
-
-def _no() -> bool:
-    return False
 
 
 def _wait(application: QApplication, done: Callable[[], bool]) -> None:

@@ -8,7 +8,7 @@ from typing import Final
 
 from tileview.core.memory.accounts import Findings
 from tileview.core.memory.from_file import timeline_from_file
-from tileview.core.memory.study import study
+from tileview.core.memory.study import study_parts
 from tileview.core.memory.whatif import with_findings
 from tileview.formats import AddressDump, Dump
 from tileview.formats.search_state import SearchState
@@ -88,7 +88,7 @@ class Document:
     def read_whole(self) -> None:
         """Read all numbers per tile of a timeline now, so that its verdict rests on them too."""
         if isinstance(self.source, TimelineFile) and self.source.has_tiles:
-            for part in study(self.source, len(self.source.steps)):
+            for part in study_parts(self.source, len(self.source.steps)):
                 if isinstance(part, Findings):
                     self.add_findings(part)
 

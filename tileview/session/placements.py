@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import astuple, dataclass, field, replace
 from typing import Any
 
-from tileview.analysis.placement import Placeability, PlacedTiles, PlacementSteps
+from tileview.analysis.placement import Placeability, PlacementSteps, TilePlacements
 from tileview.core.placement.ranges import CAPTURED, Preset, RangeError, checked, preset
 from tileview.model.placement import Memory
 from tileview.session.state import EditState
@@ -65,7 +65,7 @@ class PlacementResult:
     revision: int
     state: EditState
     steps: PlacementSteps | None
-    chosen: PlacedTiles | None
+    chosen: TilePlacements | None
     unknown: str = ""
     complete: bool = True
 

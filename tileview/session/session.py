@@ -15,8 +15,8 @@ from types import MappingProxyType
 from tileview.analysis.alternatives import AlternativeResult
 from tileview.analysis.identity import same_root, same_step
 from tileview.analysis.overflows import Overflow, overflows
-from tileview.analysis.placement import Placeability, PlacedTiles, PlacementSteps
-from tileview.analysis.placement_words import NO_REQUESTS, StepWords, step_words
+from tileview.analysis.placement import Placeability, PlacementSteps, TilePlacements
+from tileview.analysis.placement_words import NO_REQUESTS, StepWords, verdict_step_words
 from tileview.core.estimate import Estimate, configured
 from tileview.core.placement.ranges import Preset
 from tileview.model.graph import Graph
@@ -445,7 +445,7 @@ class Session:
         return "" if self._estimate is None else self._estimate.verdict.text
 
     @property
-    def placed(self) -> PlacedTiles | None:
+    def placed(self) -> TilePlacements | None:
         """What came of every tile in :attr:`ranges`; None while it is worked out, and where it cannot be."""
         result = self._placements.get(self.state)
         return None if result is None else result.chosen
@@ -455,14 +455,14 @@ class Session:
         verdict = self.verdict
         if verdict is None:
             return None
-        return step_words(verdict, self.placement, self.placement_unknown, placing=self.is_placing)
+        return verdict_step_words(verdict, self.placement, self.placement_unknown, placing=self.is_placing)
 
     def placement_words_of(self, pin: Pin) -> StepWords | None:
         """The same of a pinned state; None where it is not worked out, as of another file."""
         result = self._placements.get(pin.state) if pin.document is self._document else None
         if result is None:
             return None
-        return step_words(pin.estimate.verdict, result.steps, result.unknown)
+        return verdict_step_words(pin.estimate.verdict, result.steps, result.unknown)
 
     def placed_of(self, operation: int, alternative: int) -> Placeability | None:
         """What an alternative swapped in alone leaves without a place in :attr:`ranges`; None where not known (yet)."""

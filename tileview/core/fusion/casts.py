@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from tileview.core.fusion.formats import f8_layout, has_whole_rows
-from tileview.core.fusion.region import DIRECT, Candidate, Chain, Region, region_price, same_format, same_storage
+from tileview.core.fusion.region import DIRECT, Candidate, Chain, FusedRegion, region_price, same_format, same_storage
 from tileview.core.lowering.tilings import broadcast
 from tileview.core.lowering.valuetypes import RefusedError
 from tileview.model.program import Copy, Kernel, Step, Value
@@ -30,7 +30,7 @@ class Run(NamedTuple):
     candidates: list[Candidate]
 
 
-def fuse_casts(region: Region, found: list[Candidate]) -> list[Step] | None:
+def fuse_casts(region: FusedRegion, found: list[Candidate]) -> list[Step] | None:
     """Rewrite a region the cheaper way; None where no way drops anything.
 
     ``region`` itself is left as it is, but for its values: those of the way taken are added.
@@ -64,14 +64,14 @@ def fuse_casts(region: Region, found: list[Candidate]) -> list[Step] | None:
     return best.steps
 
 
-def _is_to_f8(region: Region, step: Kernel) -> bool:
+def _is_to_f8(region: FusedRegion, step: Kernel) -> bool:
     if step.aliases or len(step.results) != 1:
         return False
     source, result = region.values[step.inputs[0]], region.values[step.results[0]]
     return source.precision.kind is PrecisionKind.F16 and result.precision.is_f8
 
 
-def _run(region: Region, casts: list[int], at_source: bool, moved: list[bool]) -> Run:
+def _run(region: FusedRegion, casts: list[int], at_source: bool, moved: list[bool]) -> Run:
     base = len(region.values)
     copy = region.copy()
     found: list[Candidate] = []
@@ -96,7 +96,7 @@ class _Place(NamedTuple):
     is_moved: bool
 
 
-def _find(region: Region, position: int) -> _Place | None:
+def _find(region: FusedRegion, position: int) -> _Place | None:
     """The kernel behind a Cast and its plain copies, where nothing else reads what lies between or is in the way."""
     values, cast = region.values, region.steps[position]
     assert isinstance(cast, Kernel)
@@ -118,12 +118,12 @@ def _find(region: Region, position: int) -> _Place | None:
     return _Place(position, cast, chain, producer, is_moved)
 
 
-def _layout_of(region: Region, written: int, cast: Kernel) -> Layout | None:
+def _layout_of(region: FusedRegion, written: int, cast: Kernel) -> Layout | None:
     value, result = region.values[written], region.values[cast.results[0]]
     return f8_layout(value.shape, value.layout, result.precision, result.layout.order)
 
 
-def _write_at_source(region: Region, place: _Place, found: list[Candidate]) -> None:
+def _write_at_source(region: FusedRegion, place: _Place, found: list[Candidate]) -> None:
     """The kernel stays and writes F8; the Cast becomes a copy of that, and the copies between go."""
     _, cast, chain, producer, _ = place
     made = region.values[chain.value]
@@ -145,7 +145,7 @@ def _write_at_source(region: Region, place: _Place, found: list[Candidate]) -> N
     region.drop(*chain.copies)
 
 
-def _write_at_consumer(region: Region, place: _Place, found: list[Candidate]) -> None:
+def _write_at_consumer(region: FusedRegion, place: _Place, found: list[Candidate]) -> None:
     """The kernel goes to the Cast's place; moved, it reads what the copies between bring it of its first operand."""
     position, cast, chain, producer, is_moved = place
     written = region.values[cast.inputs[0] if is_moved else chain.value]
@@ -184,7 +184,7 @@ def _write_at_consumer(region: Region, place: _Place, found: list[Candidate]) ->
 
 
 def _bring_operands(
-    region: Region, producer: Kernel, written: Value
+    region: FusedRegion, producer: Kernel, written: Value
 ) -> tuple[tuple[int, ...], tuple[Copy, ...]] | None:
     """The operands after the first where the moved kernel runs, and the copies that bring them; None: refused."""
     if producer.kernel == "LayerNorm" and not has_whole_rows(written.shape, written.layout):

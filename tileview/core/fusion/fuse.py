@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from tileview.core.fusion.casts import fuse_casts
-from tileview.core.fusion.region import Candidate, Region
+from tileview.core.fusion.region import Candidate, FusedRegion
 from tileview.core.fusion.statistics import fuse_statistics
 from tileview.core.fusion.sums import fuse_sums
 from tileview.model.program import Kernel, Program, Repeat, Step, Value
@@ -33,7 +33,7 @@ class Rewritten:
     changed: bool
 
 
-Pass = Callable[[Region, list[Candidate]], list[Step] | None]
+Pass = Callable[[FusedRegion, list[Candidate]], list[Step] | None]
 
 
 def fuse(program: Program) -> Rewritten:
@@ -57,7 +57,7 @@ class _Nested:
         self._steps: Sequence[Step] = steps
         self._required = required
         self._values = values
-        self._region: Region | None = None
+        self._region: FusedRegion | None = None
         self._bodies = [_Nested(step.body, step.yields, values) for step in steps if type(step) is Repeat]
         self._is_worth_it = any(type(step) is Kernel and step.kernel in _CONSUMERS for step in steps)
 
@@ -67,7 +67,7 @@ class _Nested:
             body.rewrite(passes, found)
         for one in passes if self._is_worth_it else ():
             if self._region is None:
-                self._region = Region(self._steps, self._required, self._values)
+                self._region = FusedRegion(self._steps, self._required, self._values)
             made = one(self._region, found)
             if made is not None:
                 self._steps, self._region = made, None
@@ -89,9 +89,9 @@ def _is_same(steps: tuple[Step, ...], nested: _Nested) -> bool:
     return steps is nested.given
 
 
-def _statistics(region: Region, found: list[Candidate]) -> list[Step] | None:
+def _statistics(region: FusedRegion, found: list[Candidate]) -> list[Step] | None:
     return region.finished() if fuse_statistics(region, found) else None
 
 
-def _sums(region: Region, found: list[Candidate]) -> list[Step] | None:
+def _sums(region: FusedRegion, found: list[Candidate]) -> list[Step] | None:
     return region.finished() if fuse_sums(region, found) else None

@@ -68,7 +68,7 @@ class Chain(NamedTuple):
     copies: tuple[int, ...]
 
 
-class Region:
+class FusedRegion:
     """See the module. ``values`` is the program's list, which grows; ``required`` are the outputs or yields."""
 
     def __init__(self, steps: Iterable[Step], required: Iterable[int], values: list[Value]) -> None:
@@ -88,9 +88,9 @@ class Region:
         self._readers = readers
         """How many steps read a value."""
 
-    def copy(self) -> Region:
+    def copy(self) -> FusedRegion:
         """The same region and values, to be changed apart from this one."""
-        made = Region.__new__(Region)
+        made = FusedRegion.__new__(FusedRegion)
         made.required, made.values = self.required, [*self.values]
         made._dropped, made._before = set(), {}
         made.steps = [*self.steps]

@@ -9,14 +9,14 @@ from dataclasses import replace
 from typing import Final
 
 from tileview.core.fusion.formats import STATISTICS, moments_format, moved_moments_format
-from tileview.core.fusion.region import DIRECT, Candidate, Chain, Region, same_storage
+from tileview.core.fusion.region import DIRECT, Candidate, Chain, FusedRegion, same_storage
 from tileview.model.program import Copy, Kernel, Step
 from tileview.model.tensor import F16, ROW_MAJOR
 
 KIND: Final = "residual"
 
 
-def fuse_statistics(region: Region, found: list[Candidate]) -> bool:
+def fuse_statistics(region: FusedRegion, found: list[Candidate]) -> bool:
     """Look at every LayerNorm and LayerNormMoments; True where one was fused."""
     changed = False
     for position, step in region.kernels(("LayerNorm", "LayerNormMoments")):
@@ -24,7 +24,7 @@ def fuse_statistics(region: Region, found: list[Candidate]) -> bool:
     return changed
 
 
-def _fuse(region: Region, position: int, step: Kernel, found: list[Candidate]) -> bool:
+def _fuse(region: FusedRegion, position: int, step: Kernel, found: list[Candidate]) -> bool:
     x = step.inputs[0]
     chain = region.walk_back(x, position, within_storage=step.kernel == "LayerNormMoments")
     add = None if chain is None else region.steps[chain.maker]
@@ -55,7 +55,7 @@ def _fuse(region: Region, position: int, step: Kernel, found: list[Candidate]) -
     return True
 
 
-def _is_residual(region: Region, chain: Chain, add: Kernel) -> bool:
+def _is_residual(region: FusedRegion, chain: Chain, add: Kernel) -> bool:
     s = region.values[chain.value]
     if add.kernel != "Add" or s.precision != F16 or s.layout.order != ROW_MAJOR:
         return False
@@ -75,7 +75,7 @@ def _moments(add: Kernel, step: Kernel) -> Made:
     return _with_statistics(add, step.results[0]), (), None
 
 
-def _applied(region: Region, add: Kernel, step: Kernel, summed: int) -> Made | None:
+def _applied(region: FusedRegion, add: Kernel, step: Kernel, summed: int) -> Made | None:
     values = region.values
     x, s = values[step.inputs[0]], values[summed]
     own = moments_format(s.shape, s.layout)
@@ -97,7 +97,7 @@ def _applied(region: Region, add: Kernel, step: Kernel, summed: int) -> Made | N
     return added, copies, applied
 
 
-def _drop_chain(region: Region, chain: Chain) -> None:
+def _drop_chain(region: FusedRegion, chain: Chain) -> None:
     """Drop the copies from the last backwards, up to the first whose result something else reads too."""
     for position in reversed(chain.copies):
         if not region.used_once(region.steps[position].results[0]):

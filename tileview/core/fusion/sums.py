@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tileview.core.fusion.region import Candidate, Region, same_type
+from tileview.core.fusion.region import Candidate, FusedRegion, same_type
 from tileview.model.program import Copy, Kernel, Value
 from tileview.model.tensor import F16, ROW_MAJOR, PrecisionKind
 
@@ -12,7 +12,7 @@ _FUSED: Final = {"Gelu": "BiasGelu", "LayerNorm": "AddLayerNorm"}
 _OPERANDS: Final = {"Gelu": 1, "LayerNorm": 3}
 
 
-def fuse_sums(region: Region, found: list[Candidate]) -> bool:
+def fuse_sums(region: FusedRegion, found: list[Candidate]) -> bool:
     """Look at every Gelu and LayerNorm; uses are those at the start. True where one was fused."""
     consumers = [one for one in region.kernels(tuple(_FUSED)) if region.used_once(one[1].inputs[0])]
     changed = False
@@ -21,7 +21,7 @@ def fuse_sums(region: Region, found: list[Candidate]) -> bool:
     return changed
 
 
-def _fuse(region: Region, position: int, step: Kernel, found: list[Candidate]) -> bool:
+def _fuse(region: FusedRegion, position: int, step: Kernel, found: list[Candidate]) -> bool:
     summed = step.inputs[0]
     made_at = region.maker(summed, position)
     add = None if made_at is None else region.steps[made_at]
@@ -42,7 +42,7 @@ def _fuse(region: Region, position: int, step: Kernel, found: list[Candidate]) -
     return True
 
 
-def _fit_together(region: Region, add: Kernel, step: Kernel) -> bool:
+def _fit_together(region: FusedRegion, add: Kernel, step: Kernel) -> bool:
     """Left operand, sum and result of one type and owners, F16, row-major; the right one a bias row, or the same."""
     values = region.values
     left, right = values[add.inputs[0]], values[add.inputs[1]]
@@ -61,7 +61,7 @@ def _equal(a: Value, b: Value) -> bool:
     return same_type(a, b) and a.owners == b.owners
 
 
-def _only_copies(region: Region, start: int, end: int, add: Kernel) -> bool:
+def _only_copies(region: FusedRegion, start: int, end: int, add: Kernel) -> bool:
     """Only Copies lie between, none that reads or writes the memory of the sum or of an operand."""
     values = region.values
     groups = {values[value].storage_group for value in (*add.inputs[:2], *add.results)}
@@ -73,7 +73,7 @@ def _only_copies(region: Region, start: int, end: int, add: Kernel) -> bool:
     return True
 
 
-def _alias(region: Region, add: Kernel, step: Kernel, inputs: tuple[int, ...]) -> int | None:
+def _alias(region: FusedRegion, add: Kernel, step: Kernel, inputs: tuple[int, ...]) -> int | None:
     """Which input gives the result its memory: one in its storage group, or the one the sum was written over."""
     values = region.values
     result = values[step.results[0]]

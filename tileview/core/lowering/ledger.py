@@ -56,7 +56,7 @@ class Ledger:
         return numbers
 
 
-class Region:
+class LoweredRegion:
     """A list of operations being lowered: the graph, or the body of a Repeat.
 
     ``environment``: graph value → the lowered value its consumers use. ``uses``: how often each graph value is used

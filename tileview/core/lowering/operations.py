@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from tileview.core.lowering.convert import CAST, conversion, initial_layout
 from tileview.core.lowering.homes import HomeLimits, home_type
-from tileview.core.lowering.ledger import Ledger, Region, ValueNames
+from tileview.core.lowering.ledger import Ledger, LoweredRegion, ValueNames
 from tileview.core.lowering.plans import PlanForm
 from tileview.core.lowering.templates import Template
 from tileview.core.lowering.valuetypes import RefusedError, TypeTable, ValueType
@@ -14,7 +14,7 @@ from tileview.errors import PlanError, WorkError
 from tileview.model.graph import Operation
 from tileview.model.program import Copy, Kernel, Opaque
 
-FormOf = Callable[[Operation, Region], PlanForm]
+FormOf = Callable[[Operation, LoweredRegion], PlanForm]
 
 
 class Lowering:
@@ -42,7 +42,7 @@ class Lowering:
         self._new_casts: list[tuple[int, ValueType]] = []
         self._used_again = False
 
-    def lower_operation(self, region: Region, operation: Operation) -> None:
+    def lower_operation(self, region: LoweredRegion, operation: Operation) -> None:
         """One operation that is no Repeat: homes, conversions, result, temporaries, steps, closing.
 
         Raises
@@ -83,7 +83,12 @@ class Lowering:
             raise WorkError(refusal.reason, operation.id) from None
 
     def _lower_anew(
-        self, region: Region, operation: Operation, form: PlanForm, operands: list[int], key: tuple[object, ...] | None
+        self,
+        region: LoweredRegion,
+        operation: Operation,
+        form: PlanForm,
+        operands: list[int],
+        key: tuple[object, ...] | None,
     ) -> Template | None:
         """Lower an operation step by step, and keep a template of it unless it used a Cast that was there already."""
         base, first_step = len(self.ledger), len(region.steps)
@@ -114,7 +119,7 @@ class Lowering:
             ledger.types[value] = home
 
     def _convert_operands(
-        self, region: Region, operation: Operation, form: PlanForm, operands: Sequence[int]
+        self, region: LoweredRegion, operation: Operation, form: PlanForm, operands: Sequence[int]
     ) -> list[int]:
         """Every operand in the format its plan requires; one whose requirement is not known as it is."""
         ledger = self.ledger
@@ -126,7 +131,13 @@ class Lowering:
         ]
 
     def convert(
-        self, region: Region, value: int, target: ValueType, source: int, slices: bool = False, own_group: bool = False
+        self,
+        region: LoweredRegion,
+        value: int,
+        target: ValueType,
+        source: int,
+        slices: bool = False,
+        own_group: bool = False,
     ) -> int:
         """Bring a value to a type; the values made keep origin, parameter mark and (unless ``own_group``) storage
         group.
@@ -169,7 +180,7 @@ class Lowering:
             value = result
         return value
 
-    def _place(self, region: Region, operation: Operation, form: PlanForm, operands: Sequence[int]) -> int:
+    def _place(self, region: LoweredRegion, operation: Operation, form: PlanForm, operands: Sequence[int]) -> int:
         """Result, temporaries, steps, closing; returns the value that consumers use."""
         ledger = self.ledger
         types = ledger.types
@@ -182,7 +193,9 @@ class Lowering:
             region.casts.setdefault((ids[cast], types[ids[made]]), ids[made])
         return self._bind(region, operation, form, 0, result)
 
-    def _place_unknown(self, region: Region, operation: Operation, form: PlanForm, operands: Sequence[int]) -> None:
+    def _place_unknown(
+        self, region: LoweredRegion, operation: Operation, form: PlanForm, operands: Sequence[int]
+    ) -> None:
         """An operation that is not modelled: its results in their formats, one step that reads and writes."""
         assert form.unknown is not None
         operands = self._convert_operands(region, operation, form, operands)
@@ -192,7 +205,7 @@ class Lowering:
         for index, result in enumerate(results):
             self._bind(region, operation, form, index, result)
 
-    def _bind(self, region: Region, operation: Operation, form: PlanForm, index: int, result: int) -> int:
+    def _bind(self, region: LoweredRegion, operation: Operation, form: PlanForm, index: int, result: int) -> int:
         """Let consumers use a result: converted to its canonical layout first where its boundary is closed."""
         graph_value = operation.results[index]
         closed = form.closed[index]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from tileview.core.lowering.ledger import Region
+from tileview.core.lowering.ledger import LoweredRegion
 from tileview.core.lowering.operations import Lowering
 from tileview.core.lowering.valuetypes import RefusedError
 from tileview.errors import GraphError, PlanError
@@ -29,7 +29,7 @@ class RegionLowering:
         self._members = members
         self._uses = uses
 
-    def lower(self, region: Region, operations: Sequence[Operation]) -> None:
+    def lower(self, region: LoweredRegion, operations: Sequence[Operation]) -> None:
         """Lower operations in graph order into the region."""
         lower_operation = self._lowering.lower_operation
         for operation in operations:
@@ -46,7 +46,7 @@ class RegionLowering:
             else:
                 lower_operation(region, operation)
 
-    def _lower_repeat(self, region: Region, operation: Operation, kind: RepeatKind) -> None:
+    def _lower_repeat(self, region: LoweredRegion, operation: Operation, kind: RepeatKind) -> None:
         """Carried copies, arguments, body, what is settled outside, yields, results, the Repeat's own step."""
         _check_counts(operation, kind)
         ledger, body = self._lowering.ledger, kind.body
@@ -55,7 +55,7 @@ class RegionLowering:
         sequences = [self._sequence(kind, sequence) for sequence in kind.iterated_inputs]
         outside = [*carried, *invariants]
         arguments = self._arguments(kind, outside, [members[0] for members in sequences])
-        inner = Region(
+        inner = LoweredRegion(
             dict(zip(body.arguments, arguments, strict=True)),
             body.value_shapes,
             self._uses.of(body.operations, body.yields),
@@ -107,7 +107,7 @@ class RegionLowering:
             arguments.append(number)
         return arguments
 
-    def _carried(self, region: Region, operation: Operation, graph_value: int) -> int:
+    def _carried(self, region: LoweredRegion, operation: Operation, graph_value: int) -> int:
         """A carried input; one that is a parameter or has another use is copied first, as the Repeat overwrites it."""
         ledger = self._lowering.ledger
         value = region.environment[graph_value]
@@ -129,7 +129,7 @@ class RegionLowering:
             groups[member] = groups[members[0]]
         return members
 
-    def _settle(self, region: Region, operation: Operation, value: int, argument: int) -> int:
+    def _settle(self, region: LoweredRegion, operation: Operation, value: int, argument: int) -> int:
         """Bring an invariant or a sequence's member, outside, to the format its argument ended with.
 
         An argument that its body did not use is still automatic; what it stands for is thereby fixed to its flat
@@ -155,7 +155,7 @@ def _check_counts(operation: Operation, kind: RepeatKind) -> None:
             raise GraphFaultError(f"it has {found} {what}, its counts ask for {declared}")
 
 
-def _yielded(inner: Region, graph_value: int) -> int:
+def _yielded(inner: LoweredRegion, graph_value: int) -> int:
     value = inner.environment.get(graph_value)
     if value is None:
         raise GraphFaultError(f"its body yields value {graph_value}, which nothing in it makes")

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from tileview.core.lowering.compose import Composer
 from tileview.core.lowering.homes import HomeLimits, canonical_layout, flat_layout, input_format
-from tileview.core.lowering.ledger import Ledger, Region, ValueNames, name_of, value_names
+from tileview.core.lowering.ledger import Ledger, LoweredRegion, ValueNames, name_of, value_names
 from tileview.core.lowering.operations import Lowering
 from tileview.core.lowering.plans import PlanForm
 from tileview.core.lowering.repeat import RegionLowering, RegionUses
@@ -142,7 +142,7 @@ class Replanner:
         self._prepare(graph, config)
         plans, forms = recipe.plans, self._forms
 
-        def form_of(operation: Operation, region: Region) -> PlanForm:
+        def form_of(operation: Operation, region: LoweredRegion) -> PlanForm:
             plan = plans.get(operation.id)
             if plan is None:
                 return self._unplanned(operation, region, recipe, config, lowering.ledger)
@@ -153,7 +153,7 @@ class Replanner:
         most_values = _LARGE_PROGRAM + _LARGE_OPERATION * len(recipe.plans)
         lowering = Lowering(self._types, form_of, recipe.open_boundaries, limits, self._names, most_values)
         environment = self._bind_inputs(recipe, config, lowering.ledger)
-        region = Region(environment, graph.shapes, self._uses.of(graph.operations, graph.outputs))
+        region = LoweredRegion(environment, graph.shapes, self._uses.of(graph.operations, graph.outputs))
         members = {
             sequence.id: [environment[value] for value in sequence.values if value in environment]
             for sequence in graph.sequences
@@ -178,7 +178,7 @@ class Replanner:
         )
 
     def _unplanned(
-        self, operation: Operation, region: Region, recipe: Recipe, config: PipelineConfig, ledger: Ledger
+        self, operation: Operation, region: LoweredRegion, recipe: Recipe, config: PipelineConfig, ledger: Ledger
     ) -> PlanForm:
         """The form of an operation without a plan: its results have the precision of its first operand, canonical
         layouts at closed boundaries, and are spread as thin as can be at open ones."""
@@ -193,7 +193,7 @@ class Replanner:
             results[value] = self._types.get(shape, first, layout)
         return PlanForm.without_plan(self._types, config, operation, results)
 
-    def _new_form(self, plan: Plan, config: PipelineConfig, operation: Operation, region: Region) -> PlanForm:
+    def _new_form(self, plan: Plan, config: PipelineConfig, operation: Operation, region: LoweredRegion) -> PlanForm:
         """A plan's form, kept under the identities of plan and operation: it holds both, so their ids stay theirs."""
         form = self._forms[id(plan), id(operation)] = PlanForm(self._types, config, operation, plan, region.shapes)
         return form
@@ -278,7 +278,7 @@ def _on_chip(owners: Owners, chip_tiles: tuple[int, ...]) -> Owners:
     return Owners(owners.rotation, tuple(chip_tiles[tile] for tile in owners.embedding))
 
 
-def _outputs(graph: Graph, region: Region) -> tuple[int, ...]:
+def _outputs(graph: Graph, region: LoweredRegion) -> tuple[int, ...]:
     outputs: list[int] = []
     for value in graph.outputs:
         number = region.environment.get(value)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tileview.core.lowering.ledger import Ledger, Region, ValueNames, name_of
+from tileview.core.lowering.ledger import Ledger, LoweredRegion, ValueNames, name_of
 from tileview.core.lowering.sheet import Draft, numbered
 from tileview.core.lowering.valuetypes import ValueType
 from tileview.model.program import Copy, Kernel, Product, Step, Sum, Value
@@ -55,7 +55,7 @@ class Template:
     def __init__(
         self,
         ledger: Ledger,
-        region: Region,
+        region: LoweredRegion,
         base: int,
         first_step: int,
         operands: Sequence[int],
@@ -99,12 +99,14 @@ class Template:
         )
         """A compute step reads an operand's value itself, so a rotated operand would have to be copied first."""
 
-    def fits(self, region: Region, operands: Sequence[int]) -> bool:
+    def fits(self, region: LoweredRegion, operands: Sequence[int]) -> bool:
         """Whether lowering anew would make the same Casts: none of them is there to be used again."""
         casts = region.casts
         return not any((operands[-1 - reference], made) in casts for reference, made in self._checks)
 
-    def place(self, ledger: Ledger, region: Region, source: int, operands: Sequence[int], names: ValueNames) -> int:
+    def place(
+        self, ledger: Ledger, region: LoweredRegion, source: int, operands: Sequence[int], names: ValueNames
+    ) -> int:
         """Add values and steps; returns the value that consumers of the result use."""
         base = len(ledger.types)
         groups = ledger.groups

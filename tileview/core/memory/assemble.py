@@ -88,15 +88,15 @@ def assemble(
     at_least: bool = False,
     coarse_peaks: bool = False,
 ) -> Assembled:
-    """Sum, find the peaks, decide, and list the steps; for parameters see :func:`judge`."""
-    judged = judge(
+    """Sum, find the peaks, decide, and list the steps; for parameters see :func:`judge_allocations`."""
+    judged = judge_allocations(
         facts, allocations, placed, budgets, exchange_rows, unsized, at_least=at_least, coarse_peaks=coarse_peaks
     )
-    unknown = unavailable_steps(facts, allocations)
+    unknown = steps_unavailable_by_class(facts, allocations)
     return Assembled(_steps(facts, allocations, unknown, placed.worst_of_all().columns), judged)
 
 
-def judge(
+def judge_allocations(
     facts: Sequence[StepFacts],
     allocations: Allocations,
     placed: PlacedTiles,
@@ -120,7 +120,7 @@ def judge(
     coarse_peaks : bool
         Whether peaks are taken of the coarse sums, as version-1 files do, instead of what single tiles hold.
     """
-    unknown = unavailable_steps(facts, allocations)
+    unknown = steps_unavailable_by_class(facts, allocations)
     worst = placed.worst_of_all().columns
     known: list[list[int]] = worst[:, :3].T.tolist()
     if coarse_peaks:
@@ -203,7 +203,7 @@ class _Column(NamedTuple):
         return self.known.index(max(self.known)) if self.known else None
 
 
-def unavailable_steps(facts: Sequence[StepFacts], allocations: Allocations) -> tuple[list[bool], list[bool]]:
+def steps_unavailable_by_class(facts: Sequence[StepFacts], allocations: Allocations) -> tuple[list[bool], list[bool]]:
     """For each class, at which steps its sum has an unavailable term."""
     result = ([False] * len(facts), [False] * len(facts))
     for root, first, last in allocations.spans if allocations.unavailable else ():

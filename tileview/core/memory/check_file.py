@@ -104,7 +104,7 @@ def _check_copies(file: TimelineFile) -> list[Problem]:
             times = f"{value.copies} {'copy' if value.copies == 1 else 'copies'} of {_text(value.aligned_bytes)}"
             text = f"the file says {_text(value.bytes)}, {times} would be {_text(expected)}"
             problems.append(Problem("warning", place, text, value=index))
-    return shortened(problems, "values")
+    return shortened_problems(problems, "values")
 
 
 def _check_coarse(file: TimelineFile, coarse: tuple[list[int], list[int]]) -> list[Problem]:
@@ -121,7 +121,7 @@ def _check_coarse(file: TimelineFile, coarse: tuple[list[int], list[int]]) -> li
             if not isinstance(size, Unavailable) and size != sums[index]:
                 place = f"timeline.steps[{index}].{field}.{name}"
                 problems.append(_differs(place, size, sums[index], "live allocations and scratch", index))
-    return shortened(problems, "steps")
+    return shortened_problems(problems, "steps")
 
 
 def _check_peaks(file: TimelineFile) -> list[Problem]:
@@ -385,7 +385,7 @@ def check_arrays(
     yield from (problem for problem in peaks.problems() if problem.place not in told)
 
 
-def shortened(problems: list[Problem], what: str) -> list[Problem]:
+def shortened_problems(problems: list[Problem], what: str) -> list[Problem]:
     """The first few problems of one kind, and how many more there are."""
     if len(problems) <= _MOST_REPORTED:
         return problems

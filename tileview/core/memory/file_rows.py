@@ -6,7 +6,7 @@ import numpy as np
 
 from tileview.core.memory.infer import Inferred
 from tileview.core.memory.measurement import Footprint, footprint
-from tileview.core.memory.usage import Kept
+from tileview.core.memory.usage import KeptResults
 from tileview.model.sizes import LARGEST_COUNTED_BYTES, Unavailable, exact_text
 from tileview.model.tensor import MemoryClass, Precision, PrecisionKind
 from tileview.model.timeline import ByteArray, Problem
@@ -29,8 +29,8 @@ class FileRows:
         self._file = file
         self._inferred = inferred
         self._tiles = file.tile_count
-        self._shards: Kept[int, ByteArray] = Kept(_KEPT_ROWS)
-        self._bytes: Kept[int, ByteArray] = Kept(_KEPT_ROWS)
+        self._shards: KeptResults[int, ByteArray] = KeptResults(_KEPT_ROWS)
+        self._bytes: KeptResults[int, ByteArray] = KeptResults(_KEPT_ROWS)
 
     def shards(self, index: int) -> ByteArray:
         """(tiles,): payload of a value on each tile."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from tileview.core.memory.file_rows import known_part
 from tileview.core.memory.step_table import StepTable, Usages
-from tileview.core.memory.usage import Kept, PlacedTiles
+from tileview.core.memory.usage import KeptResults, PlacedTiles
 from tileview.model.sizes import LARGEST_COUNTED_BYTES
 from tileview.model.timeline import ByteArray
 from tileview.model.timeline_file import TILE_UNAVAILABLE, TimelineFile
@@ -47,7 +47,7 @@ class FileNumbers:
         self._scanned = 0
         self._deferred = False
         self._table = StepTable(self._steps, self._tiles)
-        self._usages: Kept[int, ByteArray] = Kept(_KEPT_STEPS)
+        self._usages: KeptResults[int, ByteArray] = KeptResults(_KEPT_STEPS)
 
     def usage(self, step: int) -> ByteArray:
         """(tiles, 2): standard and interleaved bytes on each tile at a step; known part only."""

@@ -11,7 +11,13 @@ from dataclasses import replace
 import numpy as np
 
 from tileview.core.memory.accounts import stated_accounts, steps_account, sums_account, verdict_on
-from tileview.core.memory.assemble import Allocations, StepFacts, coarse_sums, largest_standard, unavailable_steps
+from tileview.core.memory.assemble import (
+    Allocations,
+    StepFacts,
+    coarse_sums,
+    largest_standard,
+    steps_unavailable_by_class,
+)
 from tileview.core.memory.check_file import check_figures, version3_peak
 from tileview.core.memory.file_rows import FileRows
 from tileview.core.memory.file_tiles import FileNumbers
@@ -233,7 +239,7 @@ class _Reader:
         """The file's steps; usage of a version-1 file is derived, its own is the coarse one."""
         file = self.file
         derived = self.placed.worst_of_all().columns.tolist() if file.usage_is_coarse else []
-        missing = unavailable_steps(self.facts, self.allocations)
+        missing = steps_unavailable_by_class(self.facts, self.allocations)
         steps = []
         for index, step in enumerate(file.steps):
             usage, coarse = step.usage, step.coarse

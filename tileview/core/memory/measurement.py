@@ -20,7 +20,7 @@ import numpy as np
 from tileview.core.geometry.owners import OwnerError, check_owners, spread
 from tileview.core.geometry.resolve import LayoutError, LayoutErrorKind, layout_failure, resolve
 from tileview.core.geometry.resolved import Resolved
-from tileview.core.memory.assemble import NO_SCRATCH, Allocations, Judged, StepFacts, assemble, judge
+from tileview.core.memory.assemble import NO_SCRATCH, Allocations, Judged, StepFacts, assemble, judge_allocations
 from tileview.core.memory.groups import LiveSet, find_lifetimes, group_values
 from tileview.core.memory.step_costs import FREE, StepCost, step_cost
 from tileview.core.memory.usage import PlacedTiles
@@ -370,7 +370,7 @@ class Measurement:
     def judged(self, budgets: Budgets) -> Judged:
         """Peaks and verdict."""
         at_least = bool(unknown_notes(self.program, self.flat))
-        return judge(
+        return judge_allocations(
             self.facts,
             self.allocations,
             self.placed,

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from tileview.core.memory.accounts import TILES, Findings, sums_account
-from tileview.core.memory.check_file import ClassPeaks, LiveSums, check_arrays, shortened
+from tileview.core.memory.check_file import ClassPeaks, LiveSums, check_arrays, shortened_problems
 from tileview.core.memory.file_tiles import FileNumbers, StepsRead
 from tileview.core.memory.from_file import timeline_from_file
 from tileview.model.sizes import Size
@@ -22,7 +22,7 @@ StudyPart = StepsRead | Findings | tuple[Problem, ...] | None
 _STEPS_AT_ONCE: Final = 64
 
 
-def study(file: TimelineFile, first: int = 0) -> Iterator[StudyPart]:
+def study_parts(file: TimelineFile, first: int = 0) -> Iterator[StudyPart]:
     """The parts of a study, in this order.
 
     :class:`~tileview.core.memory.file_tiles.StepsRead` for every run of steps from ``first`` on (none where the file
@@ -47,7 +47,11 @@ def study(file: TimelineFile, first: int = 0) -> Iterator[StudyPart]:
             (values if problem.value is not None else steps).append(problem)
     faults = list(file.tiles.faults())
     yield _findings(timeline, sums, peaks, [*faults, *values, *steps])
-    yield (*shortened(faults, "arrays"), *shortened(values, "values"), *shortened(steps, "steps"))
+    yield (
+        *shortened_problems(faults, "arrays"),
+        *shortened_problems(values, "values"),
+        *shortened_problems(steps, "steps"),
+    )
 
 
 def _findings(timeline: Timeline, sums: LiveSums, peaks: ClassPeaks, problems: list[Problem]) -> Findings:

@@ -21,7 +21,7 @@ _CHUNK_NUMBERS = 1 << 16
 """Table entries a chunk of the sweep holds at most: 512 KiB a class, so that a chunk stays in the cache."""
 
 
-class Span(NamedTuple):
+class AllocationSpan(NamedTuple):
     """``times`` allocations with the same bytes on each tile, live from step ``first`` up to (not at) ``last``."""
 
     row: ByteArray
@@ -48,7 +48,7 @@ NO_ROWS: Mapping[int, ByteArray] = {}
 
 
 def sweep(
-    spans: Iterable[Span],
+    spans: Iterable[AllocationSpan],
     scratch: Mapping[int, ByteArray],
     steps: int,
     tiles: int,
@@ -160,8 +160,8 @@ class PlacedTiles:
         self._unavailable = unavailable
         self._worst: Worst | None = None
         self._spans = spans
-        self._usages: Kept[int, ByteArray] = Kept(64)
-        self._allocations: Kept[int, ByteArray] = Kept(4096)
+        self._usages: KeptResults[int, ByteArray] = KeptResults(64)
+        self._allocations: KeptResults[int, ByteArray] = KeptResults(4096)
 
     def usage(self, step: int) -> ByteArray:
         """(tiles, 2): standard and interleaved bytes on each tile at a step, scratch included; known part only."""
@@ -206,7 +206,7 @@ class PlacedTiles:
                     values = members[root]
                     row = byte_row(root) if len(values) == 1 else allocation(root)
                     alike.setdefault((id(row), first, last, is_interleaved(root)), []).append(row)
-            spans = [Span(rows[0], key[1], key[2], key[3], len(rows)) for key, rows in alike.items()]
+            spans = [AllocationSpan(rows[0], key[1], key[2], key[3], len(rows)) for key, rows in alike.items()]
             standard, interleaved = self._scratch
             self._worst = sweep(spans, standard, len(self._live), self._tile_count, interleaved)
         return self._worst
@@ -292,7 +292,7 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
-class Kept(Generic[K, V]):
+class KeptResults(Generic[K, V]):
     """The results asked for last, at most ``limit`` of them; may be used from several threads.
 
     An object that caches its own methods with ``functools.lru_cache`` is part of a ring: a document's arrays would stay

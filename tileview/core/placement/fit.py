@@ -13,7 +13,7 @@ from tileview.model.placement import END, Memory, Request, Span
 from tileview.model.tensor import MemoryClass
 
 
-class Place(NamedTuple):
+class FreePlace(NamedTuple):
     """Starts ``low``, ``low + alignment``, … ``high`` for a request that is ``bytes`` long there."""
 
     low: int
@@ -118,7 +118,7 @@ def usable(asked: Asked, index: int, span: Span, memory: Memory) -> Iterable[tup
         yield (max(start, lowest), end), 1
 
 
-def places(asked: Asked, index: int, ranges: Iterable[Span], memory: Memory) -> list[Place]:
+def places(asked: Asked, index: int, ranges: Iterable[Span], memory: Memory) -> list[FreePlace]:
     """The places of a request in a list of ranges: by range, region 0 before region 1."""
     found = []
     for span in ranges:
@@ -130,7 +130,7 @@ def places(asked: Asked, index: int, ranges: Iterable[Span], memory: Memory) -> 
             )
             lowest, highest = (low + grain - 1) & -grain, (high - size) & -grain
             if size <= high and lowest <= highest:
-                found.append(Place(lowest, highest, size, grain))
+                found.append(FreePlace(lowest, highest, size, grain))
     return found
 
 

@@ -17,7 +17,7 @@ from tileview.core.placement.fit import Asked, forbidden_spans, largest_hole, pa
 from tileview.model.placement import END, Memory, Span
 
 
-class Order(Enum):
+class PlacementOrder(Enum):
     """FIRST_USE and SIZE are the compiler's; END_FIRST is an experiment of its authors."""
 
     FIRST_USE = "order 1"
@@ -26,11 +26,11 @@ class Order(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Placing:
+class OrderRun:
     """What came of an order. ``starts[i]``: address of request i, None where the order had ended. Where it failed:
     ``failed`` is the request without a place, ``free`` the free memory then, ``hole`` its longest usable piece."""
 
-    order: Order
+    order: PlacementOrder
     starts: tuple[int | None, ...]
     failed: int | None = None
     free: tuple[Span, ...] = ()
@@ -76,14 +76,14 @@ def end_first(asked: Asked, size: Sequence[int] | None = None) -> list[int]:
     )
 
 
-def place(asked: Asked, memory: Memory, order: Order) -> Placing:
+def run_order(asked: Asked, memory: Memory, order: PlacementOrder) -> OrderRun:
     """Run one order from the start."""
-    if order is Order.FIRST_USE:
+    if order is PlacementOrder.FIRST_USE:
         return _run_first_use(asked, memory)
-    return _run_sized(asked, memory, order, by_size(asked) if order is Order.SIZE else end_first(asked))
+    return _run_sized(asked, memory, order, by_size(asked) if order is PlacementOrder.SIZE else end_first(asked))
 
 
-def _run_first_use(asked: Asked, memory: Memory) -> Placing:
+def _run_first_use(asked: Asked, memory: Memory) -> OrderRun:
     """Order 1: free memory is one list; what has died before a request's first event is given back to it."""
     starts: list[int | None] = [None] * len(asked)
     free = list(memory.ranges)
@@ -99,7 +99,7 @@ def _run_first_use(asked: Asked, memory: Memory) -> Placing:
         found = _first_fit(asked, index, free, starts, memory)
         if found is None:
             hole = largest_hole(asked, index, free, memory)
-            return Placing(Order.FIRST_USE, tuple(starts), index, tuple(free), hole)
+            return OrderRun(PlacementOrder.FIRST_USE, tuple(starts), index, tuple(free), hole)
         at, start = found
         starts[index] = start
         end = start + (sizes[index] if start < boundary else sizes1[index])
@@ -113,7 +113,7 @@ def _run_first_use(asked: Asked, memory: Memory) -> Placing:
         else:
             del free[at]
         heappush(active, (lasts[index], start, end))
-    return Placing(Order.FIRST_USE, tuple(starts))
+    return OrderRun(PlacementOrder.FIRST_USE, tuple(starts))
 
 
 def _merged(pieces: list[Span]) -> list[Span]:
@@ -133,7 +133,7 @@ def _merged(pieces: list[Span]) -> list[Span]:
     return merged
 
 
-def _run_sized(asked: Asked, memory: Memory, order: Order, sequence: Iterable[int]) -> Placing:
+def _run_sized(asked: Asked, memory: Memory, order: PlacementOrder, sequence: Iterable[int]) -> OrderRun:
     """Order 2 and end first: free memory for a request is the ranges less the placed spans that live with it."""
     starts: list[int | None] = [None] * len(asked)
     placed: list[tuple[int, int, int, int]] = []
@@ -143,11 +143,11 @@ def _run_sized(asked: Asked, memory: Memory, order: Order, sequence: Iterable[in
         found = _first_fit(asked, index, _free_beside(placed, first, last, memory.ranges), starts, memory)
         if found is None:
             free = tuple(_free_beside(placed, first, last, memory.ranges))
-            return Placing(order, tuple(starts), index, free, largest_hole(asked, index, free, memory))
+            return OrderRun(order, tuple(starts), index, free, largest_hole(asked, index, free, memory))
         start = starts[index] = found[1]
         size = sizes[index] if start < memory.boundary else sizes1[index]
         insort(placed, (start, start + size, first, last))
-    return Placing(order, tuple(starts))
+    return OrderRun(order, tuple(starts))
 
 
 def _free_beside(

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from tileview.core.placement.fit import Asked, spell_out
-from tileview.core.placement.orders import Order, Placing, place
+from tileview.core.placement.orders import OrderRun, PlacementOrder, run_order
 from tileview.core.placement.proofs import Proofs, prove
 from tileview.core.placement.ranges import enlargements
 from tileview.core.placement.requests import ProgramRequests, TileClass
-from tileview.core.placement.search import Searched, search
+from tileview.core.placement.search import Searched, search_placement
 from tileview.model.placement import Memory, TileProblem
 
 Ended = Callable[[], bool]
@@ -27,11 +27,11 @@ class Answer(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class TileOutcome:
     """What came of one tile. ``placing``: the order that placed it, else order 2 as it ended. ``proofs`` are None
     where an order placed it. ``searched`` is None where the search was not run."""
 
-    placing: Placing
+    placing: OrderRun
     proofs: Proofs | None = None
     searched: Searched | None = None
 
@@ -57,23 +57,23 @@ class Outcome:
         return self.placing.starts
 
 
-def try_orders(asked: Asked, memory: Memory) -> Placing:
+def try_orders(asked: Asked, memory: Memory) -> OrderRun:
     """Order 1, and order 2 where that fails: what the compiler does first."""
-    placing = place(asked, memory, Order.FIRST_USE)
-    return placing if placing.placed else place(asked, memory, Order.SIZE)
+    placing = run_order(asked, memory, PlacementOrder.FIRST_USE)
+    return placing if placing.placed else run_order(asked, memory, PlacementOrder.SIZE)
 
 
-def solve(asked: Asked, memory: Memory, *, searching: bool = False, ended: Ended | None = None) -> Outcome:
+def solve(asked: Asked, memory: Memory, *, searching: bool = False, ended: Ended | None = None) -> TileOutcome:
     """The compiler's orders, the proofs where both fail, and the search where it is asked for and nothing is proved."""
     placing = try_orders(asked, memory)
     if placing.placed:
-        return Outcome(placing)
+        return TileOutcome(placing)
     proofs = prove(asked, memory)
-    searched = search(asked, memory, ended) if searching and not proofs.impossible else None
-    return Outcome(placing, proofs, searched)
+    searched = search_placement(asked, memory, ended) if searching and not proofs.impossible else None
+    return TileOutcome(placing, proofs, searched)
 
 
-def solve_problem(problem: TileProblem, *, searching: bool = False, ended: Ended | None = None) -> Outcome:
+def solve_problem(problem: TileProblem, *, searching: bool = False, ended: Ended | None = None) -> TileOutcome:
     """:func:`solve` for a problem as a tile dump states it."""
     asked = spell_out(problem.requests, problem.memory)
     return solve(asked, problem.memory, searching=searching, ended=ended)
@@ -81,7 +81,7 @@ def solve_problem(problem: TileProblem, *, searching: bool = False, ended: Ended
 
 def solve_classes(
     requests: ProgramRequests, memory: Memory, *, searching: bool = False, ended: Ended | None = None
-) -> Iterator[Outcome]:
+) -> Iterator[TileOutcome]:
     """The outcome of every class of tiles, in their order, each worked out when it is asked for."""
     for each in requests.classes:
         yield solve(requests.asked(each, memory), memory, searching=searching, ended=ended)
@@ -138,7 +138,7 @@ class Totals:
         return Answer.NOT_PLACED if self.not_placed else Answer.PLACED
 
 
-def count_tiles(classes: tuple[TileClass, ...], outcomes: tuple[Outcome, ...]) -> Totals:
+def count_tiles(classes: tuple[TileClass, ...], outcomes: tuple[TileOutcome, ...]) -> Totals:
     counts = dict.fromkeys(("order1", "order2", "search", "not_placed", "over"), 0)
     names = {"order 1": "order1", "order 2": "order2", "search": "search", None: ""}
     for each, outcome in zip(classes, outcomes, strict=True):

@@ -1,8 +1,8 @@
 """What the tiles of a lowered program ask for: one request a group of values, a sequence, or a buffer of scratch.
 
-Built for all tiles at once: a :class:`Template` says what is the same on every tile, rows over the tiles say how many
-bytes it asks for there (none: no request) and where two of them conflict. Tiles whose requests are equal, roots and
-conflicts included, form a class and need one look.
+Built for all tiles at once: a :class:`RequestTemplate` says what is the same on every tile, rows over the tiles say how
+many bytes it asks for there (none: no request) and where two of them conflict. Tiles whose requests are equal, roots
+and conflicts included, form a class and need one look.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ OTHER_ALIGNMENT = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Template:
+class RequestTemplate:
     """What a request says on every tile. ``roots`` are empty for scratch, which has ``step`` and ``what`` instead.
     ``strided``: members that conflict with each other take whole elements of region 1."""
 
@@ -69,7 +69,7 @@ class ProgramRequests:
     """``sizes``: (templates, tiles) bytes. ``classes``: by their lowest tile. ``events``: the last event of the run."""
 
     program: Program
-    templates: tuple[Template, ...]
+    templates: tuple[RequestTemplate, ...]
     sizes: ByteArray
     conflicts: tuple[Conflict, ...]
     events: int
@@ -118,7 +118,7 @@ class ProgramRequests:
         )
 
 
-def _request(template: Template, size: int, conflicts: tuple[int, ...]) -> Request:
+def _request(template: RequestTemplate, size: int, conflicts: tuple[int, ...]) -> Request:
     stride = size // len(template.roots) if template.roots else 0
     strides = _strides(template, size)
     return Request(
@@ -133,7 +133,7 @@ def _request(template: Template, size: int, conflicts: tuple[int, ...]) -> Reque
     )
 
 
-def _strides(template: Template, size: int) -> tuple[int, int] | None:
+def _strides(template: RequestTemplate, size: int) -> tuple[int, int] | None:
     """(region1_stride, members) of a sequence whose members conflict with each other."""
     if not template.strided:
         return None
@@ -183,7 +183,7 @@ class _Builder:
         }
         self.stepped = {self.groups.roots[value] for value in self.events.stepped}
         self.holder: dict[int, int] = {}
-        self.templates: list[Template] = []
+        self.templates: list[RequestTemplate] = []
         self.rows: list[ByteArray] = []
 
     def shards(self, value: int) -> ByteArray:
@@ -214,7 +214,7 @@ class _Builder:
         lives = [self.events.lives[value] for root in roots for value in self.touched[root]]
         return min(first for first, _ in lives), max(last for _, last in lives)
 
-    def add(self, template: Template, row: ByteArray) -> None:
+    def add(self, template: RequestTemplate, row: ByteArray) -> None:
         for root in template.roots:
             self.holder[root] = len(self.templates)
         self.templates.append(template)
@@ -248,7 +248,7 @@ class _Builder:
                 largest = np.maximum(largest, row)
         kind = self.memory_class(roots[0])
         stride = (largest + grain - 1) & -grain
-        self.add(Template(kind, grain, *self.life(roots), roots), stride * len(roots))
+        self.add(RequestTemplate(kind, grain, *self.life(roots), roots), stride * len(roots))
 
     def groups_left(self) -> None:
         """Every group that no sequence holds, by ascending root."""
@@ -257,12 +257,14 @@ class _Builder:
                 row = self.group_row(root)
                 if row.any():
                     kind = self.memory_class(root)
-                    self.add(Template(kind, self.alignment(root), *self.life([root]), (root,)), row)
+                    self.add(RequestTemplate(kind, self.alignment(root), *self.life([root]), (root,)), row)
 
     def scratch(self) -> None:
         for work in self.events.working:
             row = self.shards(work.result) * work.factor
-            template = Template(MemoryClass.STANDARD, STEP_ALIGNMENT, work.first, work.last, (), work.step, work.what)
+            template = RequestTemplate(
+                MemoryClass.STANDARD, STEP_ALIGNMENT, work.first, work.last, (), work.step, work.what
+            )
             self.add(template, row)
 
     def conflicts(self, multicast: bool) -> tuple[Conflict, ...]:
@@ -289,7 +291,7 @@ class _Builder:
         if first == second:  # members of one sequence
             kind = self.templates[first]
             element = REGION1_ELEMENT if kind.memory_class is MemoryClass.INTERLEAVED else REGION0_ELEMENT
-            self.templates[first] = Template(
+            self.templates[first] = RequestTemplate(
                 kind.memory_class, max(kind.alignment, element), kind.first, kind.last, kind.roots, strided=True
             )
             return

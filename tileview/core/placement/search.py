@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from tileview.core.placement.fit import Asked, Place, places, widened
+from tileview.core.placement.fit import Asked, FreePlace, places, widened
 from tileview.core.placement.orders import by_size
 from tileview.core.placement.proofs import prove
 from tileview.model.placement import END, Memory, Span
@@ -43,7 +43,7 @@ class Domain(NamedTuple):
     """Where a request can still start, and how soon it must be placed for that."""
 
     urgency: Urgency
-    places: list[Place]
+    places: list[FreePlace]
 
 
 Domains = dict[int, Domain]
@@ -55,7 +55,7 @@ class _Node:
     """One level of the search: which request is tried, the starts left to try, and what the others could do before."""
 
     chosen: int
-    starts: Iterator[tuple[int, Place]]
+    starts: Iterator[tuple[int, FreePlace]]
     domains: Domains
 
 
@@ -91,7 +91,7 @@ class _Search:
         found = {index: places(asked, index, memory.ranges, memory) for index in self.order}
         return {index: Domain(self._urgency(index, left), left) for index, left in found.items()}
 
-    def _urgency(self, index: int, left: list[Place]) -> Urgency:
+    def _urgency(self, index: int, left: list[FreePlace]) -> Urgency:
         """First what has no place, then what lives to the end, few starts for the size, many conflicts, many bytes."""
         asked = self.asked
         count = sum((place.high - place.low) // place.alignment + 1 for place in left)
@@ -105,7 +105,7 @@ class _Search:
             self.numbers[index],
         )
 
-    def _starts(self, left: list[Place]) -> Iterator[tuple[int, Place]]:
+    def _starts(self, left: list[FreePlace]) -> Iterator[tuple[int, FreePlace]]:
         """The starts worth trying: the ends of each place, and those that begin or end at a memory element."""
         for place in left:
             low, high, size, grain = place
@@ -144,10 +144,10 @@ class _Search:
         return left
 
 
-def _without(left: list[Place], taken: Span) -> list[Place]:
+def _without(left: list[FreePlace], taken: Span) -> list[FreePlace]:
     """Places less a taken span: starts that end below it, then starts from its end on. The same list if none goes."""
     low, high = taken
-    remaining: list[Place] = []
+    remaining: list[FreePlace] = []
     changed = False
     for place in left:
         first, last, size, grain = place
@@ -157,13 +157,13 @@ def _without(left: list[Place], taken: Span) -> list[Place]:
         changed = True
         below, above = (low - size) & -grain, (high + grain - 1) & -grain
         if first <= below:
-            remaining.append(Place(first, min(last, below), size, grain))
+            remaining.append(FreePlace(first, min(last, below), size, grain))
         if above <= last:
-            remaining.append(Place(max(first, above), last, size, grain))
+            remaining.append(FreePlace(max(first, above), last, size, grain))
     return remaining if changed else left
 
 
-def search(asked: Asked, memory: Memory, ended: Callable[[], bool] | None = None) -> Searched:
+def search_placement(asked: Asked, memory: Memory, ended: Callable[[], bool] | None = None) -> Searched:
     """Search for a placement, with the compiler's limits of 4,096 nodes and 2,000,000 units of work.
 
     Parameters

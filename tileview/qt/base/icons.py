@@ -51,6 +51,6 @@ def program_icon() -> QIcon:
     return result
 
 
-def clear_cache() -> None:
+def drop_pixmaps() -> None:
     """Let go of drawn pixmaps, before the application object ends."""
     _pixmap.cache_clear()

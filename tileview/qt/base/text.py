@@ -12,7 +12,7 @@ _LONG_WORD = re.compile(r"\S{240,}")
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
-def visible(text: str) -> str:
+def visible_text(text: str) -> str:
     """The text with control characters, and marks that reorder what follows, written out as Rust does.
 
     A name may hold a mark that shows the rest of its line from right to left, figures included: ``12,3`` for ``3,21``.
@@ -22,7 +22,7 @@ def visible(text: str) -> str:
 
 def short_path(path: Path, most: int = 90) -> str:
     """A path for a menu: its beginning and the name of the file, what is between cut out where it is long."""
-    text = visible(str(path))
+    text = visible_text(str(path))
     if len(text) <= most:
         return text
     end = text[-max(min(len(path.name) + 1, most - 20), most // 2) :]
@@ -30,12 +30,12 @@ def short_path(path: Path, most: int = 90) -> str:
 
 
 def cut_words(text: str) -> str:
-    """The text as it can be shown over several lines: :func:`visible`, and the middle cut out of endless words.
+    """The text as it can be shown over several lines: :func:`visible_text`, and the middle cut out of endless words.
 
     Breaking a word of 20,000 characters into lines takes Qt seconds, and nobody reads it to its end; whoever wants to
     finds it whole in the exported tables.
     """
-    return _LONG_WORD.sub(lambda found: f"{found.group()[:150]} … {found.group()[-60:]}", visible(text))
+    return _LONG_WORD.sub(lambda found: f"{found.group()[:150]} … {found.group()[-60:]}", visible_text(text))
 
 
 def page_text(text: str) -> str:

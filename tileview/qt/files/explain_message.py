@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import QUrl, Slot
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -19,7 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from tileview.analysis.messages import Explanation, explain, read_message
+from tileview.analysis.messages import Explanation, explain, find_message
 from tileview.model.placement import TileDump
 from tileview.model.timeline import Timeline
 from tileview.qt.base.text import page_text
@@ -80,6 +81,10 @@ class ExplainDialog(QDialog):
             column.addWidget(widget)
         self.resize(self.fontMetrics().averageCharWidth() * 100, self.fontMetrics().height() * 32)
         self._typed()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.text.setFocus()
 
     @Slot()
     def _typed(self) -> None:
@@ -147,7 +152,7 @@ class ExplainDialog(QDialog):
             parts.append("<p>Searching the open files…</p>")
         elif self._session.document is None:
             parts.append("<p>Open the recipe, the timeline or the tile dump of that compile to see more.</p>")
-        elif not self._findings and read_message(self.text.toPlainText()).tile is None:
+        elif not self._findings and find_message(self.text.toPlainText()).tile is None:
             parts.append("<p>The open files have nothing to add.</p>")
         self.page.setHtml("".join(parts))
 

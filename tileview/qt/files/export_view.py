@@ -16,11 +16,11 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QDialog, QDialogButtonBox, Q
 from tileview.errors import SaveError, TileViewError
 from tileview.qt.base.command import Command
 from tileview.qt.base.settings import Settings
-from tileview.qt.base.text import visible
+from tileview.qt.base.text import visible_text
 from tileview.qt.files.saving import FileWriter, ask_target, may_replace
 from tileview.qt.jobs.process import Reporter
 from tileview.qt.jobs.session_signals import SessionSignals
-from tileview.qt.plot.picture import Picture, Recording, png_bytes, png_image, svg_bytes
+from tileview.qt.plot.picture import Picture, Recording, image_to_png, png_image, svg_bytes
 from tileview.qt.plot.picture_parts import Line, TextPart
 from tileview.qt.views.base import View
 from tileview.qt.widgets.dialogs import plain_label
@@ -34,7 +34,7 @@ SCALES = (1, 2, 3, 4)
 FIRST_SCALE = 2
 
 
-class Kind(StrEnum):
+class ViewFormat(StrEnum):
     """What a view can be written as; the value is the ending of the file's name."""
 
     PNG = ".png"
@@ -43,11 +43,15 @@ class Kind(StrEnum):
 
 
 KIND_NAMES = {
-    Kind.PNG: "PNG image",
-    Kind.SVG: "SVG drawing",
-    Kind.CSV: "CSV table",
+    ViewFormat.PNG: "PNG image",
+    ViewFormat.SVG: "SVG drawing",
+    ViewFormat.CSV: "CSV table",
 }
-KIND_FILTERS = {Kind.PNG: "PNG image (*.png)", Kind.SVG: "SVG drawing (*.svg)", Kind.CSV: "CSV table (*.csv)"}
+KIND_FILTERS = {
+    ViewFormat.PNG: "PNG image (*.png)",
+    ViewFormat.SVG: "SVG drawing (*.svg)",
+    ViewFormat.CSV: "CSV table (*.csv)",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,7 @@ class Wish:
     """What was chosen. ``scale``: pixels for one on a screen without scaling; ``whole``: beyond what is in view."""
 
     view: View
-    kind: Kind = Kind.PNG
+    kind: ViewFormat = ViewFormat.PNG
     scale: float = FIRST_SCALE
     whole: bool = False
 
@@ -63,18 +67,26 @@ class Wish:
 class ExportDialog(QDialog):
     """Asks for a :class:`Wish`; the name of the file is asked for afterwards."""
 
-    def __init__(self, views: Mapping[str, View], chosen: str, kind: Kind, scale: int, parent: QWidget) -> None:
+    def __init__(
+        self,
+        titles: Mapping[str, str],
+        find: Callable[[str], View],
+        chosen: str,
+        kind: ViewFormat,
+        scale: int,
+        parent: QWidget,
+    ) -> None:
         super().__init__(parent)
         self.setObjectName("export")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Export view")
-        self._views = views
+        self._find = find
         self.view_box = QComboBox(self)
         self.kind_box = QComboBox(self)
         self.scale_box = QComboBox(self)
         self.whole_box = QCheckBox(self)
-        for name, view in views.items():
-            self.view_box.addItem(view.title, name)
+        for name, title in titles.items():
+            self.view_box.addItem(title, name)
         for factor in SCALES:
             self.scale_box.addItem(f"{factor} ×", factor)
         self.note = plain_label("", self)
@@ -113,22 +125,22 @@ class ExportDialog(QDialog):
         return Wish(self._view(), self._kind(), scale, self.whole_box.isEnabled() and self.whole_box.isChecked())
 
     def _view(self) -> View:
-        return self._views[str(self.view_box.currentData())]
+        return self._find(str(self.view_box.currentData()))
 
-    def _kind(self) -> Kind:
-        return Kind(str(self.kind_box.currentData()))
+    def _kind(self) -> ViewFormat:
+        return ViewFormat(str(self.kind_box.currentData()))
 
     @Slot()
     def _on_view(self) -> None:
         self._fill_kinds(self._kind())
         self._refresh()
 
-    def _fill_kinds(self, wanted: Kind) -> None:
+    def _fill_kinds(self, wanted: ViewFormat) -> None:
         """Offer what the view can be written as."""
         self.kind_box.blockSignals(True)
         self.kind_box.clear()
-        for kind in Kind:
-            if kind is not Kind.CSV or self._view().has_table():
+        for kind in ViewFormat:
+            if kind is not ViewFormat.CSV or self._view().has_table():
                 self.kind_box.addItem(KIND_NAMES[kind], kind.value)
         self.kind_box.setCurrentIndex(max(self.kind_box.findData(wanted.value), 0))
         self.kind_box.blockSignals(False)
@@ -136,14 +148,14 @@ class ExportDialog(QDialog):
     @Slot()
     def _refresh(self) -> None:
         view, kind = self._view(), self._kind()
-        self.scale_box.setEnabled(kind is Kind.PNG)
+        self.scale_box.setEnabled(kind is ViewFormat.PNG)
         self.whole_box.setText(f"The &whole {view.whole_name}, not only the part in view" if view.whole_name else "")
         self.whole_box.setVisible(bool(view.whole_name))
-        self.whole_box.setEnabled(bool(view.whole_name) and kind is not Kind.CSV)
+        self.whole_box.setEnabled(bool(view.whole_name) and kind is not ViewFormat.CSV)
         self.note.setText(self._words(view, kind))
 
-    def _words(self, view: View, kind: Kind) -> str:
-        if kind is Kind.CSV:
+    def _words(self, view: View, kind: ViewFormat) -> str:
+        if kind is ViewFormat.CSV:
             filtered = view.table_filter()
             rows = f"The rows that the filter “{filtered}” leaves" if filtered else "All rows"
             return f"{rows}, also those that are scrolled out of sight; byte counts as plain numbers."
@@ -177,8 +189,8 @@ def picture_of(view: View, whole: bool = False) -> Picture:
     bold = QFont(view.font())
     bold.setBold(True)
     metrics = QFontMetrics(bold)
-    width = max(*(part.width() for part in parts), min(metrics.horizontalAdvance(visible(title)) + 1, _TITLE_ROOM))
-    head = metrics.elidedText(visible(title), Qt.TextElideMode.ElideMiddle, width)
+    width = max(*(part.width() for part in parts), min(metrics.horizontalAdvance(visible_text(title)) + 1, _TITLE_ROOM))
+    head = metrics.elidedText(visible_text(title), Qt.TextElideMode.ElideMiddle, width)
     lines = [Line(head, is_bold=True), *(Line(line, "muted") for line in words.splitlines() if line)]
     caption = TextPart(lines, width, view.font(), theme)
     return Picture(title, words or view.accessibleDescription(), [caption, *parts], theme.color("surface"))
@@ -192,10 +204,10 @@ def suggested_stem(view: View) -> str:
     return f"{stem or 'tileview'}.{view.name}"
 
 
-def kind_of(path: Path, otherwise: Kind) -> tuple[Path, Kind]:
+def kind_of(path: Path, otherwise: ViewFormat) -> tuple[Path, ViewFormat]:
     """The ending of a name decides what is written; a name without one of ours gets the one chosen."""
     try:
-        return path, Kind(path.suffix.lower())
+        return path, ViewFormat(path.suffix.lower())
     except ValueError:
         return path.with_name(path.name + otherwise.value), otherwise
 
@@ -205,8 +217,10 @@ class ViewExporter(FileWriter):
 
     Parameters
     ----------
-    views : mapping
-        Every view that can be written, by name; the first is offered where none has the focus.
+    titles : mapping
+        The title of every view that can be written, by name; the first is offered where none has the focus.
+    find : callable
+        The view of a name.
     current : callable
         The view that has the focus, or had it last.
     show : callable
@@ -220,15 +234,17 @@ class ViewExporter(FileWriter):
         signals: SessionSignals,
         settings: Settings,
         window: QWidget,
-        views: Mapping[str, View],
+        titles: Mapping[str, str],
+        find: Callable[[str], View],
         current: Callable[[], View | None],
         show: Callable[[str], object],
     ) -> None:
         super().__init__(signals, settings, window)
-        self._views = views
+        self._titles = titles
+        self._find = find
         self._current = current
         self._show = show
-        self._last = (Kind.PNG, FIRST_SCALE)
+        self._last = (ViewFormat.PNG, FIRST_SCALE)
 
     def commands(self) -> tuple[Command, ...]:
         return (
@@ -251,14 +267,14 @@ class ViewExporter(FileWriter):
 
     def _named(self, argument: object) -> View | None:
         if isinstance(argument, str):
-            return self._views.get(argument)
+            return self._find(argument) if argument in self._titles else None
         return self._current()
 
     def export_view(self, argument: object = None) -> None:
         """Ask what to export, beginning with the view named, else with the one that has the focus."""
         view = self._named(argument)
         chosen = view.name if view is not None else ""
-        dialog = ExportDialog(self._views, chosen, *self._last, self.window)
+        dialog = ExportDialog(self._titles, self._find, chosen, *self._last, self.window)
         dialog.accepted.connect(self._on_chosen)
         dialog.open()
 
@@ -276,7 +292,7 @@ class ViewExporter(FileWriter):
         if view is None or not view.has_table():
             self.signals.message.emit("Click in the table to export first.")
             return
-        self._bring(view, partial(self._ask, Wish(view, Kind.CSV)))
+        self._bring(view, partial(self._ask, Wish(view, ViewFormat.CSV)))
 
     def copy_picture(self, argument: object = None) -> None:
         """Put a picture of the view named, else of the one that has the focus, on the clipboard."""
@@ -301,8 +317,8 @@ class ViewExporter(FileWriter):
             then()
 
     def _ask(self, wish: Wish) -> None:
-        kinds = [wish.kind, *(kind for kind in Kind if kind is not wish.kind)]
-        offered = [kind for kind in kinds if kind is not Kind.CSV or wish.view.has_table()]
+        kinds = [wish.kind, *(kind for kind in ViewFormat if kind is not wish.kind)]
+        offered = [kind for kind in kinds if kind is not ViewFormat.CSV or wish.view.has_table()]
         document = self.signals.session.document
         folder = Path.cwd() if document is None else document.path.absolute().parent
         found = ask_target(
@@ -339,7 +355,7 @@ class ViewExporter(FileWriter):
         view = wish.view
         if self.signals.session.document is None:
             raise SaveError("Nothing is open: there is nothing to export.")
-        if wish.kind is Kind.CSV:
+        if wish.kind is ViewFormat.CSV:
             view.catch_up()
             make = view.table_maker() if view.has_table() else None
             if make is None:
@@ -350,7 +366,7 @@ class ViewExporter(FileWriter):
         picture = picture_of(view, wish.whole)
         if wish.whole:
             return partial(_draw, picture, wish)
-        if wish.kind is Kind.SVG:
+        if wish.kind is ViewFormat.SVG:
             drawing = svg_bytes(picture)
             return lambda _: (drawing, "")
         return partial(_paint, Recording(picture), wish.scale)
@@ -369,14 +385,14 @@ def _paint(picture: Picture | Recording, scale: float, reporter: Reporter) -> tu
             ratio = image.devicePixelRatio()
             note += f" More are too many for a picture: the scale is {ratio:.2g}. SVG has no such limit."
         reporter.check()
-        return png_bytes(image), note
+        return image_to_png(image), note
     except MemoryError:
         raise SaveError("There is not enough memory for a picture of this size.") from None
 
 
 def _draw(picture: Picture, wish: Wish, reporter: Reporter) -> tuple[bytes, str]:
     """Draw a picture that may be drawn here."""
-    if wish.kind is Kind.PNG:
+    if wish.kind is ViewFormat.PNG:
         return _paint(picture, wish.scale, reporter)
     try:
         return svg_bytes(picture), ""

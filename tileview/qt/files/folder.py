@@ -67,7 +67,7 @@ def dumps_in(folder: Path) -> list[Path]:
     return sorted(files, key=order)
 
 
-def scope_of(path: Path) -> str:
+def scope_in_name(path: Path) -> str:
     """``rejected-op0`` of ``rejected-op0-4711-2.json``, ``tile 612`` of a tile dump; empty for other names."""
     if tile := _TILE.fullmatch(path.name):
         return f"tile {int(tile['tile'])}"
@@ -88,7 +88,7 @@ class _Row(QTreeWidgetItem):
     """A file of the list; sorts by the place it was given (no column), by bytes, or by text."""
 
     def __init__(self, place: int, path: Path) -> None:
-        super().__init__([path.name, scope_of(path), "", "waiting", "", "", process_of(path), "", ""])
+        super().__init__([path.name, scope_in_name(path), "", "waiting", "", "", process_of(path), "", ""])
         self.place, self.path = place, path
         self.peak = self.over = -1
 

@@ -15,7 +15,7 @@ from tileview.qt.base.command import Command
 from tileview.qt.base.settings import Settings
 from tileview.qt.files.carrying import carry_over, carry_selection, marks_of
 from tileview.qt.files.export_recipe import Exporter
-from tileview.qt.files.recovery import Kept, Recovery, left_behind, to_offer
+from tileview.qt.files.recovery import KeptEdits, Recovery, left_behind, to_offer
 from tileview.qt.files.saving import same_file
 from tileview.qt.files.watch import FileWatch
 from tileview.qt.jobs.estimates import Estimates
@@ -23,7 +23,7 @@ from tileview.qt.jobs.loading import Loader, LoadRequest
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.widgets.dialogs import (
     LOGGER,
-    Answer,
+    EditsAnswer,
     ErrorDialog,
     ask_about_edits,
     ask_to_recover,
@@ -168,9 +168,9 @@ class Files(QObject):
             return True
         labels = [edit.label for edit in session.history.done]
         answer = ask_about_edits(self._window, document.name, labels, document.is_recipe)
-        if answer is Answer.EXPORT:
+        if answer is EditsAnswer.EXPORT:
             return self._exporter.export_recipe()
-        return answer is Answer.DISCARD
+        return answer is EditsAnswer.DISCARD
 
     # -- what the loader says -------------------------------------------------------------------------------------
 
@@ -207,7 +207,7 @@ class Files(QObject):
             self._stand_beside(document)
         elif request.purpose == "reload":
             self._take_reloaded(document, is_wanted=request.extra is None)
-        elif request.purpose == "recover" and isinstance(request.extra, Kept):
+        elif request.purpose == "recover" and isinstance(request.extra, KeptEdits):
             self._take_recovered(document, request.extra)
         else:
             kept = self._kept_for(document)
@@ -417,7 +417,7 @@ class Files(QObject):
             return True
         return False
 
-    def _kept_for(self, document: Document) -> Kept | None:
+    def _kept_for(self, document: Document) -> KeptEdits | None:
         """Edits from before a crash on a file that was opened, also where it was moved since."""
         found = left_behind()
         self._say_aside(found.note())
@@ -430,7 +430,7 @@ class Files(QObject):
             LOGGER.warning("%s", note)
             self._signals.message.emit(note)
 
-    def _wants(self, kept: Kept, document: Document | None = None) -> bool:
+    def _wants(self, kept: KeptEdits, document: Document | None = None) -> bool:
         """Ask whether edits from before a crash are wanted; they are gone only where they are said not to be."""
         same = kept.same_file if document is None else kept.fingerprint == document.source.fingerprint
         changed = "" if same else " The file has changed since then."
@@ -438,11 +438,11 @@ class Files(QObject):
             changed = f" {document.path} has the same content."
         text = f"TileView ended unexpectedly with edits on {kept.document}.{changed} Open it with these edits?"
         answer = ask_to_recover(self._window, text, kept.labels[-8:])
-        if answer is Answer.DISCARD:
+        if answer is EditsAnswer.DISCARD:
             kept.discard()
-        return answer is Answer.RECOVER
+        return answer is EditsAnswer.RECOVER
 
-    def _take_recovered(self, document: Document, kept: Kept) -> None:
+    def _take_recovered(self, document: Document, kept: KeptEdits) -> None:
         """Open a document with edits from before a crash; those that have no place in it wait for the content they were
         made on."""
         carried = carry_over(document, kept.steps, kept.marks)

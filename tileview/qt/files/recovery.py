@@ -50,7 +50,7 @@ ASIDE = "set-aside"
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptEdits:
     """Edits found in a recovery file, step by step, with their marks (:func:`~tileview.qt.files.carrying.marks_of`).
 
     ``fingerprint`` is that of the content they were made on. ``is_rest``: they could not all be applied to what stood
@@ -98,7 +98,7 @@ class Kept:
 class LeftBehind:
     """What crashes have left: edits to offer, newest first, and what was set aside as no file of edits, and why."""
 
-    kept: list[Kept] = field(default_factory=list)
+    kept: list[KeptEdits] = field(default_factory=list)
     set_aside: list[str] = field(default_factory=list)
 
     def note(self) -> str:
@@ -170,7 +170,7 @@ def _flag(value: object) -> bool:
     return value
 
 
-def _to_json(kept: Kept) -> dict[str, Any]:
+def _to_json(kept: KeptEdits) -> dict[str, Any]:
     """The content of a file of edits; of each step only the kinds of edits that differ from the step before."""
     steps, before = [], state_to_json(EditState())
     for label, state in kept.steps:
@@ -188,7 +188,7 @@ def _to_json(kept: Kept) -> dict[str, Any]:
     }
 
 
-def _from_json(file: Path, raw: Mapping[str, Any]) -> Kept:
+def _from_json(file: Path, raw: Mapping[str, Any]) -> KeptEdits:
     """:func:`_to_json` undone. Raises ValueError, KeyError, TypeError or AttributeError for anything else."""
     if raw["version"] != VERSION:
         raise ValueError(f"it is of version {str(raw['version'])[:40]}, this program writes {VERSION}")
@@ -203,14 +203,14 @@ def _from_json(file: Path, raw: Mapping[str, Any]) -> Kept:
     if "\0" in document:
         raise ValueError("the path of its document cannot be one")
     stamp = tuple(_number(one, 2**63) for one in raw["stamp"])
-    return Kept(file, Path(document), str(raw["fingerprint"]), stamp, tuple(steps), marks, _flag(raw["rest"]))
+    return KeptEdits(file, Path(document), str(raw["fingerprint"]), stamp, tuple(steps), marks, _flag(raw["rest"]))
 
 
 def _no_constant(text: str) -> None:
     raise ValueError(f"{text} is not a number")
 
 
-def _read(file: Path) -> Kept:
+def _read(file: Path) -> KeptEdits:
     """Read a file of edits. Raises OSError where it cannot be read just now, others where it is none."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
     if not stat.S_ISREG(file.lstat().st_mode):
@@ -270,7 +270,7 @@ def left_behind() -> LeftBehind:
     One that is malformed in any way is set aside, so that it is told of once; one that cannot be read just now stays.
     """
     found = LeftBehind()
-    dated: list[tuple[float, Kept]] = []
+    dated: list[tuple[float, KeptEdits]] = []
     try:
         files = sorted(recovery_folder().glob("*.json"))
     except OSError:
@@ -354,7 +354,7 @@ class Recovery(QObject):
             self._take_lock()
             steps = session.history.steps()
             path, marks = document.path.absolute(), marks_of(document, steps)
-            kept = Kept(self._file, path, self.fingerprint(document), _size_and_time(path), steps, marks)
+            kept = KeptEdits(self._file, path, self.fingerprint(document), _size_and_time(path), steps, marks)
             _write(self._file, _to_json(kept))
         except (OSError, FieldError) as error:
             self._warn(error)
@@ -402,6 +402,6 @@ class Recovery(QObject):
             self._lock.unlock()
 
 
-def to_offer(kept: Sequence[Kept]) -> Kept | None:
+def to_offer(kept: Sequence[KeptEdits]) -> KeptEdits | None:
     """The newest edits whose file can be opened where it was; those for content that is elsewhere wait for it."""
     return next((one for one in kept if one.document.exists() and (one.same_file or not one.is_rest)), None)

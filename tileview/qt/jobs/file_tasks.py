@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tileview.core.memory.accounts import Findings
 from tileview.core.memory.file_tiles import StepsRead
-from tileview.core.memory.study import study as parts_of_study
+from tileview.core.memory.study import study_parts as parts_of_study
 from tileview.formats import Dump, open_dump
 from tileview.model.timeline import Problem
 from tileview.model.timeline_file import TimelineFile
@@ -18,7 +18,7 @@ TOLD_SECONDS = 0.1
 """How often progress goes out, and how long a request to stop may wait."""
 
 
-def load(path: str, reporter: Reporter) -> Dump:
+def read_source(path: str, reporter: Reporter) -> Dump:
     """Read a file into a document's source.
 
     Nothing that a reader makes refers back to itself, so looking for such cycles among its objects would be in vain.
@@ -34,7 +34,7 @@ def load(path: str, reporter: Reporter) -> Dump:
         gc.enable()
 
 
-def study(payload: tuple[TimelineFile, int], reporter: Reporter) -> tuple[Problem, ...]:
+def study_rest(payload: tuple[TimelineFile, int], reporter: Reporter) -> tuple[Problem, ...]:
     """Read the numbers per tile of a timeline that is shown already, from a step on, and check all of them.
 
     What was read goes out in parts (:class:`~tileview.core.memory.file_tiles.StepsRead`), so does what it means for the

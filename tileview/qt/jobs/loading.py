@@ -14,7 +14,7 @@ from tileview.core.memory.file_tiles import FileNumbers, StepsRead
 from tileview.formats import Dump, open_dump
 from tileview.model.timeline import Problem
 from tileview.model.timeline_file import TimelineFile
-from tileview.qt.jobs.process import EARLY_TOKEN, LOAD, Reporter, is_large, take
+from tileview.qt.jobs.process import EARLY_TOKEN, LOAD, Reporter, is_large_file, take_begun
 from tileview.qt.jobs.runner import Job, Runner, failure_of
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.session.document import Document
@@ -63,10 +63,10 @@ class Loader(QObject):
     def load(self, request: LoadRequest) -> None:
         """Open a file after those that wait; one to be opened takes the place of another that is not yet read."""
         path, place = request.path, OPEN if request.purpose == OPEN else ""
-        if not is_large(path):
+        if not is_large_file(path):
             self._runner.submit(Job(partial(_read, path), about=request, place=place))
             return
-        job = Job(LOAD, str(path), about=request, place=place, may_kill=True, begun=take(path))
+        job = Job(LOAD, str(path), about=request, place=place, may_kill=True, begun=take_begun(path))
         if job.begun is not None:
             job.token = EARLY_TOKEN
         self._runner.submit(job)

@@ -37,7 +37,7 @@ _COSTLY_SECONDS = 0.001
 _THROTTLED_MS = 80
 
 
-def is_large(timeline: Timeline | None, may_wait: bool) -> bool:
+def takes_turns(timeline: Timeline | None, may_wait: bool) -> bool:
     """Whether views are to take turns, since showing a timeline in all of them at once would be felt.
 
     A view that has not had its turn yet shows what was there before, and that must still be a place that exists: so

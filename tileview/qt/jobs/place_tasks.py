@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from tileview.analysis.messages import Explanation, explain
 from tileview.analysis.placement import (
     Placeability,
-    PlacedTiles,
     PlacementSteps,
     PlacementUnknownError,
+    TilePlacements,
     enlarged,
     memory_needed,
     place_program,
@@ -70,7 +70,7 @@ class PlaceOrder:
     steps: PlacementSteps | None = None
 
 
-def place(payload: tuple[Recipe | None, PlaceOrder], reporter: Reporter) -> PlacementResult:
+def place_state(payload: tuple[Recipe | None, PlaceOrder], reporter: Reporter) -> PlacementResult:
     """Place the program of a state; the recipe of its file comes with the first question only.
 
     What is placed goes out first, as a part, the smallest enlargements follow.
@@ -97,7 +97,7 @@ def place(payload: tuple[Recipe | None, PlaceOrder], reporter: Reporter) -> Plac
     return PlacementResult(order.revision, order.state, steps, chosen)
 
 
-def _chosen(steps: PlacementSteps, requests: ProgramRequests, ranges: Preset, reporter: Reporter) -> PlacedTiles:
+def _chosen(steps: PlacementSteps, requests: ProgramRequests, ranges: Preset, reporter: Reporter) -> TilePlacements:
     known = steps.by_preset.get(ranges.name)
     if known is not None and known.preset == ranges:
         return known

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tileview.analysis.alternatives import AlternativeResult
-from tileview.analysis.alternatives import evaluate as evaluate_one
+from tileview.analysis.alternatives import evaluate_alternative as evaluate_one
 from tileview.analysis.diagnose import diagnose_fully
 from tileview.analysis.diagnosis import Diagnosis
-from tileview.analysis.fix import Mode, Prefer, Progress, search, swaps_text
+from tileview.analysis.fix import Mode, Prefer, Progress, search_fixes, swaps_sentence
 from tileview.analysis.fix_placed import MOST_PLACED, PlacedFix, RankedFix, rank_equal, search_placed
-from tileview.analysis.placement_words import NO_REQUESTS, StepWords, recipe_steps, step_words
+from tileview.analysis.placement_words import NO_REQUESTS, StepWords, recipe_steps, verdict_step_words
 from tileview.analysis.trials import Evaluator, Trial
 from tileview.core.estimate import estimate
 from tileview.core.lowering.replanner import Replanner
@@ -56,7 +56,7 @@ class _Planned:
 _KEPT: list[_Planned] = []
 
 
-def evaluate(payload: tuple[object, Recipe, Overrides], reporter: Reporter) -> None:
+def evaluate_share(payload: tuple[object, Recipe, Overrides], reporter: Reporter) -> None:
     """Evaluate every alternative of a recipe's share; results go out in parts, a few times a second.
 
     The payload's key says which state the share is of: all shares of one state are evaluated against what was lowered
@@ -105,7 +105,7 @@ def verdict(path: str, reporter: Reporter) -> StepWords | None:
     size = total if isinstance(total, int) else -1
     reporter.part((document.kind, result.verdict.fits, result.verdict.words, result.verdict.text, peak, size, over))
     if document.recipe is None:
-        return step_words(result.verdict, None, NO_REQUESTS)
+        return verdict_step_words(result.verdict, None, NO_REQUESTS)
     return recipe_steps(result.verdict, document.recipe, NO_OVERRIDES, reporter.stopped)[0]
 
 
@@ -125,14 +125,14 @@ def fix(payload: FixOrder, reporter: Reporter) -> RankedFix | PlacedFix:
         return _fix_placed(payload, reporter)
 
     def told(state: Progress) -> None:
-        best = "" if state.best is None else f"; {swaps_text(state.best.swaps)} fits"
+        best = "" if state.best is None else f"; {swaps_sentence(state.best.swaps)} fits"
         sets = "single swaps" if state.swaps == 1 else f"sets of {state.swaps} swaps"
         text = f"{state.tried:,} re-plans, {sets}{best}"
         if not reporter.stopped():
             reporter.progress(state.tried, state.planned, text)
 
     asked = (recipe, most, Mode(mode), overrides, worker_count(), limit)
-    result = search(*asked, told, reporter.stopped, Prefer(prefer))
+    result = search_fixes(*asked, told, reporter.stopped, Prefer(prefer))
     if reporter.stopped():
         return RankedFix(result, "", ())
     reporter.part(result)

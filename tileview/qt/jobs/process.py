@@ -33,15 +33,15 @@ STOP: Final = "stop"
 """Kind of a request that ends the task with the given token at its next step."""
 
 TASKS: Final = {
-    LOAD: "tileview.qt.jobs.file_tasks:load",
-    "study": "tileview.qt.jobs.file_tasks:study",
-    "evaluate": "tileview.qt.jobs.plan_tasks:evaluate",
+    LOAD: "tileview.qt.jobs.file_tasks:read_source",
+    "study": "tileview.qt.jobs.file_tasks:study_rest",
+    "evaluate": "tileview.qt.jobs.plan_tasks:evaluate_share",
     "verdict": "tileview.qt.jobs.plan_tasks:verdict",
     "fix": "tileview.qt.jobs.plan_tasks:fix",
     "report": "tileview.qt.jobs.plan_tasks:report",
     "diagnose": "tileview.qt.jobs.plan_tasks:make_diagnosis",
     "explain": "tileview.qt.jobs.place_tasks:explain_message",
-    "place": "tileview.qt.jobs.place_tasks:place",
+    "place": "tileview.qt.jobs.place_tasks:place_state",
     "place alternatives": "tileview.qt.jobs.place_tasks:place_alternatives",
     "place needs": "tileview.qt.jobs.place_tasks:place_needs",
 }
@@ -267,7 +267,7 @@ class ChildProcess:
 # -- files begun before the window: on a second core a large one is half read when the window stands ------------------
 
 
-def is_large(path: Path) -> bool:
+def is_large_file(path: Path) -> bool:
     """Whether a path names a file that is read in a process of its own."""
     try:
         status = os.stat(path)
@@ -279,7 +279,7 @@ def is_large(path: Path) -> bool:
 def begin(path: Path) -> None:
     """Start reading a file, if it is a large one."""
     path = path.absolute()
-    if is_large(path) and str(path) not in _begun:
+    if is_large_file(path) and str(path) not in _begun:
         process = ChildProcess()
         try:
             process.send((EARLY_TOKEN, LOAD, str(path)))
@@ -294,7 +294,7 @@ def begun() -> dict[str, int]:
     return {path: process.pid for path, process in _begun.items()}
 
 
-def take(path: Path) -> ChildProcess | None:
+def take_begun(path: Path) -> ChildProcess | None:
     """The process that reads a file already, for whoever wants the file; None where there is none."""
     return _begun.pop(str(path), None)
 

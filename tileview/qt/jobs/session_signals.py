@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from tileview.model.timeline import Timeline
 from tileview.present.operation_colours import operation_colours
 from tileview.qt.base.theme import Theme, load_theme
-from tileview.qt.jobs.pacing import IdleQueue, StaggeredCalls, is_large
+from tileview.qt.jobs.pacing import IdleQueue, StaggeredCalls, takes_turns
 from tileview.session.session import Change, Session
 
 
@@ -58,10 +58,10 @@ class SessionSignals(QObject):
     root, a tile; any may be None) and never changes a table. ``message`` passes through the status bar; ``notice`` is a
     sentence that stays there until it is dealt with (empty: it is). ``fault`` is a sentence and details of something
     that failed in the background: shown and logged. ``requested`` asks the main window to run a command by name, with
-    an argument; ``needs_wanted`` asks for the memory in which every tile of some states is placed, the most wanted
-    first (none: it is no longer in sight). ``is_first_estimate`` is True until the first estimate of a document has
-    been told. ``turns`` is where views wait to show a large file, ``quiet`` where computations wait until the views
-    have shown what is known, ``work`` what runs.
+    an argument; ``diagnosed`` carries the newest diagnosis, None while there is none; ``needs_wanted`` asks for the
+    memory in which every tile of some states is placed, the most wanted first (none: it is no longer in sight).
+    ``is_first_estimate`` is True until the first estimate of a document has been told. ``turns`` is where views wait to
+    show a large file, ``quiet`` where computations wait until the views have shown what is known, ``work`` what runs.
     """
 
     document_changed = Signal()
@@ -78,6 +78,7 @@ class SessionSignals(QObject):
     notice = Signal(str)
     fault = Signal(str, str)
     requested = Signal(str, object)
+    diagnosed = Signal(object)
     needs_wanted = Signal(object)
 
     def __init__(self, session: Session, theme: Theme | None = None, parent: QObject | None = None) -> None:
@@ -119,7 +120,7 @@ class SessionSignals(QObject):
         """
         timeline = self.session.timeline
         if self._coloured is not timeline:
-            if not is_read and is_large(timeline, may_wait=False):
+            if not is_read and takes_turns(timeline, may_wait=False):
                 return {}
             self._coloured, self._colours = timeline, operation_colours(timeline)
         return self._colours

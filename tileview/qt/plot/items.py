@@ -62,7 +62,7 @@ def ribbon(edges: Floats, lower: npt.NDArray[np.generic], upper: npt.NDArray[np.
     )  # fmt: skip
 
 
-class Kept(pg.GraphicsObject):
+class KeptItem(pg.GraphicsObject):
     """An item whose picture is kept until it is told to update."""
 
     def keep_picture(self, on: bool) -> None:
@@ -71,7 +71,7 @@ class Kept(pg.GraphicsObject):
         self.setCacheMode(mode.DeviceCoordinateCache if on else mode.NoCache)
 
 
-class Still(Kept):
+class Still(KeptItem):
     """What stays the same while a cursor moves, painted once: one picture is kept, not one for each curve.
 
     Its parts are items in the units of the plot, painted in their order.
@@ -107,7 +107,7 @@ class Still(Kept):
             painter.restore()
 
 
-class Over(Kept):
+class Over(KeptItem):
     """Draws in pixels of the whole plot, axes and margins included: texts, flags, marks."""
 
     def __init__(self, draw: Draw, parent: QGraphicsItem, above: float = 50.0, kept: bool = False) -> None:

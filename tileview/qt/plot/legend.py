@@ -15,7 +15,7 @@ _SWATCH = 22
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LegendLine:
     """A line (``pen``) or an area (``brush``, framed by ``pen`` where there is one), its name, and a number."""
 
     name: str
@@ -39,7 +39,7 @@ class Legend(QWidget):
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
         self.setAccessibleName("Legend")
-        self._entries: tuple[Entry, ...] = ()
+        self._entries: tuple[LegendLine, ...] = ()
         self._rooms: dict[str, int] = {}
         self._most = 99
 
@@ -50,7 +50,7 @@ class Legend(QWidget):
             self.updateGeometry()
             self.update()
 
-    def set_entries(self, entries: tuple[Entry, ...]) -> None:
+    def set_entries(self, entries: tuple[LegendLine, ...]) -> None:
         names = [entry.widest or entry.name for entry in self._entries]
         self._entries = entries
         if names != [entry.widest or entry.name for entry in entries]:
@@ -81,7 +81,7 @@ class Legend(QWidget):
         super().resizeEvent(event)
         self.updateGeometry()
 
-    def _room(self, entry: Entry) -> int:
+    def _room(self, entry: LegendLine) -> int:
         """Room for an entry whatever its number becomes, so that entries do not jump while the cursor moves."""
         name = entry.widest or entry.name
         room = self._rooms.get(name)
@@ -92,8 +92,8 @@ class Legend(QWidget):
             self._rooms[name] = room
         return room
 
-    def _lines(self, width: int) -> list[list[Entry]]:
-        lines: list[list[Entry]] = []
+    def _lines(self, width: int) -> list[list[LegendLine]]:
+        lines: list[list[LegendLine]] = []
         left = 0
         for entry in self._entries:
             needed = self._room(entry)
@@ -106,7 +106,7 @@ class Legend(QWidget):
             rest = sum(map(len, lines[self._most :]))
             lines = lines[: self._most]
             if lines:
-                lines[-1][-1:] = [Entry(f"and {rest + 1:,} more")]
+                lines[-1][-1:] = [LegendLine(f"and {rest + 1:,} more")]
         return lines
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -221,7 +221,7 @@ def _paint_rows(picture: Paintable, image: QImage, top: int, rows: int, scale: f
         painter.end()
 
 
-def png_bytes(image: QImage) -> bytes:
+def image_to_png(image: QImage) -> bytes:
     """Pixels as a PNG file; may run on any thread.
 
     Raises

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QColor, QResizeEvent
 from PySide6.QtWidgets import QCheckBox, QPushButton, QWidget
 
-from tileview.analysis.allocation_names import shortened
+from tileview.analysis.allocation_names import shortened_names
 from tileview.analysis.linkage import Counterparts
 from tileview.present.allocation_rows import (
     ALLOCATIONS,
@@ -18,13 +18,13 @@ from tileview.present.allocation_rows import (
     AllocationRow,
     AllocationTable,
     RowKind,
+    allocations_footer,
+    allocations_headline,
     flat_nodes,
-    footer,
     grouped_nodes,
-    headline,
 )
 from tileview.qt.jobs.session_signals import SessionSignals
-from tileview.qt.views.table_view import Subject, TableView
+from tileview.qt.views.table_view import RowSubject, TableView
 from tileview.qt.widgets.elided import ElidedLabel, WrappedLabel
 from tileview.session.session import linked_timeline
 
@@ -120,14 +120,14 @@ class AllocationsView(TableView):
             self.tree.expandAll()
         elif was_empty and self.model.rowCount() and self.model.row(self.model.index(0, 0)).maker is not None:
             self.tree.expand(self.model.index(0, 0))
-        self.footer.setText(footer(table))
+        self.footer.setText(allocations_footer(table))
         self._tell()
         self.span_button.setVisible(selection.span is not None)
 
     def _tell(self) -> None:
         """Say what is shown above the rows and their sum below them; in a low view, where both have room, above."""
         metrics = self.fontMetrics()
-        words = headline(self._table, self.session.timeline)
+        words = allocations_headline(self._table, self.session.timeline)
         total = self.footer.text() if self.session.timeline is not None else ""
         both = f"{words}: {total}"
         is_low = self.height() < _LEAST_FOR_FOOTER * metrics.height()
@@ -149,7 +149,7 @@ class AllocationsView(TableView):
         if self._short[0] != limit or text not in self._short[1]:
             cells = [self.spec.cell(row, 0).text for row in map(self.model.row, self.model.indexes())]
             names = [*dict.fromkeys((*cells, text))]
-            self._short = (limit, dict(zip(names, shortened(names, limit), strict=True)))
+            self._short = (limit, dict(zip(names, shortened_names(names, limit), strict=True)))
         return self._short[1][text]
 
     def show_selected(self) -> None:
@@ -165,8 +165,8 @@ class AllocationsView(TableView):
         if isinstance(key, int):
             self.session.select_allocation(key)
 
-    def subject(self, row: AllocationRow) -> Subject:
-        return Subject(row.maker, row.root, name=row.name)
+    def subject(self, row: AllocationRow) -> RowSubject:
+        return RowSubject(row.maker, row.root, name=row.name)
 
     def keys_about(self, operation: int | None, root: int | None, tile: int | None) -> Iterable[Hashable]:
         if root is not None:
@@ -180,4 +180,4 @@ class AllocationsView(TableView):
         return [self._group_action]
 
     def picture_words(self) -> str:
-        return f"{headline(self._table, self.session.timeline)}\n{self.footer.text()}"
+        return f"{allocations_headline(self._table, self.session.timeline)}\n{self.footer.text()}"

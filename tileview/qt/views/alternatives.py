@@ -13,10 +13,10 @@ from tileview.model.plan import Plan
 from tileview.model.recipe import Recipe
 from tileview.present.alternative_rows import (
     ALTERNATIVES,
+    AlternativeOutcome,
     AlternativeRow,
     Entry,
     OperationHead,
-    Outcome,
     alternative_nodes,
     alternative_rows,
     progress_words,
@@ -25,14 +25,14 @@ from tileview.present.alternative_rows import (
 from tileview.present.detail_sections import find_operation
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.views.base import allow
-from tileview.qt.views.table_view import Subject, TableView
+from tileview.qt.views.table_view import RowSubject, TableView
 from tileview.qt.widgets.elided import ElidedLabel, WrappedLabel
 from tileview.qt.widgets.flow import FlowLayout
 
 Group = tuple[OperationHead, tuple[AlternativeRow, ...]]
 
 
-class Scope(IntEnum):
+class AlternativeScope(IntEnum):
     """Whose alternatives are shown; the order of the choice."""
 
     AT_FAULT = 0
@@ -71,7 +71,7 @@ class AlternativesView(TableView):
         )
         self.outcome_box = QComboBox()
         self.outcome_box.addItem("All results")
-        for outcome in Outcome:
+        for outcome in AlternativeOutcome:
             self.outcome_box.addItem(str(outcome).capitalize(), outcome)
         self.outcome_box.setAccessibleName("Which results")
         self.outcome_box.setToolTip("Show only alternatives with this result")
@@ -139,11 +139,11 @@ class AlternativesView(TableView):
 
     def _operations(self, recipe: Recipe, at_fault: dict[int, list[int]]) -> list[int]:
         """Whose alternatives are to be shown, in order."""
-        scope, selected = Scope(self.scope_box.currentIndex()), self.session.selection.operation
-        wanted = [] if scope is Scope.SELECTED else list(at_fault)
+        scope, selected = AlternativeScope(self.scope_box.currentIndex()), self.session.selection.operation
+        wanted = [] if scope is AlternativeScope.SELECTED else list(at_fault)
         if selected is not None:
             wanted.append(selected)
-        if scope is Scope.ALL:
+        if scope is AlternativeScope.ALL:
             wanted += sorted(recipe.alternatives)
         return [one for one in dict.fromkeys(wanted) if one in recipe.alternatives or one in recipe.plans]
 
@@ -168,7 +168,7 @@ class AlternativesView(TableView):
             self._groups = tuple(self._group(recipe, one, at_fault.get(one, [])) for one in wanted)
         known = {key for key in map(self.model.key, self.model.indexes()) if isinstance(key, tuple)}
         chosen = self.outcome_box.currentData()
-        nodes = alternative_nodes(self._groups, self.query, None if chosen is None else Outcome(chosen))
+        nodes = alternative_nodes(self._groups, self.query, None if chosen is None else AlternativeOutcome(chosen))
         self.model.set_nodes(nodes)
         if self.query or len(nodes) <= _MOST_EXPANDED:
             for node in nodes:
@@ -252,12 +252,12 @@ class AlternativesView(TableView):
         row = self.tree.current_row()
         self.bridge.requested.emit("choose", self.session.selection.operation if row is None else row.operation)
 
-    def subject(self, row: Entry) -> Subject:
+    def subject(self, row: Entry) -> RowSubject:
         head = next((head for head, _ in self._groups if head.operation == row.operation), None)
         name = f"op {row.operation}" + ("" if head is None else f" {head.kind}")
         if isinstance(row, AlternativeRow):
             name += f", alternative {row.index}: {row.words}"
-        return Subject(row.operation, name=name)
+        return RowSubject(row.operation, name=name)
 
     def keys_about(self, operation: int | None, root: int | None, tile: int | None) -> Iterable[Hashable]:
         return () if operation is None else (("op", operation),)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Slot
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Slot
 from PySide6.QtGui import QAction, QContextMenuEvent
 from PySide6.QtWidgets import QAbstractItemView, QLabel, QMenu, QTextBrowser, QWidget
 
-from tileview.qt.jobs.pacing import is_large
+from tileview.qt.jobs.pacing import takes_turns
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.picture import Part
-from tileview.qt.widgets.focus import FocusHolder
+from tileview.qt.widgets.focus import FocusHolder, is_in_sight
 from tileview.session.session import Session
 
 
@@ -84,6 +84,14 @@ class View(FocusHolder):
     def _take_document(self) -> None:
         self._waits = False
         self.on_document()
+        self._show_cover()
+
+    def begin(self) -> None:
+        """Take in what a view does not look at when it is made: called once where it is made while a file is open."""
+        self._show_cover()
+        self.on_selection()
+
+    def _show_cover(self) -> None:
         document = self.session.document
         why = "" if document is None or not self.needs_program else document.no_program
         if self._cover is None and why:
@@ -94,7 +102,7 @@ class View(FocusHolder):
     @Slot()
     def _take_estimate(self) -> None:
         may_wait = self.bridge.is_first_estimate or self.may_be_late or self._is_behind
-        if not is_large(self.session.timeline, may_wait):
+        if not takes_turns(self.session.timeline, may_wait):
             self._waits = False
             self.on_estimate()
         elif not self._waits:
@@ -111,9 +119,8 @@ class View(FocusHolder):
 
     @property
     def is_in_sight(self) -> bool:
-        """Whether some of the view can be seen, itself or what covers it; a window that is not active counts too."""
-        window = self.window()
-        return self.isVisible() and QRect(self.mapTo(window, QPoint()), self.size()).intersects(window.rect())
+        """Whether some of the view can be seen, itself or what covers it."""
+        return is_in_sight(self)
 
     def catch_up(self) -> None:
         """Show the current estimate, where that has been put off."""

@@ -16,7 +16,7 @@ from tileview.analysis.trials import Swaps, Trial
 from tileview.present.choices import (
     Choice,
     Choices,
-    Scope,
+    ChoiceScope,
     Standing,
     choice_sentence,
     choices_csv,
@@ -62,7 +62,7 @@ class ChooseView(View):
         self.choices = Choices()
         self.scope_box = QComboBox()
         self.scope_box.setAccessibleName("Which choices are shown")
-        for scope in Scope:
+        for scope in ChoiceScope:
             self.scope_box.addItem(str(scope), scope)
         self.scope_box.activated.connect(self._scope_chosen)
         self.headline = ElidedLabel()
@@ -110,19 +110,19 @@ class ChooseView(View):
     # -- what is shown ------------------------------------------------------------------------------------------------
 
     @property
-    def scope(self) -> Scope:
-        return Scope(self.scope_box.currentData())
+    def scope(self) -> ChoiceScope:
+        return ChoiceScope(self.scope_box.currentData())
 
     def show_choices(self, what: object) -> None:
         """Show the alternatives of an operation (its number), fixes (a result of the search), or a scope."""
         if isinstance(what, FixResult):
             self._fixes = (self.session.revision, what)
-            what = Scope.FIXES
+            what = ChoiceScope.FIXES
         elif isinstance(what, int):
             self.session.select_operation(what)
-            what = Scope.OPERATION
-        if isinstance(what, Scope):
-            self.scope_box.setCurrentIndex(list(Scope).index(what))
+            what = ChoiceScope.OPERATION
+        if isinstance(what, ChoiceScope):
+            self.scope_box.setCurrentIndex(list(ChoiceScope).index(what))
             self._refill()
 
     def _scope_chosen(self) -> None:
@@ -136,12 +136,12 @@ class ChooseView(View):
         session, recipe = self.session, self.session.recipe
         if recipe is None or not session.is_current:
             return (), 0
-        if self.scope is Scope.FIXES:
+        if self.scope is ChoiceScope.FIXES:
             fixes = self._fixes
             return (fix_trials(fixes[1]) if fixes is not None and fixes[0] == session.revision else ()), 0
         operation = self._operation()
         one = () if operation is None else (operation,)
-        operations = sorted(recipe.alternatives) if self.scope is Scope.SINGLE else one
+        operations = sorted(recipe.alternatives) if self.scope is ChoiceScope.SINGLE else one
         results, found, missing = session.results, [], 0
         for number in operations:
             for index in range(len(recipe.alternatives.get(number, ()))):
@@ -164,7 +164,7 @@ class ChooseView(View):
     def _refill(self) -> None:
         self._timer.stop()
         session = self.session
-        operation = self._operation() if self.scope is Scope.OPERATION else None
+        operation = self._operation() if self.scope is ChoiceScope.OPERATION else None
         shown = (session.document, session.revision, self.scope, operation, self._fixes)
         kept = self.chosen
         trials, missing = self._trials()
@@ -179,7 +179,9 @@ class ChooseView(View):
         self._want(states)
         swaps = kept.swaps if kept is not None and shown == self._shown else None
         places = [place for place, point in enumerate(self.choices.points) if point.swaps == swaps]
-        is_alone = len(self.choices.points) < 2 and (self.scope is Scope.FIXES or missing > 0 or operation is None)
+        is_alone = len(self.choices.points) < 2 and (
+            self.scope is ChoiceScope.FIXES or missing > 0 or operation is None
+        )
         message = self._message()
         show = Choices() if not has_recipe or (is_alone and message) else self.choices
         self.plot.show_choices(show, places[0] if places and show.points else None, message, shown == self._shown)
@@ -188,14 +190,14 @@ class ChooseView(View):
         self.headline.setText(text)
         self.plot.set_description(text or message)
         self.evaluate_button.setVisible(missing > 0)
-        self.fix_button.setVisible(self.scope is Scope.FIXES)
+        self.fix_button.setVisible(self.scope is ChoiceScope.FIXES)
         self.fix_button.setEnabled(has_recipe and session.is_current)
         self._show_chosen()
 
     def _states(self, trials: Sequence[Trial | AlternativeResult]) -> dict[Swaps, EditState]:
         """The state in force, and those that the choices would give; of very many those with the fewest cycles."""
         session, fixes = self.session, self._fixes
-        homes = fixes[1].homes if fixes is not None and self.scope is Scope.FIXES else {}
+        homes = fixes[1].homes if fixes is not None and self.scope is ChoiceScope.FIXES else {}
         if len(trials) > MOST_KNOWN:
             trials = nsmallest(MOST_KNOWN, trials, key=_cycles)
         every = ((), *(swaps_of(trial) for trial in trials))
@@ -230,9 +232,9 @@ class ChooseView(View):
             return "No estimate yet"
         if session.timeline is None:
             return "The recipe cannot be lowered: there is no program to compare with"
-        if self.scope is Scope.FIXES:
+        if self.scope is ChoiceScope.FIXES:
             return "No fixes yet: run Find fix, its button shows them here"
-        if self.scope is Scope.OPERATION and self._operation() is None:
+        if self.scope is ChoiceScope.OPERATION and self._operation() is None:
             return "Select an operation to see its alternatives"
         return "Nothing evaluated yet: Evaluate works the alternatives out"
 
@@ -275,7 +277,7 @@ class ChooseView(View):
         session = self.session
         if point is None or not point.swaps or not session.is_current:
             return
-        if len(point.swaps) == 1 and self.scope is not Scope.FIXES:
+        if len(point.swaps) == 1 and self.scope is not ChoiceScope.FIXES:
             session.swap(*point.swaps[0])
         else:
             homes = self._fixes[1].homes if self._fixes is not None else {}
@@ -289,7 +291,7 @@ class ChooseView(View):
 
     def evaluate(self) -> None:
         """Ask for what is missing."""
-        operation = self._operation() if self.scope is Scope.OPERATION else None
+        operation = self._operation() if self.scope is ChoiceScope.OPERATION else None
         self.bridge.requested.emit("evaluate_alternatives", operation)
 
     def _find_fix(self) -> None:
@@ -317,7 +319,7 @@ class ChooseView(View):
             self._timer.start()
 
     def on_selection(self) -> None:
-        if self.scope is Scope.OPERATION and self._shown[3:4] != (self._operation(),):
+        if self.scope is ChoiceScope.OPERATION and self._shown[3:4] != (self._operation(),):
             self._refill()
 
     def on_theme(self) -> None:
@@ -327,7 +329,7 @@ class ChooseView(View):
 
     def view_actions(self) -> list[QAction]:
         entries: list[tuple[str, Callable[[], object]]] = [
-            (f"Memory against cycles: {str(scope).lower()}", partial(self.show_choices, scope)) for scope in Scope
+            (f"Memory against cycles: {str(scope).lower()}", partial(self.show_choices, scope)) for scope in ChoiceScope
         ]
         entries += [
             ("Memory against cycles: next best trade-off", partial(self.plot.step_front, 1)),

@@ -24,7 +24,7 @@ from tileview.qt.views.compare_cards import ShownState, StateCard
 from tileview.qt.views.compare_charts import LETTERS, CompareCharts
 from tileview.qt.views.compare_tree import CompareTree
 from tileview.qt.views.going import go_where_live
-from tileview.qt.views.table_view import Subject, TableView
+from tileview.qt.views.table_view import RowSubject, TableView
 from tileview.qt.widgets.elided import ElidedLabel, WrappedLabel
 from tileview.qt.widgets.node_view import NodeView
 from tileview.session.document import edited_recipe
@@ -325,8 +325,8 @@ class CompareView(TableView):
         if given and name.strip():
             self.session.rename_pin(pin, name.strip())
 
-    def subject(self, row: CompareRow) -> Subject:
-        return Subject(row.operation, self._root_here(row), name=row.label)
+    def subject(self, row: CompareRow) -> RowSubject:
+        return RowSubject(row.operation, self._root_here(row), name=row.label)
 
     def pick(self, key: Hashable) -> None:
         """Select the row's operation, and its allocation where the open document has it, at a step where it lives."""

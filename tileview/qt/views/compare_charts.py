@@ -21,11 +21,11 @@ from tileview.qt.base.theme import Theme
 from tileview.qt.plot.axes import ByteAxis, StepAxis
 from tileview.qt.plot.base import Drag, Plot
 from tileview.qt.plot.items import stairs
-from tileview.qt.plot.legend import Entry, Legend
+from tileview.qt.plot.legend import Legend, LegendLine
 from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import ColumnPart, RowPart
 from tileview.qt.plot.zoom import Zoom
-from tileview.qt.views.tiles.items import ColourScale, SlotImage, cosmetic, slot_table
+from tileview.qt.views.tiles.items import ColourScale, SlotImage, slot_table, square_pen
 from tileview.qt.views.timeline.data import layer_brush, reserve_brush
 
 LETTERS = "ABCD"
@@ -149,10 +149,8 @@ class StateChart(_Chart):
             edges, where = self.columns()
             there = column_any(curve.there, where)
             heights = np.where(there, column_max(curve.needed, where), curves.low).astype(np.float64)
-            plain = QBrush(self.theme.color("standard", 110))
-            parts = [
-                stairs(edges, heights, cosmetic(self.theme.total), reserve_brush(self.theme) if curve.layers else plain)
-            ]
+            brush = reserve_brush(self.theme) if curve.layers else QBrush(self.theme.color("standard", 110))
+            parts = [stairs(edges, heights, square_pen(self.theme.total), brush)]
             chosen = column_steps(curve.needed, where)
             tops = list(np.cumsum([layer.sizes[chosen] for layer in curve.layers], axis=0))
             for layer, top in reversed(list(zip(curve.layers, tops, strict=True))):
@@ -162,9 +160,9 @@ class StateChart(_Chart):
                 part.setFillLevel(curves.low)
             limit = np.full(len(heights), float(curve.budget))
             over = np.where(heights > curve.budget, heights, np.nan)
-            parts += [stairs(edges, heights, cosmetic(self.theme.total)),
-                      stairs(edges, over, cosmetic(self.theme.over, 3)),
-                      stairs(edges, limit, cosmetic(self.theme.budget, 1.5, Qt.PenStyle.DashLine))]  # fmt: skip
+            parts += [stairs(edges, heights, square_pen(self.theme.total)),
+                      stairs(edges, over, square_pen(self.theme.over, 3)),
+                      stairs(edges, limit, square_pen(self.theme.budget, 1.5, Qt.PenStyle.DashLine))]  # fmt: skip
         self.still.set_parts(parts)
         super().redraw()
 
@@ -210,8 +208,8 @@ class DifferenceChart(_Chart):
                         parts.append(stairs(edges, part, QPen(Qt.PenStyle.NoPen), QBrush(color)))
                 else:
                     style = (Qt.PenStyle.DashLine, Qt.PenStyle.DotLine)[place - 1]
-                    parts += [stairs(edges, part, cosmetic(self.theme.text, 1.5, style)) for part in (more, less)]
-            parts.append(stairs(edges, np.zeros(len(edges) - 1), cosmetic(self.theme.muted)))
+                    parts += [stairs(edges, part, square_pen(self.theme.text, 1.5, style)) for part in (more, less)]
+            parts.append(stairs(edges, np.zeros(len(edges) - 1), square_pen(self.theme.muted)))
         self.still.set_parts(parts)
         super().redraw()
 
@@ -389,17 +387,17 @@ class CompareCharts(QWidget):
     def _explain(self, curves: StateCurves, theme: Theme) -> None:
         """Say what the fills mean: one colour an operation in all charts; parameters first, then in their order."""
         kinds = ("parameters", "group", "scratch", "rest", "other")
-        found: dict[tuple[int, int], Entry] = {}
+        found: dict[tuple[int, int], LegendLine] = {}
         for curve in curves.curves:
             for layer in () if curve is None else curve.layers:
                 name = REST if layer.kind == "rest" else layer.name
-                found[kinds.index(layer.kind), layer.place] = Entry(name, None, layer_brush(theme, layer))
+                found[kinds.index(layer.kind), layer.place] = LegendLine(name, None, layer_brush(theme, layer))
         entries = [found[key] for key in sorted(found)]
         if entries:
-            entries.append(Entry("reserve", None, reserve_brush(theme)))
+            entries.append(LegendLine("reserve", None, reserve_brush(theme)))
         if len(curves.curves) > 1:
-            entries.append(Entry("less than A", None, QBrush(theme.color("accent"))))
-            entries.append(Entry("more than A", None, QBrush(theme.color("warning"))))
+            entries.append(LegendLine("less than A", None, QBrush(theme.color("accent"))))
+            entries.append(LegendLine("more than A", None, QBrush(theme.color("warning"))))
         self.legend.set_entries(tuple(entries))
         self.legend.setVisible(bool(entries))
 

@@ -40,7 +40,7 @@ from tileview.session.selection import Selection
 from tileview.session.session import linked_timeline
 
 
-class Subject(IntEnum):
+class DetailsSubject(IntEnum):
     """What the pane is about; the order of its tabs."""
 
     ALLOCATION = 0
@@ -66,7 +66,7 @@ class DetailsView(View):
         self._lives_of: Timeline | None = None
         self._stale = False
         self._matched: Counterparts | None = None
-        self._showing: tuple[Subject, object] | None = None
+        self._showing: tuple[DetailsSubject, object] | None = None
         self._text = ""
         self.tabs = QTabBar()
         self.tabs.setAccessibleName("What the details are about")
@@ -131,13 +131,13 @@ class DetailsView(View):
         """Turn to what changed: an allocation before its operation, a tile only where nothing else is selected."""
         now, before = self.session.selection, self._seen
         self._seen = now
-        subject = Subject(self.tabs.currentIndex())
+        subject = DetailsSubject(self.tabs.currentIndex())
         if now.allocation != before.allocation and now.allocation is not None:
-            subject = Subject.ALLOCATION
+            subject = DetailsSubject.ALLOCATION
         elif now.operation != before.operation and now.operation is not None:
-            subject = Subject.OPERATION
+            subject = DetailsSubject.OPERATION
         elif now.tiles != before.tiles and now.tile is not None and now.allocation is None:
-            subject = Subject.TILE
+            subject = DetailsSubject.TILE
         self.tabs.blockSignals(True)
         self.tabs.setCurrentIndex(subject)
         self.tabs.blockSignals(False)
@@ -165,11 +165,11 @@ class DetailsView(View):
             self._stale = True
             return
         self._stale = False
-        subject = Subject(self.tabs.currentIndex())
+        subject = DetailsSubject(self.tabs.currentIndex())
         {
-            Subject.ALLOCATION: self._show_allocation,
-            Subject.OPERATION: self._show_operation,
-            Subject.TILE: self._show_tile,
+            DetailsSubject.ALLOCATION: self._show_allocation,
+            DetailsSubject.OPERATION: self._show_operation,
+            DetailsSubject.TILE: self._show_tile,
         }[subject]()
 
     # -- subjects -------------------------------------------------------------------------------------------------
@@ -193,7 +193,7 @@ class DetailsView(View):
         owners = owners_of(program, timeline.values[root].id) or DIRECT_OWNERS
         self.partition.show_picture(picture(timeline, root, tile, owners), self.bridge.theme)
         name = allocation_name(timeline, root)
-        self._write(name, sections, (Subject.ALLOCATION, root))
+        self._write(name, sections, (DetailsSubject.ALLOCATION, root))
         self.buttons.show_subject(name, timeline.maker(root), root=root)
 
     def _kinds(self, timeline: Timeline) -> Mapping[int, str]:
@@ -242,7 +242,7 @@ class DetailsView(View):
         file_plan = None if file_recipe is None else file_recipe.plans.get(wanted)
         sections = [*operation_details(recipe, operation, session.timeline, file_plan, session.estimate)]
         self._add_linked_operation(sections, wanted)
-        self._write(f"Operation {wanted}: {kind_words(operation.kind)}", sections, (Subject.OPERATION, wanted))
+        self._write(f"Operation {wanted}: {kind_words(operation.kind)}", sections, (DetailsSubject.OPERATION, wanted))
         self.buttons.show_subject(f"op {wanted} {kind_words(operation.kind)}", wanted)
 
     def _add_linked_operation(self, sections: list[Paragraphs], operation: int) -> None:
@@ -262,7 +262,7 @@ class DetailsView(View):
         else:
             sections = [*self._steps_only(wanted)]
         self._add_linked_operation(sections, wanted)
-        self._write(title, sections, (Subject.OPERATION, wanted))
+        self._write(title, sections, (DetailsSubject.OPERATION, wanted))
         self.buttons.show_subject(f"op {wanted}", wanted)
 
     def _steps_only(self, operation: int) -> tuple[Paragraphs, ...]:
@@ -284,7 +284,7 @@ class DetailsView(View):
             return
         step = selection.step or 0
         tile = self._tile(timeline) or 0
-        self._write(f"Tile {tile}", tile_details(timeline, step, tile), (Subject.TILE, tile))
+        self._write(f"Tile {tile}", tile_details(timeline, step, tile), (DetailsSubject.TILE, tile))
         self.buttons.show_subject(f"tile {tile}", tile=tile)
 
     # -- text -----------------------------------------------------------------------------------------------------
@@ -295,7 +295,7 @@ class DetailsView(View):
         self.text.setPlainText(text)
         self.buttons.show_subject("")
 
-    def _write(self, title: str, sections: Sequence[Paragraphs], showing: tuple[Subject, object]) -> None:
+    def _write(self, title: str, sections: Sequence[Paragraphs], showing: tuple[DetailsSubject, object]) -> None:
         """Show sections; of the same subject, the scroll position stays."""
         text = plain_text(title, tuple(sections))
         if text == self._text and showing == self._showing:

@@ -25,13 +25,13 @@ from tileview.present.operation_rows import (
     RecipeOperations,
     StepOperations,
     counted_words,
-    footer,
+    operations_footer,
     step_spans,
 )
 from tileview.present.tables import Node
 from tileview.qt.base.text import plain_tip
 from tileview.qt.jobs.session_signals import SessionSignals
-from tileview.qt.views.table_view import Subject, TableView
+from tileview.qt.views.table_view import RowSubject, TableView
 from tileview.qt.widgets.elided import WrappedLabel
 from tileview.session.session import recipe_of_graph
 
@@ -106,7 +106,7 @@ class OperationsView(TableView):
             self._unfold()
         self.note.setText(self._words())
         has_graph = self._graph is not None
-        self.footer.setText(footer(held, has_graph))
+        self.footer.setText(operations_footer(held, has_graph))
         self.footer.setToolTip(plain_tip(counted_words(held, has_graph)))
         self.footer.setVisible(bool(self.footer.text()))
 
@@ -182,9 +182,9 @@ class OperationsView(TableView):
         elif row.step is not None:
             self.session.select_step(row.step)
 
-    def subject(self, row: OperationRow) -> Subject:
+    def subject(self, row: OperationRow) -> RowSubject:
         name = "" if row.operation is None else f"op {row.operation} {row.short or row.kind}"
-        return Subject(row.operation, name=name or row.kind)
+        return RowSubject(row.operation, name=name or row.kind)
 
     def keys_about(self, operation: int | None, root: int | None, tile: int | None) -> Iterable[Hashable]:
         return () if operation is None else (self._key_of(operation),)

@@ -8,7 +8,7 @@ from PySide6.QtGui import QBrush, QFontMetrics, QImage, QPainter, QPaintEvent, Q
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from tileview.present.colours import Ramp, ramp_table
-from tileview.present.partition_picture import Cut, Picture, caption
+from tileview.present.partition_picture import DimensionCut, PartitionPicture, caption
 from tileview.qt.base.painting import painting
 from tileview.qt.base.text import safe_tip
 from tileview.qt.base.theme import Theme
@@ -25,7 +25,7 @@ class PartitionWidget(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._picture: Picture | None = None
+        self._picture: PartitionPicture | None = None
         self.setMinimumHeight(120)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName("Partition over tiles")
@@ -33,7 +33,7 @@ class PartitionWidget(QWidget):
     def sizeHint(self) -> QSize:
         return QSize(320, 150)
 
-    def show_picture(self, picture: Picture | None, theme: Theme) -> None:
+    def show_picture(self, picture: PartitionPicture | None, theme: Theme) -> None:
         """Draw another picture; None draws nothing."""
         self._picture, self._theme = picture, theme
         text = "" if picture is None else caption(picture)
@@ -53,7 +53,7 @@ class PartitionWidget(QWidget):
         if self._picture is not None:
             self._paint(painter, self._picture)
 
-    def _paint(self, painter: QPainter, picture: Picture) -> None:
+    def _paint(self, painter: QPainter, picture: PartitionPicture) -> None:
         theme = self._theme
         metrics = QFontMetrics(self.font())
         foot = metrics.height() + 4
@@ -65,7 +65,7 @@ class PartitionWidget(QWidget):
         self._draw_tensor(painter, QRectF(room.left(), room.top(), half, room.height()), picture)
         self._draw_tiles(painter, QRectF(room.right() - half, room.top(), half, room.height()), picture)
 
-    def _draw_tensor(self, painter: QPainter, area: QRectF, picture: Picture) -> None:
+    def _draw_tensor(self, painter: QPainter, area: QRectF, picture: PartitionPicture) -> None:
         across, down = picture.across, picture.down
         if across is None or not across.padded or (down is not None and not down.padded):
             return
@@ -100,7 +100,7 @@ class PartitionWidget(QWidget):
         painter.setPen(QPen(theme.color("text"), 1))
         painter.drawRect(area)
 
-    def _draw_tiles(self, painter: QPainter, area: QRectF, picture: Picture) -> None:
+    def _draw_tiles(self, painter: QPainter, area: QRectF, picture: PartitionPicture) -> None:
         """The tiles on their grid, darker the more bytes; those without a part stay blank."""
         theme = self._theme
         if picture.tile_bytes is None or picture.grid is None:
@@ -149,7 +149,7 @@ class PartitionWidget(QWidget):
                 )
 
 
-def _visible(cut: Cut, scale: float) -> list[int]:
+def _visible(cut: DimensionCut, scale: float) -> list[int]:
     """The edges that can be told apart at a scale of so many pixels an element."""
     shown: list[int] = []
     last = -_LINE_GAP

@@ -25,7 +25,7 @@ from tileview.present.tables import Node, matches
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.views.base import allow
 from tileview.qt.views.going import go_where_live
-from tileview.qt.views.table_view import Subject, TableView
+from tileview.qt.views.table_view import RowSubject, TableView
 from tileview.qt.widgets.elided import ElidedLabel, WrappedLabel
 from tileview.qt.widgets.flow import FlowLayout
 from tileview.session import edits
@@ -81,6 +81,11 @@ class ProblemsView(TableView):
     def on_estimate(self) -> None:
         super().on_estimate()
         self.bridge.turns.add(self._count, is_for_later=True)
+
+    def begin(self) -> None:
+        super().begin()
+        if self.session.is_current:
+            self.on_estimate()
 
     def on_state(self) -> None:
         self._refresh_repairs()
@@ -238,8 +243,8 @@ class ProblemsView(TableView):
             self.session.select_allocation(row.root)
             go_where_live(self.session, row.root)
 
-    def subject(self, row: ProblemRow) -> Subject:
-        return Subject(row.operation, row.root, row.tile, row.place)
+    def subject(self, row: ProblemRow) -> RowSubject:
+        return RowSubject(row.operation, row.root, row.tile, row.place)
 
     def keys_about(self, operation: int | None, root: int | None, tile: int | None) -> Iterable[Hashable]:
         if operation is None and root is None:

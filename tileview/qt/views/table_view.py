@@ -29,7 +29,7 @@ _FILTER_WIDTH = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class RowSubject:
     """What a row is about: an operation, an allocation by its root, a tile; and what it is called."""
 
     operation: int | None = None
@@ -38,7 +38,7 @@ class Subject:
     name: str = ""
 
 
-NOTHING = Subject()
+NOTHING = RowSubject()
 
 
 class TableView(View):
@@ -166,7 +166,7 @@ class TableView(View):
 
     # -- what rows are about --------------------------------------------------------------------------------------
 
-    def subject(self, row: Any) -> Subject:
+    def subject(self, row: Any) -> RowSubject:
         """What a row is about."""
         return NOTHING
 
@@ -175,7 +175,7 @@ class TableView(View):
         return ()
 
     @property
-    def current_subject(self) -> Subject:
+    def current_subject(self) -> RowSubject:
         row = self.tree.current_row()
         return NOTHING if row is None else self.subject(row)
 

@@ -225,7 +225,7 @@ class LinkedText(QLabel):
 
 
 class VerdictBar(View):
-    """Always on top: see the module. ``diagnosed`` values come from the Why view, placement from the session."""
+    """Always on top: see the module. the diagnosis comes from the Why view, placement from the session."""
 
     title = "Verdict"
     name = "verdict"
@@ -273,6 +273,7 @@ class VerdictBar(View):
         self.export.clicked.connect(self._ask_for_export)
         self._lay_out()
         bridge.placement_changed.connect(self._refresh)
+        bridge.diagnosed.connect(self.show_diagnosis)
         self._refresh()
 
     def _lay_out(self) -> None:

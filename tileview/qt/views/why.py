@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QPoint, Qt, QTimer, QUrl, Signal, Slot
+from PySide6.QtCore import QPoint, Qt, QTimer, QUrl, Slot
 from PySide6.QtWidgets import QDockWidget, QTextBrowser, QVBoxLayout, QWidget
 
 from tileview.analysis.diagnose import diagnose, levers_only
@@ -36,13 +36,11 @@ class WhyView(View):
     """The diagnosis of the current state.
 
     Re-plans of a recipe's alternatives are part of it, so it is made in a worker process; for a timeline on a
-    thread. A diagnosis of a state that was left meanwhile is dropped. ``diagnosed`` carries the newest one, or None
-    while there is none.
+    thread. A diagnosis of a state that was left meanwhile is dropped; the newest one is told to the others.
     """
 
     title = "Why"
     name = "why"
-    diagnosed = Signal(object)
 
     def __init__(self, bridge: SessionSignals, parent: QWidget | None = None) -> None:
         super().__init__(bridge, parent)
@@ -79,6 +77,11 @@ class WhyView(View):
         return self._timer.isActive() or self._job is not None
 
     # -- when -----------------------------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        super().begin()
+        if self.session.is_current:
+            self.on_estimate()
 
     def on_document(self) -> None:
         self._forget()
@@ -164,7 +167,7 @@ class WhyView(View):
         if diagnosis is not None and timeline is not None:
             self.session.tell_overflows(timeline, diagnosis.overflows)
         self._show()
-        self.diagnosed.emit(diagnosis)
+        self.bridge.diagnosed.emit(diagnosis)
 
     def _show(self) -> None:
         if self._diagnosis is None:

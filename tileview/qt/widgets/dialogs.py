@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from enum import Enum
-from importlib import metadata
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QFontDatabase, QGuiApplication
@@ -129,7 +128,7 @@ def show_error(title: str, summary: str, details: str, parent: QWidget) -> None:
     dialog.open()
 
 
-class Answer(Enum):
+class EditsAnswer(Enum):
     """What to do with edits that would be lost."""
 
     EXPORT = "export"
@@ -160,7 +159,7 @@ def _answer(box: QMessageBox, default: QPushButton, escape: QPushButton) -> QAbs
     return clicked
 
 
-def ask_about_edits(parent: QWidget, name: str, labels: list[str], can_export: bool) -> Answer:
+def ask_about_edits(parent: QWidget, name: str, labels: list[str], can_export: bool) -> EditsAnswer:
     """Ask before edits are lost; ``labels`` are the current edits, oldest first."""
     count = len(labels)
     text = f"{name} has {count} edit{'s' if count != 1 else ''} that {'are' if count != 1 else 'is'} not exported."
@@ -173,11 +172,11 @@ def ask_about_edits(parent: QWidget, name: str, labels: list[str], can_export: b
     cancel = box.addButton(QMessageBox.StandardButton.Cancel)
     clicked = _answer(box, cancel if export is None else export, cancel)
     if export is not None and clicked is export:
-        return Answer.EXPORT
-    return Answer.DISCARD if clicked is discard else Answer.CANCEL
+        return EditsAnswer.EXPORT
+    return EditsAnswer.DISCARD if clicked is discard else EditsAnswer.CANCEL
 
 
-def ask_to_recover(parent: QWidget, text: str, labels: Sequence[str]) -> Answer:
+def ask_to_recover(parent: QWidget, text: str, labels: Sequence[str]) -> EditsAnswer:
     """Ask what is to become of edits that a crash has left; whoever closes the question is asked again another time."""
     box = _question(parent, "recover", QMessageBox.Icon.Question, "Edits from before", text, "\n".join(labels))
     recover = box.addButton("Open with edits", QMessageBox.ButtonRole.AcceptRole)
@@ -185,8 +184,8 @@ def ask_to_recover(parent: QWidget, text: str, labels: Sequence[str]) -> Answer:
     later = box.addButton("Not now", QMessageBox.ButtonRole.RejectRole)
     clicked = _answer(box, recover, later)
     if clicked is recover:
-        return Answer.RECOVER
-    return Answer.DISCARD if clicked is discard else Answer.CANCEL
+        return EditsAnswer.RECOVER
+    return EditsAnswer.DISCARD if clicked is discard else EditsAnswer.CANCEL
 
 
 def confirm(parent: QWidget, title: str, text: str, yes: str, more: str = "") -> bool:
@@ -198,6 +197,8 @@ def confirm(parent: QWidget, title: str, text: str, yes: str, more: str = "") ->
 
 
 def _installed(package: str) -> str:
+    from importlib import metadata
+
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:

@@ -7,7 +7,7 @@ from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from tileview.qt.base.painting import painting
-from tileview.qt.base.text import cut_words, plain_tip, safe_tip, visible
+from tileview.qt.base.text import cut_words, plain_tip, safe_tip, visible_text
 
 
 class ElidedLabel(QWidget):
@@ -27,7 +27,7 @@ class ElidedLabel(QWidget):
         return self._text
 
     def setText(self, text: str) -> None:
-        self._text = text = visible(text)
+        self._text = text = visible_text(text)
         self.setAccessibleName(text)
         super().setToolTip(plain_tip(text))
         self.update()

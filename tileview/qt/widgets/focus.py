@@ -1,7 +1,8 @@
-"""Widgets that hand the focus on to one of those in them."""
+"""Widgets that hand the focus on to one of those in them, and whether a widget can be seen at all."""
 
 from __future__ import annotations
 
+from PySide6.QtCore import QPoint, QRect
 from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QWidget
 
@@ -23,3 +24,12 @@ class FocusHolder(QWidget):
         super().focusInEvent(event)
         if self._leader is not None:
             self._leader.setFocus(event.reason())
+
+
+def is_in_sight(widget: QWidget) -> bool:
+    """Whether some of a widget can be seen; one behind a tab lies outside its window, though Qt calls it visible.
+
+    A window that is not active counts too.
+    """
+    window = widget.window()
+    return widget.isVisible() and QRect(widget.mapTo(window, QPoint()), widget.size()).intersects(window.rect())

@@ -15,7 +15,7 @@ from PySide6.QtGui import QColor, QFont
 
 from tileview.present.tables import Cell, Node, TableSpec, Tone
 from tileview.qt.base.painting import told
-from tileview.qt.base.text import safe_tip, visible
+from tileview.qt.base.text import safe_tip, visible_text
 from tileview.qt.base.theme import Theme
 
 KEY_ROLE = Qt.ItemDataRole.UserRole
@@ -343,7 +343,7 @@ class NodeModel(QAbstractItemModel):
         return found
 
     def _text(self, item: _Item, column: int) -> str:
-        return visible(self.cell(item, column).text)
+        return visible_text(self.cell(item, column).text)
 
     def _tip(self, item: _Item, column: int) -> str | None:
         return safe_tip(self.cell(item, column).tip) or None

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QDockWidget,
     QHBoxLayout,
     QLabel,
+    QLineEdit,
     QMainWindow,
     QTabBar,
     QTabWidget,
@@ -25,76 +26,59 @@ from PySide6.QtWidgets import (
 from tileview.qt.base.command import Command
 from tileview.qt.base.icons import icon
 from tileview.qt.jobs.collector import GuiCollector
+from tileview.qt.jobs.process import Reporter
+from tileview.qt.jobs.runner import Job, Runner
 from tileview.qt.jobs.session_signals import SessionSignals
-from tileview.qt.views.address_map.view import AddressMapView
-from tileview.qt.views.allocations import AllocationsView
-from tileview.qt.views.alternatives import AlternativesView
 from tileview.qt.views.base import View
-from tileview.qt.views.choose import ChooseView
-from tileview.qt.views.compare import CompareView
-from tileview.qt.views.details import DetailsView
-from tileview.qt.views.fusions import FusionsView
-from tileview.qt.views.graph.view import GraphView
-from tileview.qt.views.operations import OperationsView
-from tileview.qt.views.problems import ProblemsView
-from tileview.qt.views.tiles.view import TilesView
-from tileview.qt.views.timeline.view import TimelineView
-from tileview.qt.views.whatif import WhatIfView
-from tileview.qt.views.why import WhyView
-from tileview.qt.widgets.focus import FocusHolder
+from tileview.qt.views.kinds import VIEW_KINDS, Views, WindowView
+from tileview.qt.widgets.focus import FocusHolder, is_in_sight
 from tileview.session.document import Document
-
-VIEW_CLASSES: Final[tuple[type[View], ...]] = (
-    OperationsView,
-    WhyView,
-    ProblemsView,
-    GraphView,
-    TilesView,
-    AlternativesView,
-    TimelineView,
-    AllocationsView,
-    CompareView,
-    DetailsView,
-    WhatIfView,
-    AddressMapView,
-    ChooseView,
-    FusionsView,
-)
-"""The views, in the order of the View menu."""
 
 WIDE: Final = 1400
 """From this width on the Graph has a place beside the Tiles."""
 TITLE_ICON: Final = 12
+LEAST_VIEW: Final = QSize(120, 60)
 _OF_ADDRESSES: Final = "address_map"
 _OF_PLANS: Final = "alternatives"
 """The view that has nothing to show for a file without plans."""
-FIRST_VIEW: Final = TimelineView.name
+FIRST_VIEW: Final = "timeline"
 """The view that has the keys when a file has been opened: there the plain arrows step."""
-_LAYOUT: Final = zlib.crc32(" ".join(kind.name for kind in VIEW_CLASSES).encode()) & 0x7FFF_FFFF
+_LAYOUT: Final = zlib.crc32(" ".join(kind.name for kind in VIEW_KINDS).encode()) & 0x7FFF_FFFF
 """Version of a stored arrangement: one that was made with other views is not restored."""
 
 
 class Pane(FocusHolder):
-    """Holds one widget and gives it all its room.
+    """Holds one view, once it is made, and gives it all its room.
 
     A layout tells its parent's whenever a button in it comes or goes or a line of text wraps, and that one its own, up
     to the area of docks, which then places all docks anew: at every step of a held key, for nothing, since a dock's
     least size is its own. There is no layout here, so it ends here.
     """
 
-    def __init__(self, inner: QWidget, parent: QWidget | None = None) -> None:
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._inner = inner
-        inner.setParent(self)
-        self.lead_focus(inner)
-        self.setMinimumSize(inner.minimumSize())
+        self.name = name
+        self.is_in_front = False
+        """Whether its dock is there and not behind another."""
+        self._inner: View | None = None
+        self.setMinimumSize(LEAST_VIEW)
 
-    def sizeHint(self) -> QSize:
-        return self._inner.sizeHint()
+    def hold(self, inner: View) -> None:
+        """Show a view, which gets the focus where the pane has it."""
+        self._inner = inner
+        inner.setMinimumSize(LEAST_VIEW)
+        inner.setParent(self)
+        inner.setGeometry(self.rect())
+        self.lead_focus(inner)
+        inner.set_in_front(self.is_in_front)
+        inner.show()
+        if self.hasFocus():
+            inner.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._inner.setGeometry(self.rect())
+        if self._inner is not None:
+            self._inner.setGeometry(self.rect())
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.LayoutRequest:
@@ -191,7 +175,8 @@ class DockArea(QMainWindow):
             | QMainWindow.DockOption.GroupedDragging
         )
         self.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
-        self.views: dict[str, View] = {}
+        self.views = Views(self._make)
+        self._panes: dict[str, Pane] = {}
         self._docks: dict[str, QDockWidget] = {}
         self._no_titles: dict[str, QWidget] = {}
         self._titles: dict[str, TitleBar] = {}
@@ -206,30 +191,88 @@ class DockArea(QMainWindow):
         self._title_timer.setInterval(0)
         self._title_timer.timeout.connect(self._fit_titles)
         self._collector = GuiCollector(self)
-        for kind in VIEW_CLASSES:
-            self._add(kind.name, kind(bridge))
+        self._loaded: set[str] = set()
+        self._importer = Runner(self)
+        self._importer.ended.connect(self._on_imported)
+        bridge.document_changed.connect(self._make_soon)
+        for kind in VIEW_KINDS:
+            self._add(kind)
         self.reset()
         application = QApplication.instance()
         if isinstance(application, QApplication):
             application.focusChanged.connect(self._on_focus)
 
-    def _add(self, name: str, view: View) -> None:
-        dock = ViewDock(view.title, self._bridge, self)
+    def _add(self, kind: WindowView) -> None:
+        name = kind.name
+        dock = ViewDock(kind.title, self._bridge, self)
         dock.setObjectName(f"dock.{name}")
-        dock.setAccessibleName(view.title)
-        view.setMinimumSize(QSize(120, 60))
-        dock.setWidget(Pane(view, dock))
-        view.windowTitleChanged.connect(dock.setWindowTitle)
-        dock.toggleViewAction().setStatusTip(f"Show {view.title}")
+        dock.setAccessibleName(kind.title)
+        self._panes[name] = Pane(name, dock)
+        dock.setWidget(self._panes[name])
+        dock.toggleViewAction().setStatusTip(f"Show {kind.title}")
         for signal in (dock.dockLocationChanged, dock.topLevelChanged, dock.visibilityChanged):
             signal.connect(self._titles_later)
-        dock.visibilityChanged.connect(view.set_in_front)
-        self.views[name] = view
+        dock.visibilityChanged.connect(partial(self._on_front, name))
         self._docks[name] = dock
         self._no_titles[name] = QWidget(dock)
         self._no_titles[name].hide()
-        self._titles[name] = TitleBar(dock, self._bridge, partial(self.maximise, name))
-        dock.setTitleBarWidget(self._titles[name])
+        dock.setTitleBarWidget(self._no_titles[name])
+
+    # -- making views: only what is looked at, and after the verdict ------------------------------------------------
+
+    def _make(self, kind: WindowView) -> View:
+        view = kind.load()(self._bridge)
+        for field in view.findChildren(QLineEdit):
+            field.setAcceptDrops(False)  # a file dropped on a filter is to be opened
+        self._panes[kind.name].hold(view)
+        view.windowTitleChanged.connect(self._docks[kind.name].setWindowTitle)
+        if self._is_open():
+            view.begin()
+        return view
+
+    def _on_front(self, name: str, is_in_front: bool) -> None:
+        self._panes[name].is_in_front = is_in_front
+        if name in self.views.made:
+            self.views.made[name].set_in_front(is_in_front)
+        elif is_in_front and self._loaded:
+            self._bridge.turns.add(self._make_next)
+        elif is_in_front:
+            self._make_soon()
+
+    def _missing(self) -> list[WindowView]:
+        """What is to be there and is not made yet."""
+        if not self._is_open():
+            return []
+        wanted = [kind for kind in VIEW_KINDS if kind.is_needed or self._panes[kind.name].is_in_front]
+        return [kind for kind in wanted if kind.name not in self.views.made]
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a view is still to be made, or works on something."""
+        made = self.views.made.values()
+        return bool(self._missing()) or any(bool(getattr(view, "is_busy", bool)()) for view in made)
+
+    @Slot()
+    def _make_soon(self) -> None:
+        """Make what is missing, one view at a time; while a file's first estimate is made, that goes first."""
+        if self._missing():
+            self._bridge.quiet.add(self._make_next)
+
+    def _make_next(self) -> None:
+        missing = self._missing()
+        unknown = [kind for kind in missing if kind.name not in self._loaded]
+        if unknown:  # beside the window: the libraries for plots alone take longer than it may stand still
+            self._importer.submit(Job(partial(_load, unknown), payload=unknown, place="import"))
+        elif missing:
+            self.views[missing[0].name]
+            self._make_soon()
+
+    @Slot(object, str, object)
+    def _on_imported(self, job: Job, outcome: str, _payload: object) -> None:
+        assert isinstance(job.payload, list)
+        if outcome != "cancelled":  # what cannot be imported says so where the view is made
+            self._loaded.update(kind.name for kind in job.payload)
+        self._bridge.turns.add(self._make_next)
 
     @Slot()
     def _titles_later(self) -> None:
@@ -247,6 +290,8 @@ class DockArea(QMainWindow):
                 dock.setTitleBarWidget(nothing)
                 nothing.show()
             elif hidden and not tabbed:
+                if name not in self._titles:
+                    self._titles[name] = TitleBar(dock, self._bridge, partial(self.maximise, name))
                 dock.setTitleBarWidget(self._titles[name])
                 self._titles[name].show()
 
@@ -265,11 +310,11 @@ class DockArea(QMainWindow):
         """A command a view that brings it to the front, for menu, palette and keys; and going from one to the next."""
         there = self._is_open
         found = []
-        for place, (name, view) in enumerate(self.views.items(), start=1):
+        for place, (name, title) in enumerate(self.views.titles().items(), start=1):
             keys = (f"Ctrl+{place}",) if place < 10 else ()
             found.append(
-                Command(f"show_{name}", f"Go to {view.title}", "View", partial(self._go_to, name), keys,
-                        f"Bring {view.title} to the front and work in it", there, in_menu=False)
+                Command(f"show_{name}", f"Go to {title}", "View", partial(self._go_to, name), keys,
+                        f"Bring {title} to the front and work in it", there, in_menu=False)
             )  # fmt: skip
         return (
             *found,
@@ -290,7 +335,7 @@ class DockArea(QMainWindow):
 
     def step_view(self, by: int) -> None:
         """Give the keys to the next view in sight, in the order of the View menu, round and round."""
-        names = [name for name, view in self.views.items() if view.is_in_sight]
+        names = [name for name, pane in self._panes.items() if is_in_sight(pane)]
         if names:
             place = names.index(self._current) if self._current in names else (-1 if by > 0 else 0)
             self.show_view(names[(place + by) % len(names)])
@@ -376,9 +421,9 @@ class DockArea(QMainWindow):
 
     def take_keys(self) -> None:
         """Give the keys to the view in which the plain arrows step, else to the first in sight."""
-        for name in (FIRST_VIEW, *self.views):
-            if self.views[name].is_in_sight:
-                self.views[name].setFocus(Qt.FocusReason.OtherFocusReason)
+        for pane in (self._panes[FIRST_VIEW], *self._panes.values()):
+            if is_in_sight(pane):
+                pane.setFocus(Qt.FocusReason.OtherFocusReason)
                 return
 
     def current_view(self) -> View | None:
@@ -388,9 +433,9 @@ class DockArea(QMainWindow):
     @Slot(QWidget, QWidget)
     def _on_focus(self, _old: QWidget | None, new: QWidget | None) -> None:
         widget = new
-        while widget is not None and not (isinstance(widget, View) and self.views.get(widget.name) is widget):
+        while widget is not None and not (isinstance(widget, Pane) and self._panes[widget.name] is widget):
             widget = widget.parentWidget()
-        if isinstance(widget, View):
+        if isinstance(widget, Pane):
             self._current = widget.name
 
     # -- arrangement ----------------------------------------------------------------------------------------------
@@ -504,6 +549,12 @@ class DockArea(QMainWindow):
         return not kept.isEmpty() and self.restoreState(kept, _LAYOUT)
 
     def shut_down(self) -> None:
-        for view in self.views.values():
+        self._importer.close()
+        for view in self.views.made.values():
             view.shut_down()
         self._collector.close()
+
+
+def _load(kinds: list[WindowView], _reporter: Reporter) -> None:
+    for kind in kinds:
+        kind.load()

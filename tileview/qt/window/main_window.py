@@ -12,7 +12,7 @@ from PySide6.QtGui import (
     QDropEvent,
     QGuiApplication,
 )
-from PySide6.QtWidgets import QLineEdit, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from tileview.qt.base.command import Actions, Command
 from tileview.qt.base.icons import icon, program_icon
@@ -27,7 +27,6 @@ from tileview.qt.jobs.estimates import Estimates
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.views.base import View
 from tileview.qt.views.verdict import VerdictBar
-from tileview.qt.views.why import WhyView
 from tileview.qt.widgets.dialogs import show_error
 from tileview.qt.window.docks import DockArea, take_paths
 from tileview.qt.window.keyguard import KeyGuard
@@ -99,8 +98,8 @@ class MainWindow(QMainWindow):
         self.estimates = Estimates(self.bridge, self)
         self.exporter = Exporter(self.bridge, self.settings, self)
         self.view_exporter = ViewExporter(
-            self.bridge, self.settings, self, {**self.docks.views, self.verdict.name: self.verdict},
-            self.docks.current_view, self.docks.show_view,
+            self.bridge, self.settings, self, {**self.docks.views.titles(), self.verdict.name: self.verdict.title},
+            self._view_named, self.docks.current_view, self.docks.show_view,
         )  # fmt: skip
         self.report_exporter = ReportExporter(self.bridge, self.settings, self)
         self.files = Files(self.bridge, self.settings, self.estimates, self.exporter, self)
@@ -122,9 +121,10 @@ class MainWindow(QMainWindow):
         self.commands.add(self.navigator.commands())
         self.commands.add(self.tools.commands())
         self.commands.add(self.docks.commands())
-        for field in self.findChildren(QLineEdit):
-            field.setAcceptDrops(False)  # a file dropped on a filter is to be opened
         self.addActions([self.commands.action(command.name) for command in self.commands.commands()])
+
+    def _view_named(self, name: str) -> View:
+        return self.verdict if name == self.verdict.name else self.docks.views[name]
 
     def _own_commands(self) -> tuple[Command, ...]:
         history = self.session
@@ -165,9 +165,6 @@ class MainWindow(QMainWindow):
         self.estimates.fault.connect(self._on_fault)
         bridge.fault.connect(self._on_background_fault)
         self.status.work.stop.clicked.connect(self.tools.stop)
-        why = self.docks.views["why"]
-        assert isinstance(why, WhyView)
-        why.diagnosed.connect(self.verdict.show_diagnosis)
         self.welcome.open_asked.connect(self._ask_to_open)
         self.welcome.path_chosen.connect(self._open_path)
         hints = QGuiApplication.styleHints()

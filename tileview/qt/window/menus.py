@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QMenuBar
 
@@ -62,17 +62,21 @@ class Menus(QObject):
         """Themes, then one submenu a view: go to it, show or hide it, and what it offers itself."""
         menu.addMenu(self._themes)
         menu.addSeparator()
-        views = list(self._docks.views.items())
-        titles = with_mnemonics([view.title for _, view in views], "tfrm")
-        for (name, view), title in zip(views, titles, strict=True):
+        once = Qt.ConnectionType.SingleShotConnection
+        titles = self._docks.views.titles()
+        for name, title in zip(titles, with_mnemonics(list(titles.values()), "tfrm"), strict=True):
             submenu = menu.addMenu(title)
-            going = f"show_{name}"
-            submenu.addAction(self._commands.action(going))
+            submenu.addAction(self._commands.action(f"show_{name}"))
             submenu.addAction(self._docks.toggle_action(name))
-            submenu.addSeparator()
-            submenu.addActions(view.view_actions())
-            submenu.addSeparator()
-            submenu.addActions(view.export_actions())
+            submenu.aboutToShow.connect(partial(self._add_offers, name, submenu), once)
+
+    def _add_offers(self, name: str, submenu: QMenu) -> None:
+        """What a view offers itself is asked of it when its menu is first opened."""
+        view = self._docks.views[name]
+        submenu.addSeparator()
+        submenu.addActions(view.view_actions())
+        submenu.addSeparator()
+        submenu.addActions(view.export_actions())
 
     @Slot()
     def _fill_recent(self) -> None:

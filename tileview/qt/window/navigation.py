@@ -22,14 +22,14 @@ LEAP = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Destination:
     """Somewhere to go, as typed: ``kind`` is ``operation``, ``step`` or ``tile``."""
 
     kind: str
     number: int
 
 
-def places_named(session: Session, text: str) -> list[tuple[Place, str]]:
+def places_named(session: Session, text: str) -> list[tuple[Destination, str]]:
     """What a typed text can mean, the likeliest first, each with a line that describes it.
 
     ``step 12``, ``op 21``, ``tile 212``, ``L212`` and ``12`` (all three that exist), or part of an operation's kind.
@@ -44,7 +44,7 @@ def places_named(session: Session, text: str) -> list[tuple[Place, str]]:
     kinds = {"o": ["operation"], "s": ["step"], "t": ["tile"], "l": ["tile"]}.get(
         (match.group(1) or "")[:1], ["operation", "step", "tile"]
     )
-    found = ((Place(kind, number), _description(session, kind, number)) for kind in kinds)
+    found = ((Destination(kind, number), _description(session, kind, number)) for kind in kinds)
     return [(place, line) for place, line in found if line is not None]
 
 
@@ -71,12 +71,12 @@ def _operation_lines(session: Session) -> dict[int, str]:
     return {step.source: f"op {step.source} {step.kind}" for step in timeline.steps if step.source is not None}
 
 
-def _operations_like(session: Session, words: str) -> list[tuple[Place, str]]:
+def _operations_like(session: Session, words: str) -> list[tuple[Destination, str]]:
     lines = sorted(_operation_lines(session).items())
-    return [(Place("operation", number), line) for number, line in lines if words in line.lower()][:200]
+    return [(Destination("operation", number), line) for number, line in lines if words in line.lower()][:200]
 
 
-def go_to(session: Session, place: Place) -> None:
+def go_to(session: Session, place: Destination) -> None:
     """Select a place; an operation takes its first step along."""
     timeline = session.timeline
     selection = session.selection
@@ -91,7 +91,7 @@ def go_to(session: Session, place: Place) -> None:
         session.select(replace(selection, operation=place.number, step=step, allocation=None))
 
 
-class Trail:
+class SelectionTrail:
     """The selections of one document in the order in which they were made, to walk back and forth.
 
     A walk from step to step is one place: only where it ended is kept.
@@ -135,7 +135,7 @@ class Navigator(QObject):
     def __init__(self, bridge: SessionSignals, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._bridge = bridge
-        self._trail = Trail()
+        self._trail = SelectionTrail()
         bridge.document_changed.connect(self._trail.clear)
         bridge.selection_changed.connect(self._note)
 

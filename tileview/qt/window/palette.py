@@ -13,7 +13,7 @@ SHOWN_LIMIT = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class PaletteEntry:
     """A line of the list. ``extra`` stands behind the text (menu, key), ``run`` is called after the dialog closed."""
 
     text: str
@@ -82,13 +82,13 @@ class Chooser(QDialog):
         column.addWidget(self.line)
         column.addWidget(self.list)
         column.addWidget(self._hint)
-        self._entries: list[Entry] = []
+        self._entries: list[PaletteEntry] = []
         self.line.textChanged.connect(self.refresh)
         self.line.installEventFilter(self)
         self.list.itemClicked.connect(self._on_clicked)
         self.list.currentRowChanged.connect(self._on_row)
 
-    def matches(self, query: str) -> Sequence[Entry]:
+    def matches(self, query: str) -> Sequence[PaletteEntry]:
         """What the query can mean, best first."""
         raise NotImplementedError
 
@@ -156,11 +156,11 @@ class Chooser(QDialog):
 class CommandPalette(Chooser):
     """Every action of the window, found by typing."""
 
-    def __init__(self, entries: Sequence[Entry], parent: QWidget) -> None:
+    def __init__(self, entries: Sequence[PaletteEntry], parent: QWidget) -> None:
         super().__init__("All commands", "Type a command", parent)
         self._all = list(entries)
 
-    def matches(self, query: str) -> Sequence[Entry]:
+    def matches(self, query: str) -> Sequence[PaletteEntry]:
         """Best first; the bare name of a view goes to it, whatever commands begin with the same word."""
         going = f"go to {query.strip().lower()}"
         found = []
@@ -176,18 +176,18 @@ class CommandPalette(Chooser):
 class GoTo(Chooser):
     """An operation, a step or a tile by number or name."""
 
-    def __init__(self, find: Callable[[str], Sequence[Entry]], parent: QWidget) -> None:
+    def __init__(self, find: Callable[[str], Sequence[PaletteEntry]], parent: QWidget) -> None:
         super().__init__("Go to operation, step or tile", "op 21, step 12, tile 212, or a kind such as Gemm", parent)
         self._find = find
 
-    def matches(self, query: str) -> Sequence[Entry]:
+    def matches(self, query: str) -> Sequence[PaletteEntry]:
         return self._find(query)
 
 
-def entry_of(action: QAction, menu: str, tip: str = "", before: str = "") -> Entry:
+def entry_of(action: QAction, menu: str, tip: str = "", before: str = "") -> PaletteEntry:
     """An action as a line of the palette; ``before`` stands before its text."""
     text = before + action.text().replace("&&", "\0").replace("&", "").replace("\0", "&")
     keys = ", ".join(key.toString(key.SequenceFormat.NativeText) for key in action.shortcuts())
     state = " (on)" if action.isCheckable() and action.isChecked() else ""
     extra = " · ".join(part for part in (menu, keys) if part)
-    return Entry(f"{text}{state}", extra, action.trigger, action.isEnabled(), tip or action.statusTip())
+    return PaletteEntry(f"{text}{state}", extra, action.trigger, action.isEnabled(), tip or action.statusTip())

@@ -17,7 +17,7 @@ from tileview.qt.jobs.session_signals import SessionSignals, Work
 from tileview.session.session import Session
 
 
-def step_text(session: Session) -> str:
+def step_position(session: Session) -> str:
     """``step 69/165``: index of the step, number of steps."""
     timeline, step = session.timeline, session.selection.step
     if timeline is None or not timeline.steps:
@@ -119,7 +119,7 @@ class StatusBar(QStatusBar):
         if session.document is None:
             self._place.setText("")
             return
-        parts = [step_text(session), operation_text(session), tile_text(session), estimate_text(session)]
+        parts = [step_position(session), operation_text(session), tile_text(session), estimate_text(session)]
         parts.append(cycles_sentence(session.estimate, session.baseline))
         if self._duration and session.timeline is not None:
             parts.append(self._duration)

@@ -13,19 +13,17 @@ from PySide6.QtWidgets import QDialog, QInputDialog, QLineEdit, QWidget
 from tileview.present.fusion_rows import FUSION_TIP
 from tileview.qt.base.command import Actions, Command
 from tileview.qt.base.settings import Settings
-from tileview.qt.files.explain_message import ExplainDialog
 from tileview.qt.files.opening import Files
 from tileview.qt.jobs.estimates import Estimates
 from tileview.qt.jobs.evaluation import Evaluation
 from tileview.qt.jobs.placing import Placing
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.views.base import View
-from tileview.qt.views.choose import ChooseView
 from tileview.qt.widgets.dialogs import about
 from tileview.qt.window.docks import DockArea
 from tileview.qt.window.faults import versions
 from tileview.qt.window.navigation import go_to, places_named
-from tileview.qt.window.palette import CommandPalette, Entry, GoTo, entry_of
+from tileview.qt.window.palette import CommandPalette, GoTo, PaletteEntry, entry_of
 
 FIND = "find_operation"
 
@@ -63,7 +61,7 @@ class Tools(QObject):
         self._closing = False
         self._folder: QDialog | None = None
         self._fix: QDialog | None = None
-        self._explain: ExplainDialog | None = None
+        self._explain: QDialog | None = None
         self.evaluation = Evaluation(bridge, settings, self)
         self.evaluation.fault.connect(bridge.fault)
         self.placing = Placing(bridge, settings, self)
@@ -151,6 +149,8 @@ class Tools(QObject):
 
     def _choose(self, argument: object) -> None:
         """Show memory against cycles; of an operation where its number is given, of fixes where these are."""
+        from tileview.qt.views.choose import ChooseView
+
         view = self._docks.show_view("choose")
         if isinstance(view, ChooseView) and argument is not None:
             view.show_choices(argument)
@@ -165,15 +165,15 @@ class Tools(QObject):
         """Ask for an operation, a step or a tile."""
         GoTo(self._places, self._window).start()
 
-    def _places(self, text: str) -> Sequence[Entry]:
+    def _places(self, text: str) -> Sequence[PaletteEntry]:
         session = self._session
-        return [Entry(line, "", partial(go_to, session, place)) for place, line in places_named(session, text)]
+        return [PaletteEntry(line, "", partial(go_to, session, place)) for place, line in places_named(session, text)]
 
     def _in_view(self, method: str) -> None:
         """Call what the current view offers under this name, else what the graph or the tiles do."""
         docks = self._docks
-        views = [docks.current_view(), docks.views.get("graph"), docks.views.get("tiles")]
-        for view in views:
+        for find in (docks.current_view, partial(docks.views.get, "graph"), partial(docks.views.get, "tiles")):
+            view = find()
             call = getattr(view, method, None)
             if isinstance(view, View) and callable(call):
                 if method == FIND:
@@ -205,7 +205,7 @@ class Tools(QObject):
         entries = [entry_of(action, menu, before="Show or hide " if action in docks else "")
                    for menu, action in self._menu_actions()]  # fmt: skip
         entries += [
-            Entry(f"Open {path.name}", "recent", partial(self._files.open, path), path.exists(), str(path))
+            PaletteEntry(f"Open {path.name}", "recent", partial(self._files.open, path), path.exists(), str(path))
             for path in self._settings.recent
         ]
         CommandPalette(entries, self._window).start()
@@ -277,12 +277,13 @@ class Tools(QObject):
 
     def explain_message(self) -> None:
         """Open the dialog that explains a compiler's sentence; it stays beside the window."""
+        from tileview.qt.files.explain_message import ExplainDialog
+
         if self._explain is None:
             self._explain = ExplainDialog(self._bridge, self._window)
             self._explain.finished.connect(self._on_explain_gone)
         self._explain.show()
         self._explain.activateWindow()
-        self._explain.text.setFocus()
 
     @Slot()
     def _on_explain_gone(self) -> None:

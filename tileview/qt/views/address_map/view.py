@@ -11,18 +11,18 @@ from PySide6.QtGui import QAction, QBrush, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from tileview.analysis.address_map import FINISHED, ORDER_TITLES, SEARCH, STATED, AddressMap, Attempt, by_search
-from tileview.core.placement.orders import Order
+from tileview.core.placement.orders import PlacementOrder
 from tileview.present.address_map import Colouring, address_csv, colouring, columns_of, entry_lines
 from tileview.qt.jobs.process import Reporter
 from tileview.qt.jobs.runner import Job, Runner, failure_of
 from tileview.qt.jobs.session_signals import SessionSignals
-from tileview.qt.plot.legend import Entry as LegendEntry
 from tileview.qt.plot.legend import Legend
+from tileview.qt.plot.legend import LegendLine as LegendEntry
 from tileview.qt.plot.picture import Part
 from tileview.qt.plot.zoom import Zoom
 from tileview.qt.views.address_map.boxes import group_brush
 from tileview.qt.views.address_map.plot import AddressPlot, bounds_of
-from tileview.qt.views.address_map.work import Choice, Made, Maker, Wanted, choices, wanted_of
+from tileview.qt.views.address_map.work import MadeMap, Maker, MapChoice, Wanted, memories_to_show, wanted_of
 from tileview.qt.views.base import View, action_of
 from tileview.qt.views.tiles.controls import LineLabel, combo
 from tileview.qt.widgets.flow import FlowLayout
@@ -44,11 +44,11 @@ class AddressMapView(View):
         super().__init__(bridge, parent)
         self._is_seen = True
         self._is_due = False
-        self._choice: Choice | None = None
-        self._made: Made | None = None
+        self._choice: MapChoice | None = None
+        self._made: MadeMap | None = None
         self._searched: tuple[AddressMap, Attempt] | None = None
         self._colouring: Colouring | None = None
-        self._title = ORDER_TITLES[Order.FIRST_USE]
+        self._title = ORDER_TITLES[PlacementOrder.FIRST_USE]
         self._together = False
         self._beside = bridge.session.address_document
         self._listed: tuple[tuple[int, int], ...] = ()
@@ -199,7 +199,7 @@ class AddressMapView(View):
             self._ask()
 
     def _refresh_choices(self) -> None:
-        found = choices(self.session)
+        found = memories_to_show(self.session)
         self._choice = self._current(found)
         self.memory_box.blockSignals(True)
         self.memory_box.clear()
@@ -210,7 +210,7 @@ class AddressMapView(View):
             self.memory_box.setCurrentIndex(found.index(self._choice))
         self.memory_box.blockSignals(False)
 
-    def _current(self, found: Sequence[Choice]) -> Choice | None:
+    def _current(self, found: Sequence[MapChoice]) -> MapChoice | None:
         """A finished placement where there is one and no other was chosen, else the memory that the session places
         in."""
         own = next((one for one in found if one.preset is None), None)
@@ -238,7 +238,7 @@ class AddressMapView(View):
 
     @Slot(object, str, object)
     def _on_ended(self, job: Job, outcome: str, payload: object) -> None:
-        if outcome == "done" and isinstance(payload, Made):
+        if outcome == "done" and isinstance(payload, MadeMap):
             self._take(payload)
         elif outcome == "done" and isinstance(payload, Attempt):
             if job.about is self.map and self.map is not None:
@@ -252,7 +252,7 @@ class AddressMapView(View):
             if details:
                 self.bridge.fault.emit(f"The address map could not be made: {text}", details)
 
-    def _take(self, made: Made) -> None:
+    def _take(self, made: MadeMap) -> None:
         before, self._made = self.map, made
         tile = made.map
         self._selected = None
@@ -273,9 +273,9 @@ class AddressMapView(View):
         for attempt in tile.attempts:
             if attempt.title != STATED and attempt.failed is None:
                 return attempt.title
-        return ORDER_TITLES[Order.SIZE]
+        return ORDER_TITLES[PlacementOrder.SIZE]
 
-    def _fill_tiles(self, made: Made) -> None:
+    def _fill_tiles(self, made: MadeMap) -> None:
         box, current = self.tile_box, made.map.tile
         listed = made.tiles
         if all(tile != current for tile, _ in listed):
@@ -394,7 +394,7 @@ class AddressMapView(View):
 
     @Slot()
     def _memory_chosen(self) -> None:
-        found, place = choices(self.session), self.memory_box.currentIndex()
+        found, place = memories_to_show(self.session), self.memory_box.currentIndex()
         if not 0 <= place < len(found):
             return
         chosen = self._choice = found[place]

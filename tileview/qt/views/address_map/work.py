@@ -18,7 +18,7 @@ from tileview.session.session import Session
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class MapChoice:
     """A memory to place a program in (``preset``), or a file's own addresses (None)."""
 
     title: str
@@ -41,7 +41,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Made:
+class MadeMap:
     """A map, and the tiles that one can look at: the first of each class with how many are alike, or those that a file
     lists."""
 
@@ -50,7 +50,7 @@ class Made:
     tiles: tuple[tuple[int, int], ...]
 
 
-def choices(session: Session) -> tuple[Choice, ...]:
+def memories_to_show(session: Session) -> tuple[MapChoice, ...]:
     """The memories that the open files can be looked at in; a finished placement last."""
     beside, recipe = session.address_document, session.file_recipe
     addresses = None if beside is None else beside.addresses
@@ -63,13 +63,13 @@ def choices(session: Session) -> tuple[Choice, ...]:
             known += [] if own is None else [own]
         if all(one.ranges != session.ranges.ranges for one in known):
             known.append(session.ranges)
-    found = [Choice(one.title[:1].upper() + one.title[1:], one.origin, one) for one in known]
+    found = [MapChoice(one.title[:1].upper() + one.title[1:], one.origin, one) for one in known]
     if isinstance(addresses, PlacementProfile) and beside is not None:
         title = "As placed" if beside is session.document else f"As placed, {beside.name}"
-        found.append(Choice(title, "where a finished compile put everything"))
+        found.append(MapChoice(title, "where a finished compile put everything"))
     elif isinstance(addresses, TileDump) and beside is not None:
         title = "The file's own memory" if beside is session.document else f"The problem in {beside.name}"
-        found.append(Choice(title, "requests and ranges as the tile dump states them"))
+        found.append(MapChoice(title, "requests and ranges as the tile dump states them"))
     return tuple(found)
 
 
@@ -95,7 +95,7 @@ def open_in(addresses: AddressDump, name: str, tile: int | None) -> Preset | Non
     return Preset("", title, ranges, f"the memory that {name} says was open") if ranges else None
 
 
-def wanted_of(session: Session, choice: Choice, tile: int | None) -> Wanted | None:
+def wanted_of(session: Session, choice: MapChoice, tile: int | None) -> Wanted | None:
     """What has to be made for the session as it is; None where a file lists no tile."""
     beside, recipe = session.address_document, session.recipe
     addresses = None if beside is None else beside.addresses
@@ -121,14 +121,14 @@ class Maker:
 
     _kept: list[tuple[int, ProgramMaps]] = field(default_factory=list)
 
-    def make(self, wanted: Wanted, reporter: Reporter) -> Made:
+    def make(self, wanted: Wanted, reporter: Reporter) -> MadeMap:
         """Raises TileViewError where nothing can be said of the placement, or a file's tile cannot be read."""
         if wanted.recipe is None:
             assert wanted.dump is not None
             if isinstance(wanted.dump, TileDump):
-                return Made(wanted, dump_map(wanted.dump), ((wanted.dump.problem.tile, 1),))
+                return MadeMap(wanted, dump_map(wanted.dump), ((wanted.dump.problem.tile, 1),))
             made = profile_map(wanted.dump, wanted.tile, wanted.timeline)
-            return Made(wanted, made, tuple((tile, 1) for tile in wanted.dump.tiles.logical()))
+            return MadeMap(wanted, made, tuple((tile, 1) for tile in wanted.dump.tiles.logical()))
         if not self._kept or self._kept[0][0] != wanted.key:
             assert wanted.overrides is not None
             self._kept.clear()
@@ -138,4 +138,4 @@ class Maker:
         maps = self._kept[0][1]
         assert wanted.ranges is not None
         tiles = tuple((each.tiles[0], len(each.tiles)) for each in maps.requests.classes)
-        return Made(wanted, maps.tile(wanted.tile, wanted.ranges.memory), tiles)
+        return MadeMap(wanted, maps.tile(wanted.tile, wanted.ranges.memory), tiles)

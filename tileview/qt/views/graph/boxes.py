@@ -14,11 +14,11 @@ import numpy.typing as npt
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPen, QPolygonF
 
-from tileview.graphlayout import NodeKind, Picture, Structure
+from tileview.graphlayout import GraphPicture, NodeKind, Structure
 from tileview.present.graph_figures import STATE_SHORT, StepState
 from tileview.present.graph_style import ColourMode, GraphStyle
 from tileview.present.graph_words import NodeWords
-from tileview.qt.views.graph.pens import Detail, Pens, Side, draw_toggle, draw_warning
+from tileview.qt.views.graph.pens import Detail, Pens, TextSide, draw_toggle, draw_warning
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -68,7 +68,7 @@ class _Box:
 class BoxLayer:
     """All boxes of a picture that are not drawn around a body."""
 
-    def __init__(self, structure: Structure, picture: Picture) -> None:
+    def __init__(self, structure: Structure, picture: GraphPicture) -> None:
         self._structure = structure
         self._picture = picture
         self._rects = [QRectF(*rect) for rect in picture.rects.tolist()]
@@ -271,7 +271,9 @@ class BoxLayer:
                     letters = look.pens.lettering.letters(False, scale, (height - 3) * 0.94)
                     painter.setFont(letters.font)
                     for box in members:
-                        letters.write(painter, box.rect.adjusted(8, 0, -8, 0), look.words[box.node].title, Side.CENTRE)
+                        letters.write(
+                            painter, box.rect.adjusted(8, 0, -8, 0), look.words[box.node].title, TextSide.CENTRE
+                        )
                 continue
             insides = [(box.node, self._inside(box, detail, look, header)) for box in members]
             self._write(painter, insides, scale, detail, look)
@@ -306,7 +308,7 @@ class BoxLayer:
             if node == look.style.running:
                 upper.setLeft(_paint_running(painter, upper, scale))
             if detail is Detail.NUMBERS:
-                bold.write(painter, upper, str(self._structure.nodes[node].operation), Side.CENTRE)
+                bold.write(painter, upper, str(self._structure.nodes[node].operation), TextSide.CENTRE)
             else:
                 bold.write_two(painter, upper, look.words[node].title, look.style.share_text(node))
         if detail is Detail.ALL:

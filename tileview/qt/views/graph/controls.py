@@ -11,12 +11,12 @@ from tileview.present.graph_figures import StepState
 from tileview.present.graph_style import MADE, READ, UNAVAILABLE, ColourMode, GraphStyle
 from tileview.qt.base.painting import painting
 from tileview.qt.base.theme import Theme
-from tileview.qt.plot.legend import Entry, Legend
+from tileview.qt.plot.legend import Legend, LegendLine
 
 _MOST_REMARKS = 40
 
 
-def legend_entries(style: GraphStyle, theme: Theme, notes: tuple[str, ...]) -> tuple[Entry, ...]:
+def graph_legend(style: GraphStyle, theme: Theme, notes: tuple[str, ...]) -> tuple[LegendLine, ...]:
     """The legend of a style, with further sentences after its own.
 
     What is made has the colour of the operation that the eye is to go to: that at fault, else that of the step.
@@ -36,8 +36,8 @@ def legend_entries(style: GraphStyle, theme: Theme, notes: tuple[str, ...]) -> t
                 pen = QPen(theme.color("muted"), 1, Qt.PenStyle.DotLine)
             elif int(shown) == StepState.HOLDS:
                 pen = QPen(theme.color("accent"), 2)
-        entries.append(Entry(words, pen, brush) if shown else Entry(words))
-    return (*entries, *map(Entry, notes))
+        entries.append(LegendLine(words, pen, brush) if shown else LegendLine(words))
+    return (*entries, *map(LegendLine, notes))
 
 
 class RecordedLegend:

@@ -9,7 +9,18 @@ import numpy.typing as npt
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
-from tileview.graphlayout import Picture, Stroke, Strokes, Way, bent, clip, make_strokes, on_grid, stubs, touching
+from tileview.graphlayout import (
+    GraphPicture,
+    Stroke,
+    Strokes,
+    Way,
+    bent,
+    clip,
+    make_strokes,
+    snapped_to_grid,
+    stubs,
+    touching,
+)
 from tileview.qt.views.graph.pens import Detail, Pens
 from tileview.qt.views.graph.polyline import joined_polylines, polylines
 
@@ -35,7 +46,7 @@ _HEAD = 4.5
 class EdgeLayer:
     """All edges of a picture."""
 
-    def __init__(self, picture: Picture) -> None:
+    def __init__(self, picture: GraphPicture) -> None:
         self.picture = picture
         self._heads = _all_heads(picture)
         self._is_dense = len(picture.strokes) > _DENSE
@@ -65,13 +76,13 @@ class EdgeLayer:
         # Led straight, thousands would cross the view and hide it: what is drawn says where each begins and ends.
         ends = stubs(self._straight, min(_STUB / scale, _STUB_MOST))
         ends = ends[touching(ends, seen)]
-        painter.drawPath(polylines(clip(on_grid(ends, 1 / scale) if is_far else ends, seen).reshape(-1, 2, 2)))
+        painter.drawPath(polylines(clip(snapped_to_grid(ends, 1 / scale) if is_far else ends, seen).reshape(-1, 2, 2)))
         self._smooth(painter, not is_far)
         for kind, pen in ((Stroke.PLAIN, pens.edge), (Stroke.BACK, pens.upwards)):
             part = strokes.of(kind)
             if is_far:
                 painter.setPen(QPen(pens.far_back if kind is Stroke.BACK else pens.far, 0))
-                painter.drawPath(polylines(clip(on_grid(part.lines, 1 / scale), seen).reshape(-1, 2, 2)))
+                painter.drawPath(polylines(clip(snapped_to_grid(part.lines, 1 / scale), seen).reshape(-1, 2, 2)))
             else:
                 # Lines of one pixel are drawn as such, broader ones as shapes: in a throng ten times as long.
                 is_thin = self._is_dense and kind is Stroke.PLAIN
@@ -101,7 +112,7 @@ class EdgeLayer:
             period = sum(dashes) * (1 / scale if is_crowded else width)
             self._smooth(painter, detail > Detail.BLOCKS and not is_crowded)
             if is_crowded:
-                lines = clip(on_grid(bunch.strokes.lines, 1 / scale), seen, period)
+                lines = clip(snapped_to_grid(bunch.strokes.lines, 1 / scale), seen, period)
                 painter.drawPath(polylines(lines.reshape(-1, 2, 2)))
             else:
                 _draw(painter, bunch.strokes, seen, _STEPS.get(detail, _STEPS[Detail.NUMBERS]), period)
@@ -174,7 +185,7 @@ class _Bunch:
     heads: _Heads
 
 
-def _all_heads(picture: Picture) -> _Heads:
+def _all_heads(picture: GraphPicture) -> _Heads:
     return _heads_of(picture.points, picture.offsets, picture.ways)
 
 

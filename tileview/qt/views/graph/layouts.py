@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from PySide6.QtCore import QObject, Signal
 
 from tileview.graphlayout import (
+    GraphPicture,
     LayoutCancelled,
     Neighbours,
-    Picture,
     Sizes,
     Structure,
     Token,
@@ -49,10 +49,10 @@ class LayoutResult:
     structure: Structure
     neighbours: Neighbours
     collapsed: frozenset[int]
-    picture: Picture
+    picture: GraphPicture
 
 
-def run_layout(request: LayoutRequest, token: Token | None = None) -> LayoutResult:
+def lay_out_graph(request: LayoutRequest, token: Token | None = None) -> LayoutResult:
     """Read the graph where that is not done yet, and lay it out.
 
     Raises
@@ -119,7 +119,7 @@ class GraphLayouts(QObject):
 
         def work(reporter: Reporter) -> LayoutResult:
             try:
-                return run_layout(request, _Token(reporter))
+                return lay_out_graph(request, _Token(reporter))
             except LayoutCancelled:
                 raise CancelledError from None
 

@@ -106,7 +106,7 @@ def _least(nodes: npt.NDArray[np.int64], allowed: npt.NDArray[np.bool_], first: 
     return int(nodes[places[np.lexsort((second[places], first[places]))[0]]])
 
 
-class Trail:
+class EdgeTrail:
     """Goes along edges: to what an operation reads from or is read by, and on to the others of these.
 
     Each way gives a sentence to show (or an empty one) and the node to go to (or None).

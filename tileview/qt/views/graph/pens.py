@@ -32,7 +32,7 @@ def detail_at(scale: float) -> Detail:
     return Detail.NUMBERS if scale >= 0.22 else Detail.BLOCKS
 
 
-class Side(Enum):
+class TextSide(Enum):
     """Where a text stands in its room."""
 
     LEFT = auto()
@@ -66,13 +66,13 @@ class Letters:
             self._kept[key] = found
         return found
 
-    def write(self, painter: QPainter, area: QRectF, text: str, side: Side = Side.LEFT) -> None:
+    def write(self, painter: QPainter, area: QRectF, text: str, side: TextSide = TextSide.LEFT) -> None:
         """Write a text in the middle of an area's height; the painter has the font and the pen already."""
         room = area.width()
         shown, width = self.fitted(text, room)
         x = area.left()
-        if side is not Side.LEFT:
-            x += (room - width) / (2 if side is Side.CENTRE else 1)
+        if side is not TextSide.LEFT:
+            x += (room - width) / (2 if side is TextSide.CENTRE else 1)
         painter.drawText(QPointF(x, area.top() + area.height() / 2 + self.drop), shown)
 
     def write_two(
@@ -84,7 +84,7 @@ class Letters:
             pen = None if right_ink is None else painter.pen()
             if right_ink is not None:
                 painter.setPen(right_ink)
-            self.write(painter, area, right, Side.RIGHT)
+            self.write(painter, area, right, TextSide.RIGHT)
             if pen is not None:
                 painter.setPen(pen)
             room = area.adjusted(0, 0, -self.fitted(right, area.width())[1] - 8, 0)

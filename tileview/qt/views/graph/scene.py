@@ -14,7 +14,7 @@ import numpy as np
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFont, QPainter, QPen
 
-from tileview.graphlayout import NodeKind, Picture, Structure
+from tileview.graphlayout import GraphPicture, NodeKind, Structure
 from tileview.present.graph_style import ColourMode, GraphStyle
 from tileview.present.graph_words import NodeWords
 from tileview.qt.base.theme import Theme
@@ -48,7 +48,7 @@ class GraphScene:
     def __init__(
         self,
         structure: Structure,
-        picture: Picture,
+        picture: GraphPicture,
         words: tuple[NodeWords, ...],
         style: GraphStyle,
         theme: Theme,

@@ -18,10 +18,10 @@ from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import TablePart
 from tileview.qt.views.base import View, action_of, show_menu
 from tileview.qt.views.graph.canvas import GraphCanvas
-from tileview.qt.views.graph.controls import GraphBar, RecordedLegend, legend_entries
+from tileview.qt.views.graph.controls import GraphBar, RecordedLegend, graph_legend
 from tileview.qt.views.graph.layouts import GraphLayouts, LayoutRequest, LayoutResult
 from tileview.qt.views.graph.look import GraphLook, box_sizes, legend_notes
-from tileview.qt.views.graph.moves import Search, Trail
+from tileview.qt.views.graph.moves import EdgeTrail, Search
 from tileview.qt.views.graph.overview import Overview
 from tileview.qt.views.graph.scene import GraphScene, Highlight, WholeGraph
 from tileview.qt.views.graph.steps_list import StepsList
@@ -47,7 +47,7 @@ class GraphView(View):
         self._layouts = GraphLayouts(bridge.quiet.add, self)
         self._look = GraphLook(bridge.session)
         self._search = Search()
-        self._trail = Trail()
+        self._trail = EdgeTrail()
         self._entered = ""
         self._graph: Graph | None = None
         self._result: LayoutResult | None = None
@@ -261,7 +261,7 @@ class GraphView(View):
         self.overview.show_scene(scene, theme)
         self.overview.show_area(self.canvas.visible_area())
         notes = legend_notes(words, result.request.around, result.request.hops)
-        self.legend.set_entries(legend_entries(style, theme, notes))
+        self.legend.set_entries(graph_legend(style, theme, notes))
         self._mark()
 
     def _freshen(self) -> None:

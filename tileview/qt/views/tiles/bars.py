@@ -15,7 +15,7 @@ from tileview.present.rasters import load_order
 from tileview.qt.base.theme import Theme
 from tileview.qt.plot.axes import ByteAxis
 from tileview.qt.plot.labels import draw_label
-from tileview.qt.views.tiles.items import cosmetic
+from tileview.qt.views.tiles.items import square_pen
 from tileview.qt.views.tiles.picture import CTRL, SHIFT, TilePicture
 
 Layer = tuple[ByteArray, str]
@@ -124,7 +124,7 @@ class LoadBars(TilePicture):
             line.setVisible(limit is not None)
             if limit is not None:
                 line.setValue(limit[0])
-                line.setPen(cosmetic(self.theme.budget, 1.5, Qt.PenStyle.DashLine))
+                line.setPen(square_pen(self.theme.budget, 1.5, Qt.PenStyle.DashLine))
 
     def _show_marks(self) -> None:
         places = [place for tile in self._selected if (place := self.place_of(tile)) is not None]
@@ -137,7 +137,7 @@ class LoadBars(TilePicture):
             line.setVisible(place is not None)
             if place is not None:
                 line.setValue(place + 0.5)
-                line.setPen(cosmetic(self.theme.mark, 1.5, style))
+                line.setPen(square_pen(self.theme.mark, 1.5, style))
         self.draw_again()
 
     def draw_over(self, painter: QPainter) -> None:
@@ -178,7 +178,7 @@ class LoadBars(TilePicture):
             outline.append(self.pixel(place, top))
             outline.append(self.pixel(place + 1, top))
         outline.append(self.pixel(count, limit))
-        painter.setPen(cosmetic(self.theme.over))
+        painter.setPen(square_pen(self.theme.over))
         painter.setBrush(self.theme.color("background", 170))
         painter.drawPolygon(outline)
         painter.setBrush(QBrush(self.theme.color("over"), Qt.BrushStyle.BDiagPattern))

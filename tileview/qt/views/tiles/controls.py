@@ -72,7 +72,7 @@ def set_data(box: QComboBox, data: object) -> None:
         box.blockSignals(False)
 
 
-class Picture(StrEnum):
+class TilesPicture(StrEnum):
     """How the tiles are arranged."""
 
     CHIP = "chip"
@@ -81,9 +81,9 @@ class Picture(StrEnum):
 
 
 _PICTURES = (
-    (Picture.CHIP, "Chip map"),
-    (Picture.LOGICAL, "Logical order"),
-    (Picture.LOAD, "Sorted by load"),
+    (TilesPicture.CHIP, "Chip map"),
+    (TilesPicture.LOGICAL, "Logical order"),
+    (TilesPicture.LOAD, "Sorted by load"),
 )
 
 
@@ -220,17 +220,17 @@ class TilesControls(QWidget):
         self.known_check.setVisible((lost or self.known) and metric is not Metric.PLACEMENT)
         self.scale_box.setVisible(metric is not Metric.PLACEMENT)
 
-    def show_picture(self, picture: Picture, has_chip: bool) -> None:
+    def show_picture(self, picture: TilesPicture, has_chip: bool) -> None:
         """The current order; only 1472 tiles have places on a chip."""
-        if (self.picture_box.findData(Picture.CHIP) >= 0) != has_chip:
+        if (self.picture_box.findData(TilesPicture.CHIP) >= 0) != has_chip:
             self.picture_box.blockSignals(True)
             if has_chip:
-                self.picture_box.insertItem(0, dict(_PICTURES)[Picture.CHIP], Picture.CHIP)
+                self.picture_box.insertItem(0, dict(_PICTURES)[TilesPicture.CHIP], TilesPicture.CHIP)
             else:
-                self.picture_box.removeItem(self.picture_box.findData(Picture.CHIP))
+                self.picture_box.removeItem(self.picture_box.findData(TilesPicture.CHIP))
             self.picture_box.blockSignals(False)
         set_data(self.picture_box, picture)
-        self.fit_button.setVisible(picture is not Picture.LOAD)
+        self.fit_button.setVisible(picture is not TilesPicture.LOAD)
 
     def show_ramp(self, ramp: Ramp) -> None:
         for other, action in self.ramp_actions.items():
@@ -247,7 +247,7 @@ class TilesControls(QWidget):
         self.metric_chosen.emit(Metric(self.metric_box.currentData()))
 
     def _picture(self) -> None:
-        self.picture_chosen.emit(Picture(self.picture_box.currentData()))
+        self.picture_chosen.emit(TilesPicture(self.picture_box.currentData()))
 
     def _scale(self) -> None:
         self.scale_chosen.emit(ScaleMode(self.scale_box.currentData()))

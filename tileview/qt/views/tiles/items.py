@@ -29,7 +29,7 @@ from tileview.present.ticks import UNIT_BYTES, byte_ticks
 from tileview.qt.base.painting import painting, told
 from tileview.qt.base.theme import Theme
 from tileview.qt.plot.axes import PlotAxis
-from tileview.qt.plot.legend import Entry
+from tileview.qt.plot.legend import LegendLine
 from tileview.qt.views.tiles.words import LegendEntry
 
 FEW_OVER = 64
@@ -52,19 +52,19 @@ def slot_table(theme: Theme, ramp: Ramp) -> RgbArray:
     )
 
 
-def cosmetic(color: str, width: float = 1.0, style: Qt.PenStyle = Qt.PenStyle.SolidLine) -> QPen:
-    """A pen of so many pixels, however the plot is scaled."""
+def square_pen(color: str, width: float = 1.0, style: Qt.PenStyle = Qt.PenStyle.SolidLine) -> QPen:
+    """A pen of so many pixels, however the plot is scaled; its lines end in corners, so that frames close."""
     pen: QPen = pg.mkPen(color, width=width, style=style)
     pen.setCapStyle(Qt.PenCapStyle.SquareCap)
     return pen
 
 
-def legend_of(entries: Sequence[LegendEntry], theme: Theme) -> tuple[Entry, ...]:
+def legend_of(entries: Sequence[LegendEntry], theme: Theme) -> tuple[LegendLine, ...]:
     """The entries of a legend as they are drawn: hollow frames, crosses, filled swatches."""
-    muted = cosmetic(theme.muted)
+    muted = square_pen(theme.muted)
     signs = {
-        "over": (cosmetic(OVER_LINE, 2), QBrush(Qt.GlobalColor.transparent)),
-        "selected": (cosmetic(theme.mark, 2), QBrush(Qt.GlobalColor.transparent)),
+        "over": (square_pen(OVER_LINE, 2), QBrush(Qt.GlobalColor.transparent)),
+        "selected": (square_pen(theme.mark, 2), QBrush(Qt.GlobalColor.transparent)),
         "unavailable": (muted, QBrush(theme.color("unavailable"), Qt.BrushStyle.DiagCrossPattern)),
         "absent": (muted, QBrush(theme.color("raised"))),
     }
@@ -72,7 +72,7 @@ def legend_of(entries: Sequence[LegendEntry], theme: Theme) -> tuple[Entry, ...]
     found = []
     for entry in entries:
         pen, brush = signs[entry.sign] if entry.sign in signs else (muted, QBrush(theme.color(entry.sign)))
-        found.append(Entry(entry.text, pen, brush))
+        found.append(LegendLine(entry.text, pen, brush))
     return tuple(found)
 
 
@@ -91,7 +91,7 @@ def placed_brush(code: int) -> QBrush:
         codes = np.array([code])
         for mask, ink, falling in placed_patterns(codes):
             if mask[0]:
-                painter.setPen(cosmetic(ink))
+                painter.setPen(square_pen(ink))
                 painter.drawLine(*((0, 0, 7, 7) if falling else (0, 7, 7, 0)))
     return QBrush(picture)
 
@@ -126,7 +126,7 @@ class CellAxis(PlotAxis):
 
     def dress(self, theme: Theme, font: QFont, grid: bool = False) -> None:
         super().dress(theme, font)
-        self.setPen(cosmetic(theme.background))
+        self.setPen(square_pen(theme.background))
         self.show_grid(self._grid)
 
     def show_grid(self, shown: Grid) -> None:
@@ -191,16 +191,16 @@ class CellLines(pg.GraphicsObject):
         mask = mask_on_grid(self._grid, over)
         holes = islands(~mask & (self._grid.tile >= 0)) if bool(mask.any()) else mask
         small = islands(mask)
-        red, halo = cosmetic(OVER_LINE, 2), cosmetic(_HALO, 4)
+        red, halo = square_pen(OVER_LINE, 2), square_pen(_HALO, 4)
         self._set("over", outline((mask | holes) & ~small), halo, red)
-        self._set("islands", outline(small | holes), cosmetic(OVER_LINE, 1))
+        self._set("islands", outline(small | holes), square_pen(OVER_LINE, 1))
         hatched = []
         if 0 < int(over.sum()) <= FEW_OVER:
             for is_light, ink in ((False, _INK), (True, _HALO)):
-                hatched.append((self._places(over & (light[slots] == is_light)), cosmetic(ink), False))
+                hatched.append((self._places(over & (light[slots] == is_light)), square_pen(ink), False))
         lost = slots == Slot.UNAVAILABLE
         if bool(lost.any()):
-            pen = cosmetic(theme.unavailable)
+            pen = square_pen(theme.unavailable)
             hatched += [(self._places(lost), pen, False), (self._places(lost), pen, True)]
         self._hatched = tuple(entry for entry in hatched if len(entry[0]))
         self.is_plain = not self._hatched
@@ -210,7 +210,7 @@ class CellLines(pg.GraphicsObject):
         """Hatches instead, and no line around tiles over a budget: (tiles, colour, whether the lines fall)."""
         for name in ("over", "islands"):
             self._set(name, np.zeros((0, 4)))
-        hatched = ((self._places(mask), cosmetic(ink), falling) for mask, ink, falling in tiles)
+        hatched = ((self._places(mask), square_pen(ink), falling) for mask, ink, falling in tiles)
         self._hatched = tuple(entry for entry in hatched if len(entry[0]))
         self.is_plain = False
         self.update()
@@ -319,7 +319,7 @@ class ColourScale(pg.PlotItem):
         self._limit.setVisible(limit is not None)
         if limit is not None:
             self._limit.setValue(limit)
-            self._limit.setPen(cosmetic(theme.budget, 2))
+            self._limit.setPen(square_pen(theme.budget, 2))
         self._axis.setPen(theme.border)
         self._axis.setTextPen(theme.muted)
         self._axis.limit_color = theme.budget

@@ -12,7 +12,7 @@ from PySide6.QtGui import QKeyEvent, QPainter
 from tileview.core.geometry.chip import Grid, grid
 from tileview.present.colours import Ramp, Slot, needs_light_ink
 from tileview.present.curves import BoolArray, IndexArray
-from tileview.present.rasters import ByteImage, Scale, fitted, on_grid
+from tileview.present.rasters import ByteImage, Scale, fitted, slots_on_grid
 from tileview.qt.base.theme import Theme
 from tileview.qt.plot.zoom import Zoom
 from tileview.qt.views.tiles.items import (
@@ -20,9 +20,9 @@ from tileview.qt.views.tiles.items import (
     CellLines,
     ColourScale,
     SlotImage,
-    cosmetic,
     placed_patterns,
     slot_table,
+    square_pen,
 )
 from tileview.qt.views.tiles.picture import CTRL, SHIFT, TilePicture
 
@@ -117,7 +117,7 @@ class TileMap(TilePicture):
         if not shown:
             self.scale_bar.setVisible(False)
         if shown:
-            self._image.show_cells(on_grid(self._grid, slots))
+            self._image.show_cells(slots_on_grid(self._grid, slots))
             if is_new or not self._lines.is_plain:
                 self._lines.set_over(slots, over, self._light, self.theme)
 
@@ -138,24 +138,24 @@ class TileMap(TilePicture):
         known = [tile for tile in tiles if tile < len(chosen)]
         chosen[known] = True
         self._current = known[-1] if known else None
-        halo = cosmetic(theme.background, 4)
-        self._lines.frame("selected", chosen if len(known) > 1 else None, halo, cosmetic(theme.accent, 2))
-        self._lines.frame_tile("current", self._current, cosmetic(theme.background, 5), cosmetic(theme.mark, 2))
+        halo = square_pen(theme.background, 4)
+        self._lines.frame("selected", chosen if len(known) > 1 else None, halo, square_pen(theme.accent, 2))
+        self._lines.frame_tile("current", self._current, square_pen(theme.background, 5), square_pen(theme.mark, 2))
 
     def set_cursor(self, tile: int | None) -> None:
         """The tile that Ctrl and the arrows have come to, None where the cursor is with the selection."""
-        pens = cosmetic(self.theme.background, 4), cosmetic(self.theme.mark, 2, Qt.PenStyle.DotLine)
+        pens = square_pen(self.theme.background, 4), square_pen(self.theme.mark, 2, Qt.PenStyle.DotLine)
         self._lines.frame_tile("cursor", tile, *pens)
 
     def set_held(self, held: BoolArray | None) -> None:
         """Tiles that hold the selected allocation: framed by a dotted line."""
         whole = held is None or bool(held.all())
-        pens = cosmetic(self.theme.background, 3), cosmetic(self.theme.text, 1, Qt.PenStyle.DotLine)
+        pens = square_pen(self.theme.background, 3), square_pen(self.theme.text, 1, Qt.PenStyle.DotLine)
         self._lines.frame("held", None if whole else held, *pens)
 
     def set_lit(self, tiles: BoolArray | None) -> None:
         """Tiles of what the mouse points at in another view."""
-        pens = cosmetic(self.theme.background, 4), cosmetic(self.theme.accent, 2, Qt.PenStyle.DashLine)
+        pens = square_pen(self.theme.background, 4), square_pen(self.theme.accent, 2, Qt.PenStyle.DashLine)
         self._lines.frame("lit", tiles, *pens)
 
     # -- where it is shown ----------------------------------------------------------------------------------------
@@ -216,7 +216,7 @@ class TileMap(TilePicture):
         if self.magnification <= 1.001 or not len(self._slots):
             yield
             return
-        seen, cells = self.view_zoom.shown, on_grid(self._grid, self._slots)
+        seen, cells = self.view_zoom.shown, slots_on_grid(self._grid, self._slots)
         padded = np.pad(cells, 1, constant_values=Slot.BACKGROUND)
         places = []
         for start, size, pixels, most in (

@@ -36,7 +36,7 @@ from tileview.qt.plot.picture import Part
 from tileview.qt.views.base import View, action_of, show_menu
 from tileview.qt.views.tiles.bars import LoadBars
 from tileview.qt.views.tiles.choosing import TileChoice
-from tileview.qt.views.tiles.controls import LineLabel, Picture, TilesControls
+from tileview.qt.views.tiles.controls import LineLabel, TilesControls, TilesPicture
 from tileview.qt.views.tiles.groups import GroupStrip
 from tileview.qt.views.tiles.items import legend_of
 from tileview.qt.views.tiles.map import TileMap
@@ -45,11 +45,11 @@ from tileview.qt.views.tiles.words import (
     METRIC_NAMES,
     bar_entries,
     bar_layers,
-    headline,
-    legend_entries,
     scale_marks,
     tile_tip,
     tiles_csv,
+    tiles_headline,
+    tiles_legend,
     value_text,
 )
 
@@ -235,7 +235,7 @@ class TilesView(View):
             held = timeline.tiles.allocation(root) > 0
         self.map.set_held(held)
         self._show_legend(timeline, field)
-        text = headline(timeline, field, root)
+        text = tiles_headline(timeline, field, root)
         if field.metric is Metric.PLACEMENT and not field.missing:
             text = f"{at_start(self.session.ranges.title)}: {text}"
         self.line.show_text(text)
@@ -244,7 +244,7 @@ class TilesView(View):
 
     def _show_legend(self, timeline: Timeline, field: TileField) -> None:
         scale = self.scale()
-        entries = legend_entries(field, self.grid, self.session.selection.tiles)
+        entries = tiles_legend(field, self.grid, self.session.selection.tiles)
         words: list[str] = []
         if not self.on_map and not field.missing and field.metric is not Metric.PLACEMENT:
             entries = [*bar_entries(timeline, field), *entries]
@@ -287,8 +287,8 @@ class TilesView(View):
             lost=timeline is not None and step is not None and bool(unavailable_at(timeline, step)),
         )
         has_chip = timeline is not None and timeline.tile_count == CHIP_TILES
-        on_map = Picture.CHIP if has_chip and not self._logical else Picture.LOGICAL
-        self.controls.show_picture(on_map if self.on_map else Picture.LOAD, has_chip)
+        on_map = TilesPicture.CHIP if has_chip and not self._logical else TilesPicture.LOGICAL
+        self.controls.show_picture(on_map if self.on_map else TilesPicture.LOAD, has_chip)
 
     @property
     def on_map(self) -> bool:
@@ -303,11 +303,11 @@ class TilesView(View):
             self._metric = metric
             self.refresh()
 
-    def _choose_picture(self, picture: Picture) -> None:
-        if picture is Picture.LOAD:
+    def _choose_picture(self, picture: TilesPicture) -> None:
+        if picture is TilesPicture.LOAD:
             self.set_sorted(True)
         else:
-            self._logical = picture is Picture.LOGICAL
+            self._logical = picture is TilesPicture.LOGICAL
             self.set_sorted(False)
 
     def set_logical_order(self, logical: bool) -> None:

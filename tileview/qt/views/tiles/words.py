@@ -106,7 +106,7 @@ def _reserve_line(timeline: Timeline, total: int, at_least: bool) -> str:
     return f"with reserve  {size_text(needed)}, {share}{', at least' if at_least and spare < 0 else ''}: {state}"
 
 
-def headline(timeline: Timeline, field: TileField, root: int | None = None) -> str:
+def tiles_headline(timeline: Timeline, field: TileField, root: int | None = None) -> str:
     """The line above the map: step, what is shown, its largest and where, how many tiles are over."""
     step = timeline.steps[field.step]
     operation = "" if step.source is None else f"op {step.source} "
@@ -176,7 +176,7 @@ def selection_text(field: TileField, shown: Grid, tiles: tuple[int, ...]) -> str
     )
 
 
-def legend_entries(field: TileField, shown: Grid, selected: tuple[int, ...]) -> list[LegendEntry]:
+def tiles_legend(field: TileField, shown: Grid, selected: tuple[int, ...]) -> list[LegendEntry]:
     """What the lines and the colours outside the ramp mean, with how many tiles have them; what is not there is left
     out.
     """

@@ -9,13 +9,13 @@ from tileview.model.sizes import kib_text
 from tileview.model.timeline import ByteArray
 from tileview.present.curves import CurveMode, Curves
 from tileview.qt.base.theme import Theme
-from tileview.qt.plot.legend import Entry
+from tileview.qt.plot.legend import LegendLine
 from tileview.qt.views.timeline.data import PlotData, layer_brushes, reserve_brush, second_pen
 
 
-def legend_entries(
+def timeline_legend(
     theme: Theme, data: PlotData, step: int | None, tile: int | None = None, tile_count: int = 1
-) -> tuple[Entry, ...]:
+) -> tuple[LegendLine, ...]:
     """What a plot's lines and fills mean, with the bytes at a step; ``tile`` is the one the curves are read from
     there.
     """
@@ -33,34 +33,34 @@ def legend_entries(
     whose, longest = _WHOSE[shown.mode], ""
     if shown.mode is not CurveMode.LARGEST and tile is not None:
         whose, longest = f"{whose} {tile}", f"total, {whose} {'0' * len(str(tile_count - 1))}"
-    entries = [Entry(f"total, {whose}", QPen(theme.color("total"), 2.6), None, at(shown, shown.total), longest)]
+    entries = [LegendLine(f"total, {whose}", QPen(theme.color("total"), 2.6), None, at(shown, shown.total), longest)]
     if second is not None:
         name = f"total, tile {int(second.tiles[0])}"
-        entries.append(Entry(name, second_pen(theme, "total"), None, at(second, second.total)))
+        entries.append(LegendLine(name, second_pen(theme, "total"), None, at(second, second.total)))
     if data.layers:
         pairs = zip(data.layers, layer_brushes(theme, data.layers), strict=True)
-        entries += [Entry(series.name, None, brush, at(shown, series.sizes)) for series, brush in pairs]
+        entries += [LegendLine(series.name, None, brush, at(shown, series.sizes)) for series, brush in pairs]
     else:
-        entries.append(Entry("standard", QPen(theme.color("standard"), 2), None, at(shown, shown.standard)))
+        entries.append(LegendLine("standard", QPen(theme.color("standard"), 2), None, at(shown, shown.standard)))
         dashed = QPen(theme.color("interleaved"), 2, Qt.PenStyle.DashLine)
-        entries.append(Entry("interleaved", dashed, None, at(shown, shown.interleaved)))
+        entries.append(LegendLine("interleaved", dashed, None, at(shown, shown.interleaved)))
     if second is not None and not data.layers:
         for part, sizes in (("standard", second.standard), ("interleaved", second.interleaved)):
             name = f"{part}, tile {int(second.tiles[0])}"
-            entries.append(Entry(name, second_pen(theme, part), None, at(second, sizes)))
+            entries.append(LegendLine(name, second_pen(theme, part), None, at(second, sizes)))
     if data.reserve:
         pen = QPen(theme.color("muted"), 1, Qt.PenStyle.DotLine)
-        entries.append(Entry("reserve", pen, reserve_brush(theme), kib_text(data.reserve)))
+        entries.append(LegendLine("reserve", pen, reserve_brush(theme), kib_text(data.reserve)))
     if bool(data.over.any()):
         brush = QBrush(theme.color("over"), Qt.BrushStyle.BDiagPattern)
         count = int(data.over.sum())
         name = f"over budget at {count:,} step{'' if count == 1 else 's'}"
-        entries.append(Entry(name, QPen(theme.color("over"), 1), brush))
+        entries.append(LegendLine(name, QPen(theme.color("over"), 1), brush))
     if bool(shown.unavailable.any()):
         brush = QBrush(theme.color("unavailable", 150), Qt.BrushStyle.DiagCrossPattern)
-        entries.append(Entry("unavailable (dashed: known part)", QPen(theme.color("unavailable"), 1), brush))
+        entries.append(LegendLine("unavailable (dashed: known part)", QPen(theme.color("unavailable"), 1), brush))
     if data.baseline is not None:
-        entries.append(Entry("baseline", QPen(theme.color("baseline"), 2.5)))
+        entries.append(LegendLine("baseline", QPen(theme.color("baseline"), 2.5)))
     return tuple(entries)
 
 

@@ -26,7 +26,7 @@ RIGHT = 10
 """Pixels free at the right of all plots over steps."""
 
 
-def cosmetic(colour: object, width: float = 1.0, style: Qt.PenStyle = Qt.PenStyle.SolidLine) -> QPen:
+def pixel_pen(colour: object, width: float = 1.0, style: Qt.PenStyle = Qt.PenStyle.SolidLine) -> QPen:
     """A line whose width is in pixels whatever the units of the plot."""
     pen: QPen = pg.mkPen(color=colour, width=width, style=style, cosmetic=True)
     return pen
@@ -58,12 +58,12 @@ class StepPlot(Plot):
         self.region.setHoverBrush(theme.color("accent", 60))
         self.band.setBrush(theme.color("accent", 60))
         for line in self.region.lines:
-            line.setPen(cosmetic(accent))
-            line.setHoverPen(cosmetic(accent, 3))
+            line.setPen(pixel_pen(accent))
+            line.setHoverPen(pixel_pen(accent, 3))
         for line in self.band.lines:
             line.setPen(pg.mkPen(None))
-        self.cursor_line.setPen(cosmetic(accent, 2))
-        self.pointer.setPen(cosmetic(theme.color("muted"), 1, Qt.PenStyle.DotLine))
+        self.cursor_line.setPen(pixel_pen(accent, 2))
+        self.pointer.setPen(pixel_pen(theme.color("muted"), 1, Qt.PenStyle.DotLine))
         super().set_theme(theme)
 
     def step_at(self, x: float) -> int:
@@ -163,8 +163,8 @@ class CurvePlot(StepPlot):
         self.region.sigRegionChangeFinished.connect(self._edge_moved)
 
     def set_theme(self, theme: Theme) -> None:
-        self.budgets[0].setPen(cosmetic(theme.color("budget"), 1.5))
-        self.budgets[1].setPen(cosmetic(theme.color("interleaved"), 1.5, Qt.PenStyle.DashDotLine))
+        self.budgets[0].setPen(pixel_pen(theme.color("budget"), 1.5))
+        self.budgets[1].setPen(pixel_pen(theme.color("interleaved"), 1.5, Qt.PenStyle.DashDotLine))
         super().set_theme(theme)
 
     def set_data(self, data: PlotData | None, message: str = "No timeline to show") -> None:

@@ -34,7 +34,7 @@ from tileview.qt.views.timeline.bars import LifetimeBars
 from tileview.qt.views.timeline.controls import LifetimeFilter, TimelineControls
 from tileview.qt.views.timeline.data import PlotData, excesses
 from tileview.qt.views.timeline.layers import LayerReader
-from tileview.qt.views.timeline.legend import legend_entries
+from tileview.qt.views.timeline.legend import timeline_legend
 from tileview.qt.views.timeline.lives import LifetimeSource
 from tileview.qt.views.timeline.moves import TimelineMoves
 from tileview.qt.views.timeline.notes import StepNotes
@@ -264,7 +264,7 @@ class TimelineView(View):
             self.line.show_text(text)
             self.plot.set_description(text)
         tile = None if step is None or step >= len(timeline.steps) else tile_at(timeline, data.curves, step)
-        self.legend.set_entries(legend_entries(self.bridge.theme, data, step, tile, timeline.tile_count))
+        self.legend.set_entries(timeline_legend(self.bridge.theme, data, step, tile, timeline.tile_count))
 
     def _show_lit(self) -> None:
         """Light the steps of the operation that is pointed at somewhere, else of the selected one."""
