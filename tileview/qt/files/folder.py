@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from tileview.analysis.placement_words import StepWords
+from tileview.analysis.words import counted
 from tileview.model.sizes import exact_text, kib_text
 from tileview.present.tables import outcome as shown_as
 from tileview.qt.base.icons import icon
@@ -37,8 +38,13 @@ PLACEMENT = COLUMNS.index("Placement")
 _WIDTHS = (31, 12, 18, 19, 14, 24, 9, 14, 34)
 """Of the columns, in characters."""
 _UNREAD = "cannot be read"
-_WORDS = {True: "fit", False: "do not fit", None: "not known", _UNREAD: _UNREAD}
-"""What files are counted by in the line above the list."""
+_WORDS = {
+    True: ("fits", "fit"),
+    False: ("does not fit", "do not fit"),
+    None: ("not known", "not known"),
+    _UNREAD: (_UNREAD, _UNREAD),
+}
+"""What files are counted by in the line above the list: of one, of several."""
 _NAME = re.compile(r"(?P<scope>.+)-(?P<pid>[0-9]+)-(?P<serial>[0-9]+)\.json", re.DOTALL)
 _PLACEMENT = re.compile(r"placement-(?P<pid>[0-9]+)\.json")
 _TILE = re.compile(r"tile-(?P<tile>[0-9]+)-[0-9a-fA-F]{16}\.json")
@@ -220,7 +226,7 @@ class FolderDialog(QDialog):
             self.count_label.setText(self._trouble or "There is no JSON file in this folder.")
             return
         left = f" {self._left_out:,} further files are not listed." if self._left_out else ""
-        found = ", ".join(f"{number:,} {_WORDS[key]}" for key, number in self._counts.items() if number)
+        found = ", ".join(counted(number, *_WORDS[key]) for key, number in self._counts.items() if number)
         told = f": {found}" if found else ""
         self.count_label.setText(f"{self._done:,} of {count:,} files checked{told}.{left}")
 
