@@ -11,22 +11,27 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
+from typing import Any
 
 from tests.helpers.golden_recipes import golden_recipe
-from tileview.core.estimate import estimate
+from tests.helpers.unrolled import unrolled
+from tileview.analysis.diagnose import diagnose_fully
+from tileview.core.estimate import estimate, judge
 from tileview.core.geometry import resolve as geometry
 from tileview.core.lowering.replanner import Replanner
-from tileview.core.memory import exchange, measurement
+from tileview.core.memory import exchange, measurement, usage
 from tileview.errors import PlanError
 from tileview.formats.search_state import load_search_state
-from tileview.model.recipe import Recipe
+from tileview.model.recipe import Overrides, Recipe
 
 
 def clear() -> None:
     geometry.clear_cache()
     measurement.clear_cache()
     exchange.clear_cache()
+    usage.clear_cache()
 
 
 def milliseconds(run: Callable[[], object], prepare: Callable[[], None], repeats: int = 11) -> float:
@@ -95,6 +100,33 @@ def swap_times(recipe: Recipe, swaps: list[Recipe]) -> Iterator[float]:
         yield (time.process_time() - start) * 1000
 
 
+def report_long(recipe: Recipe) -> None:
+    """Swaps in a long program: estimated, judged, and taken apart, with the compiler's fusions and without."""
+    swaps = [(operation, len(plans) - 1) for operation, plans in recipe.alternatives.items() if len(plans) > 2]
+    several = swaps[:: max(1, len(swaps) // 12)]
+    print(f"{len(recipe.graph.operations)} operations written out")
+    for overrides in (Overrides(), Overrides(fusion=False)):
+        replanner = Replanner()
+        before = estimate(recipe, overrides, replanner).timeline
+        took: dict[str, list[float]] = {"estimated": [], "judged": [], "why": []}
+
+        def timed(what: str, run: Callable[[], Any], took: dict[str, list[float]] = took) -> Any:
+            gc.collect()
+            start = time.process_time()
+            made = run()
+            took[what].append((time.process_time() - start) * 1000)
+            return made
+
+        for operation, index in several:
+            swapped = recipe.with_plan(operation, recipe.alternatives[operation][index])
+            result = timed("estimated", partial(estimate, swapped, overrides, replanner))
+            timed("judged", partial(judge, swapped, overrides, replanner))
+            asked = (result.verdict, result.timeline, swapped, overrides, before, {}, replanner)
+            timed("why", partial(diagnose_fully, *asked))
+        figures = ", ".join(f"{what} {statistics.median(times):.0f} ms" for what, times in took.items())
+        print(f"  a swap {'with' if overrides.fusion else 'without'} fusions: {figures}")
+
+
 def main() -> None:
     files = sys.argv[1:]
     for path in files:
@@ -102,6 +134,7 @@ def main() -> None:
     if not files:
         for name in ("vit3-64tiles", "so400m"):
             report(name, golden_recipe(name))
+        report_long(unrolled(golden_recipe("so400m"), 100))
 
 
 if __name__ == "__main__":

@@ -257,11 +257,3 @@ def test_numbers_per_tile_that_contradict_the_rest_are_among_the_notes(place, na
     assert code == 0
     assert any(note.startswith(f"warning: {named}: ") for note in entry["notes"]), entry["notes"]
     assert f"- warning: {named}: " in run("summary", path).out
-
-
-def test_more_numbers_than_are_compared_are_said_not_to_be(tmp_path, monkeypatch):
-    monkeypatch.setattr("tileview.commands.subject.MOST_COMPARED", 1000)
-    _, entry = summary(changed_timeline(tmp_path, "peak", "standard"))
-    assert entry["notes"] == [
-        "the file's 72,704 numbers per tile were not compared with each other: the window does that"
-    ]

@@ -14,9 +14,9 @@ import pytest
 from tests.helpers import make_samples
 from tests.helpers.dumps import SAMPLES, compact, sample
 from tests.helpers.golden_program import DATA, load_golden, read_program
+from tests.helpers.opened import rendered
 from tileview.core.memory.measurement import measure
 from tileview.formats import debugmodel, debugtext
-from tileview.formats.save import render
 from tileview.formats.search_state import search_state_from_bytes
 from tileview.formats.tensorjson import format_to_json, layout_from_json, layout_to_json
 from tileview.formats.tilearrays import TileArrays
@@ -42,7 +42,7 @@ def test_recipes(name: str) -> None:
     state = search_state_from_bytes(raw, name)
     assert {problem.severity for problem in state.problems} <= {"note"}
     assert not state.recipe.requests
-    assert render(state) == raw
+    assert rendered(state) == raw
     document = json.loads(raw)
     graph, config, _ = document["context"].split("\n")
     assert debugtext.to_text(debugtext.parse(graph)) == graph

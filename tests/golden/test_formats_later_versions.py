@@ -13,10 +13,11 @@ import pytest
 
 from tests.helpers.golden_program import DATA
 from tests.helpers.golden_recipes import golden_recipe, peak_json, swapped
+from tests.helpers.opened import rendered
 from tileview.core.estimate import Estimate, estimate
 from tileview.core.lowering.replanner import Replanner
 from tileview.errors import LoadError
-from tileview.formats.save import Changes, render
+from tileview.formats.save import Changes
 from tileview.formats.search_state import SearchState, load_search_state, search_state_from_bytes
 from tileview.model.plan import Pointwise, Unknown
 from tileview.model.recipe import Overrides
@@ -89,14 +90,14 @@ def test_figures(name: str) -> None:
 @pytest.mark.parametrize("name", OPENED)
 def test_written_back_to_the_byte(name: str) -> None:
     state = opened(name)
-    assert render(state) == raw_of(name)
-    assert render(state, Changes()) == raw_of(name)
+    assert rendered(state) == raw_of(name)
+    assert rendered(state, Changes()) == raw_of(name)
 
 
 @pytest.mark.parametrize("name", [name for name, case in EXPECTED.items() if "export_of" in case])
 def test_export_of_a_swap(name: str) -> None:
     case = EXPECTED[name]
-    assert render(opened(case["export_of"]), Changes(plans=dict(case["swaps"]))) == raw_of(name)
+    assert rendered(opened(case["export_of"]), Changes(plans=dict(case["swaps"]))) == raw_of(name)
 
 
 @pytest.mark.parametrize("name", BROKEN)

@@ -1,11 +1,12 @@
-"""A session on a sample file, its estimate computed at once: what views and tables are tested on."""
+"""A session on a sample file, its estimate computed at once: what views and tables are tested on; exports whole."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
 
-from tileview.formats import open_file
+from tileview.formats import SearchState, open_file
+from tileview.formats.save import Changes, render
 from tileview.session.document import Document
 from tileview.session.session import Session
 
@@ -17,6 +18,11 @@ def document(name: str) -> Document:
     """A sample file, read once."""
     path = SAMPLES / name
     return Document(path, open_file(path))
+
+
+def rendered(state: SearchState, changes: Changes | None = None) -> bytes:
+    """An export as one piece."""
+    return b"".join(render(state, changes))
 
 
 def estimate(session: Session) -> None:

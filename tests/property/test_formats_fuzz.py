@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.mutate import damage
+from tests.helpers.opened import rendered
 from tileview.errors import LoadError
-from tileview.formats.save import Changes, render
+from tileview.formats.save import Changes
 from tileview.formats.search_state import SearchState, search_state_from_bytes
 from tileview.formats.sniff import DumpKind, sniff
 from tileview.formats.tilearrays import TileArrays
@@ -34,9 +35,9 @@ def open_bytes(raw: bytes) -> SearchState | TimelineFile:
 def look_at(document: SearchState | TimelineFile) -> None:
     """Use what was opened: export it, decode all its arrays."""
     if isinstance(document, SearchState):
-        assert render(document) == document.raw
+        assert rendered(document) == document.raw
         swaps = {operation: 0 for operation, plans in document.recipe.alternatives.items() if plans}
-        search_state_from_bytes(render(document, Changes(swaps, open_boundaries=frozenset({1}))))
+        search_state_from_bytes(rendered(document, Changes(swaps, open_boundaries=frozenset({1}))))
         return
     assert isinstance(document.tiles, TileArrays)
     document.tiles.check()

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from tileview.errors import LoadError
 from tileview.formats import debugmodel, debugtext, spans, tensorjson
 from tileview.formats.debugvalues import Call, Char, DebugValue, Map, Set, Struct, Unit
+from tileview.formats.files import MemorySource
 from tileview.formats.tilearrays import decode_numbers
-from tileview.formats.tilescan import MemorySource, scan
+from tileview.formats.tilescan import scan
 from tileview.model.tensor import (
     F16,
     F32,

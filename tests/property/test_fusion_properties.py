@@ -32,7 +32,7 @@ def named(program: Program) -> set[int]:
 def check_bounds(composed: Program, fused: Program) -> None:
     """What the composed program takes at most, told from the fused one, against what it takes; and the other way."""
     for program, other in ((composed, fused), (composed, composed)):
-        most = Measurement(program, in_full=False).at_most(Measurement(other), with_least=True)
+        most = Measurement(program).at_most(Measurement(other), with_least=True)
         peak, beside = (measure_peaks(each, 0, 0).peak for each in (program, other))
         if most is None:  # a size is unavailable, or there are no steps
             continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import threading
@@ -11,8 +12,11 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from tests.helpers.make_recipe import write_recipe
 from tileview.analysis.alternatives import evaluate_all
 from tileview.formats import open_file
+from tileview.formats.lateplans import LATE_BYTES
+from tileview.model.timeline import Cause
 from tileview.qt.files.fix import FixDialog
 from tileview.qt.jobs import process as early
 from tileview.qt.jobs import runner as runners
@@ -187,7 +191,7 @@ def test_an_unknown_kind_of_task_is_a_fault_with_details(runner, qtbot):
 def test_a_killed_worker_is_started_again_and_its_task_done(runner, qtbot, vit3):
     ends = Ends(runner)
     recipe = open_file(vit3).recipe
-    task = Job("evaluate", ("key", share(recipe, (4, 12)), EditState().overrides))
+    task = Job("evaluate", ("key", share(recipe, (4, 12)), EditState().overrides, frozenset()))
     parts = []
     runner.part.connect(lambda _task, found: parts.append(found))
     runner.submit(task)
@@ -203,7 +207,7 @@ def test_a_killed_worker_is_started_again_and_its_task_done(runner, qtbot, vit3)
 def test_a_worker_that_dies_every_time_is_reported(runner, qtbot, vit3, said):
     ends = Ends(runner)
     recipe = open_file(vit3).recipe
-    task = Job("evaluate", ("key", recipe, EditState().overrides))
+    task = Job("evaluate", ("key", recipe, EditState().overrides, frozenset()))
     killed = set()
     runner.submit(task)
 
@@ -225,7 +229,7 @@ def test_a_task_is_cancelled_while_it_runs_and_the_process_serves_on(runner, qtb
     recipe = open_file(vit3).recipe
     parts = []
     runner.part.connect(lambda _task, found: parts.append(found))
-    task = Job("evaluate", ("key", recipe, EditState().overrides))
+    task = Job("evaluate", ("key", recipe, EditState().overrides, frozenset()))
     runner.submit(task)
     qtbot.waitUntil(lambda: bool(parts), timeout=30_000)
     pid = runner.pid
@@ -254,7 +258,7 @@ def test_a_waiting_task_is_cancelled_before_it_begins(runner, qtbot, pair):
 def test_a_worker_can_be_closed_at_any_moment(qapp, vit3, delay):
     runner = Runner()
     recipe = open_file(vit3).recipe
-    runner.submit(Job("evaluate", ("key", recipe, EditState().overrides)))
+    runner.submit(Job("evaluate", ("key", recipe, EditState().overrides, frozenset())))
     time.sleep(delay)
     runner.close()
     assert runner.pid is None
@@ -510,3 +514,28 @@ def test_whether_alternatives_are_evaluated_by_themselves_can_be_switched(driver
     driver.qtbot.waitUntil(lambda: len(driver.session.results) == 7, timeout=30_000)
     driver.window.commands.refresh()
     assert action.isChecked()
+
+
+def test_a_recipe_read_late_is_checked_when_it_is_shown_and_its_damage_reaches_the_verdict(driver, tmp_path):
+    path, target = tmp_path / "late.json", tmp_path / "out.json"
+    write_recipe(path, operations=340, alternatives=100)
+    whole = path.read_bytes()
+    assert len(whole) > LATE_BYTES
+    driver.open(path)
+    driver.qtbot.waitUntil(lambda: not driver.window.estimates.steps_reader.is_running)
+    assert driver.session.verdict.fits
+    driver.session.swap(339, 7)
+    driver.settle()
+    assert driver.window.exporter.export_recipe(target)
+    plans, alternatives = (json.loads(target.read_bytes())[key] for key in ("recipe", "alternatives"))
+    assert plans["plans"]["339"] == alternatives["339"][7] == json.loads(whole)["alternatives"]["339"][7]
+    assert alternatives == json.loads(whole)["alternatives"]
+
+    at = whole.rindex(b'"dispatch":')
+    damaged = tmp_path / "damaged.json"
+    damaged.write_bytes(whole[:at] + b'"operator":"Add",' + whole[at:])
+    driver.open(damaged)
+    driver.qtbot.waitUntil(lambda: driver.session.verdict is not None and driver.session.verdict.fits is None)
+    assert driver.session.verdict.cause is Cause.DAMAGED
+    assert '"operator" twice' in driver.session.verdict.text
+    assert "alternatives.339[99].operator" in [problem.place for problem in driver.session.problems]

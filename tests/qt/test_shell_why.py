@@ -7,12 +7,16 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QColor
 
 from tileview.analysis.diagnosis import Diagnosis, Figure
+from tileview.formats import open_file
 from tileview.model.sizes import UNAVAILABLE
 from tileview.model.timeline import Cause
 from tileview.present.banner import Load
 from tileview.qt.base.theme import load_theme
+from tileview.qt.jobs.plan_tasks import make_diagnosis
+from tileview.qt.jobs.process import CancelledError
 from tileview.qt.views.verdict import LoadBar
 from tileview.qt.views.why_text import page
+from tileview.session.state import EditState
 
 
 @pytest.fixture
@@ -161,3 +165,33 @@ def test_unknown_operations_make_every_figure_a_lower_bound(driver, samples):
     assert "lower bound" in driver.window.verdict.notes.accessibleDescription()
     assert driver.window.verdict.share.text() == "peak unavailable"
     assert "total peak at least 860,800 B" in driver.window.verdict.verdict_text()
+
+
+class Parts:
+    """A reporter that keeps parts, and gives up at the check of a number."""
+
+    def __init__(self, last: int) -> None:
+        self.parts, self.checks, self.last = [], 0, last
+
+    def part(self, payload) -> None:
+        self.parts.append(payload)
+
+    def check(self) -> None:
+        self.checks += 1
+        if self.checks > self.last:
+            raise CancelledError
+
+
+def test_of_a_large_program_the_rest_goes_out_before_the_re_plans_which_can_be_given_up(samples, monkeypatch):
+    recipe = open_file(samples / "so400m-over.recipe.json").recipe
+    order = recipe, (EditState(), None, {})
+    whole = make_diagnosis(order, Parts(1000))
+    assert whole.reliefs
+    monkeypatch.setattr("tileview.qt.jobs.plan_tasks.MANY_STEPS", 0)
+    told, reporter = Parts(1000), Parts(4)
+    assert make_diagnosis(order, told) == whole
+    (first,) = told.parts
+    assert (first.reliefs, first.headline, first.overflows) == ((), whole.headline, whole.overflows)
+    with pytest.raises(CancelledError):
+        make_diagnosis(order, reporter)
+    assert (reporter.parts, reporter.checks) == ([first], 5)

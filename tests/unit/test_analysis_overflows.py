@@ -25,7 +25,7 @@ from tileview.analysis.overflows import (
 from tileview.model.recipe import Recipe
 from tileview.model.timeline import Timeline
 from tileview.present.allocation_rows import AllocationFigures
-from tileview.present.curves import CurveMode, StackSource, curves
+from tileview.present.curves import CurveMode, curves, stack
 
 BOTH = (
     "Two steps overflow: step 69 (op 21 Gemm: its 155.3 KiB copy and 80.0 KiB cast of op 20's result) by 29.8 KiB on "
@@ -60,7 +60,7 @@ def test_one_operation_is_at_fault_everywhere() -> None:
     assert [(item.root, item.bytes) for item in found[0].made] == [(copy, 158_976), (cast, 81_920)]
     why = diagnose_fully(timeline.verdict, timeline, recipe)
     assert {item.operation for item in why.contributions if item.root in (copy, cast)} == {21}
-    assert [layer.sizes[69] for layer in StackSource(timeline).layers(curves(timeline, CurveMode.WORST))
+    assert [layer.sizes[69] for layer in stack(timeline, curves(timeline, CurveMode.WORST))
             if layer.operation == 21] == [240_896]  # fmt: skip
 
 

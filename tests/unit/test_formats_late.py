@@ -9,10 +9,19 @@ import pickle
 import pytest
 
 from tests.helpers.golden_program import DATA
+from tests.helpers.opened import rendered
 from tileview.core.estimate import estimate
+from tileview.errors import LoadError
+from tileview.formats.files import MemorySource
 from tileview.formats.lateplans import LateAlternatives
-from tileview.formats.save import Changes, render
-from tileview.formats.search_state import SearchState, search_state_from_bytes
+from tileview.formats.save import Changes, render, write_atomic
+from tileview.formats.search_state import (
+    SearchState,
+    alternatives_problems,
+    load_search_state,
+    search_state_from_bytes,
+    search_state_from_source,
+)
 from tileview.model.plan import Unknown
 from tileview.model.recipe import Recipe
 
@@ -55,14 +64,14 @@ def test_the_same_recipe(late, name: str) -> None:
     assert state.context == wanted.context
     copied = pickle.loads(pickle.dumps(state))
     assert_same(copied.recipe, wanted.recipe)
-    assert copied.raw == raw
+    assert b"".join(copied.pieces()) == raw
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_exported_to_the_byte(late, name: str) -> None:
     raw = raw_of(name)
     state, wanted = search_state_from_bytes(raw), at_once(raw)
-    assert render(state) == render(state, Changes()) == raw
+    assert rendered(state) == rendered(state, Changes()) == raw
     value = next(iter(wanted.recipe.inputs))
     for changes in (
         Changes(plans={5: 2, 4: 1, 18: 41}),
@@ -70,21 +79,113 @@ def test_exported_to_the_byte(late, name: str) -> None:
         Changes(open_boundaries=frozenset({4, 9})),
         Changes(plans=dict.fromkeys(wanted.recipe.alternatives, 0), open_boundaries=frozenset()),
     ):
-        assert render(state, changes) == render(wanted, changes)
+        assert rendered(state, changes) == rendered(wanted, changes)
 
 
-def test_a_plan_that_is_damaged_is_unknown_and_the_others_are_read(late) -> None:
+def unchecked(raw: bytes) -> SearchState:
+    """As a window has it before the check in the background."""
+    return search_state_from_source(MemorySource(raw), is_checked=False)
+
+
+def test_a_plan_that_is_damaged_is_refused_and_until_the_check_unknown(late) -> None:
     document = json.loads(raw_of(NAMES[0]))
     document["alternatives"]["4"][1]["requirements"]["inputs"] = 7
     raw = json.dumps(document, separators=(",", ":")).encode()
-    state = search_state_from_bytes(raw)
+    with pytest.raises(LoadError) as wanted:
+        at_once(raw)
+    with pytest.raises(LoadError) as found:
+        search_state_from_bytes(raw)
+    assert str(found.value) == str(wanted.value)
+    state = unchecked(raw)
     damaged = state.recipe.alternatives[4][1]
     assert isinstance(damaged.operator, Unknown)
     assert "alternatives.4[1].requirements.inputs" in damaged.operator.name
     assert state.recipe.alternatives[4][0].operator == state.recipe.plans[4].operator
     swapped = estimate(state.recipe.with_plan(4, damaged))
     assert swapped.verdict.at_least
-    assert render(state) == raw
+    assert rendered(state) == raw
+    (problem,) = alternatives_problems(state)
+    assert (problem.severity, problem.place) == ("error", "alternatives.4[1].requirements.inputs")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "place"),
+    [
+        (b'{"operator":', b'{"operator":"Add","operator":', "alternatives.2[0].operator"),
+        (b'{"operator":', b'{"operator":"\xff","x":', "alternatives.2[0]"),
+        (b'"dispatch":', b'"dispatch"=', "alternatives.2[0]"),
+        (b'"axes":[', b'"axes":[,', "alternatives.2[0]"),
+    ],
+    ids=["a key twice", "no UTF-8", "no JSON", "a comma"],
+)
+def test_what_is_wrong_in_an_alternative_is_refused_alike_or_found_by_the_check(late, old, new, place) -> None:
+    whole = raw_of(NAMES[0])
+    at = whole.index(b'"2":[', whole.index(b'"alternatives":'))
+    raw = whole[:at] + whole[at:].replace(old, new, 1)
+    with pytest.raises(LoadError) as wanted:
+        at_once(raw)
+    with pytest.raises(LoadError) as found:
+        search_state_from_bytes(raw)
+    assert str(found.value) == str(wanted.value)
+    (problem,) = alternatives_problems(unchecked(raw))
+    assert (problem.severity, problem.place) == ("error", place)
+
+
+def test_a_plan_met_again_is_told_in_its_first_place(late) -> None:
+    document = json.loads(raw_of(NAMES[0]))
+    document["alternatives"]["4"][2] = document["alternatives"]["4"][1] = {"operator": "Add"}
+    raw = json.dumps(document, separators=(",", ":")).encode()
+    (problem,) = alternatives_problems(unchecked(raw))
+    assert problem.place == "alternatives.4[1].dispatch"
+
+
+def test_what_stands_around_the_alternatives_is_refused_at_its_byte(late) -> None:
+    raw = raw_of(NAMES[0]) + b" x"
+    with pytest.raises(LoadError, match=f"byte {len(raw) - 1}\\b"):
+        search_state_from_bytes(raw)
+
+
+@pytest.mark.parametrize("chunk", [1000, 4099, 1 << 16])
+@pytest.mark.parametrize("name", NAMES)
+def test_cut_in_pieces_of_any_size(late, monkeypatch, name: str, chunk: int) -> None:
+    raw = raw_of(name)
+    wanted = search_state_from_bytes(raw).cut
+    monkeypatch.setattr("tileview.formats.lateplans.CHUNK", chunk)
+    found = search_state_from_bytes(raw).cut
+    assert found is not None
+    assert wanted is not None
+    assert (found.rest, found.start, found.end, found.lists) == (wanted.rest, wanted.start, wanted.end, wanted.lists)
+    assert found.sums == wanted.sums
+    assert b"".join(found.pieces()) == raw
+    for operation, plans in json.loads(raw)["alternatives"].items():
+        listed = found.lists[int(operation)]
+        assert json.loads(raw[listed.start : listed.end]) == plans
+        assert listed.count == len(plans)
+
+
+def test_a_file_rewritten_in_place_is_never_mixed_with_what_was_opened(late, monkeypatch, tmp_path) -> None:
+    monkeypatch.setattr("tileview.formats.files.HELD_BYTES", 0)
+    raw, path = raw_of(NAMES[0]), tmp_path / "x.json"
+    path.write_bytes(raw)
+    state = load_search_state(path)
+    assert rendered(state, Changes(plans={5: 2})) == rendered(at_once(raw), Changes(plans={5: 2}))
+    path.write_bytes(raw.replace(b'"FromEnd":2', b'"FromEnd":1'))
+    with pytest.raises(LoadError, match="as it was opened"):
+        rendered(state, Changes(plans={5: 2}))
+    assert all(isinstance(plan.operator, Unknown) for plan in state.recipe.alternatives[18])
+    with pytest.raises(LoadError, match="as it was opened"):
+        alternatives_problems(state)
+
+
+def test_an_export_over_the_file_itself_leaves_what_was_opened_readable(late, monkeypatch, tmp_path) -> None:
+    monkeypatch.setattr("tileview.formats.files.HELD_BYTES", 0)
+    raw, path = raw_of(NAMES[0]), tmp_path / "x.json"
+    path.write_bytes(raw)
+    state = load_search_state(path)
+    write_atomic(path, render(state, Changes(plans={5: 2})))
+    assert path.read_bytes() == rendered(at_once(raw), Changes(plans={5: 2}))
+    assert rendered(state) == raw
+    assert_same(state.recipe, at_once(raw).recipe)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +202,7 @@ def test_other_spellings_are_read_all_the_same(late, change) -> None:
     raw = change(raw_of(NAMES[0]))
     state, wanted = search_state_from_bytes(raw), at_once(raw)
     assert_same(state.recipe, wanted.recipe)
-    assert render(state, Changes(plans={5: 2})) == render(wanted, Changes(plans={5: 2}))
+    assert rendered(state, Changes(plans={5: 2})) == rendered(wanted, Changes(plans={5: 2}))
 
 
 @pytest.mark.parametrize("key", ["05", "4"])

@@ -126,6 +126,10 @@ def test_another_process_does_not_read_another_file(path: Path) -> None:
     new = path.with_suffix(".new")
     new.write_bytes(path.read_bytes())
     new.replace(path)
+    if Path(f"/proc/{os.getpid()}/fd").exists():
+        assert not pickle.loads(sent).tiles.has_changed(), "what this process holds can be reached"
+        assert usages(pickle.loads(sent))[0] is not None
+    file.tiles.close()
     there = pickle.loads(sent)
     assert there.tiles.has_changed()
     assert usages(there) == [None] * len(file.steps)

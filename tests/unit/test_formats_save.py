@@ -18,8 +18,9 @@ from typing import Any
 import pytest
 
 from tests.helpers.dumps import Json, compact, sample, small_recipe
+from tests.helpers.opened import rendered
 from tileview.errors import SaveError
-from tileview.formats.save import Changes, render, replacement_notes, write_atomic
+from tileview.formats.save import Changes, replacement_notes, write_atomic
 from tileview.formats.search_state import SearchState, search_state_from_bytes
 from tileview.model.tensor import F32, Format, Order, OrderKind, Precision, PrecisionKind
 
@@ -66,15 +67,15 @@ def common(first: bytes, second: bytes) -> int:
 def test_export_without_an_edit_is_identical_to_the_byte(name: str) -> None:
     raw = sample(name)
     state = opened(raw)
-    assert render(state) == raw
-    assert render(state, Changes()) == raw
+    assert rendered(state) == raw
+    assert rendered(state, Changes()) == raw
 
 
 @pytest.mark.parametrize("form", odd_forms(small_recipe()))
 def test_odd_forms_are_identical_to_the_byte(form: str) -> None:
     raw = odd_forms(small_recipe())[form]
     state = opened(raw)
-    assert render(state, Changes()) == raw
+    assert rendered(state, Changes()) == raw
     assert state.recipe.plans == opened(sample(RECIPES[0])).recipe.plans
 
 
@@ -86,7 +87,7 @@ def test_changes_that_change_nothing(name: str) -> None:
     in_force = {operation: recipe.in_force(operation) for operation in recipe.plans}
     plans = {operation: index for operation, index in in_force.items() if index is not None}
     changes = Changes(plans, recipe.inputs, recipe.open_boundaries)
-    assert render(opened(raw), changes) == raw
+    assert rendered(opened(raw), changes) == raw
 
 
 # -- with changes ---------------------------------------------------------------------------------------------------
@@ -98,7 +99,7 @@ def test_a_swap_changes_one_plan(name: str) -> None:
     state = opened(raw)
     operation = next(op for op, plans in state.recipe.alternatives.items() if len(plans) > 1)
     last = len(state.recipe.alternatives[operation]) - 1
-    result = render(state, Changes({operation: last}))
+    result = rendered(state, Changes({operation: last}))
     before, after = json.loads(raw), json.loads(result)
     assert after["recipe"]["plans"].pop(str(operation)) == before["alternatives"][str(operation)][last]
     del before["recipe"]["plans"][str(operation)]
@@ -112,16 +113,16 @@ def test_a_swap_and_back_is_identical_to_the_byte() -> None:
     recipe = opened(raw).recipe
     in_force = recipe.in_force(0)
     assert in_force is not None
-    swapped = render(opened(raw), Changes({0: (in_force + 1) % len(recipe.alternatives[0])}))
+    swapped = rendered(opened(raw), Changes({0: (in_force + 1) % len(recipe.alternatives[0])}))
     assert swapped != raw
-    assert render(opened(swapped), Changes({0: in_force})) == raw
+    assert rendered(opened(swapped), Changes({0: in_force})) == raw
 
 
 @pytest.mark.parametrize("form", odd_forms(small_recipe()))
 def test_a_swap_in_an_odd_form_takes_the_alternatives_own_text(form: str) -> None:
     raw = odd_forms(small_recipe())[form]
     state = opened(raw)
-    result = render(state, Changes({1: 2}, open_boundaries=frozenset({2, 1})))
+    result = rendered(state, Changes({1: 2}, open_boundaries=frozenset({2, 1})))
     again = opened(result)
     assert again.recipe.plans[1] == state.recipe.alternatives[1][2]
     assert again.recipe.plans[0] == state.recipe.plans[0]
@@ -137,7 +138,7 @@ def test_the_context_is_never_touched() -> None:
     raw = sample("vit3-64tiles.recipe.json")
     state = opened(raw)
     plans = {operation: len(entries) - 1 for operation, entries in state.recipe.alternatives.items()}
-    result = render(state, Changes(plans, open_boundaries=frozenset()))
+    result = rendered(state, Changes(plans, open_boundaries=frozenset()))
     end = raw.index(b'"recipe":')
     assert result[:end] == raw[:end]
     assert json.loads(result)["visited"] == []
@@ -148,7 +149,7 @@ def test_homes_are_written_as_the_compiler_writes_them() -> None:
     state = opened(raw)
     homes = dict(state.recipe.inputs)
     swapped = {0: homes[110], 110: homes[0], 7: Format(F32, homes[7].layout)}
-    result = render(state, Changes(inputs=swapped))
+    result = rendered(state, Changes(inputs=swapped))
     before, after = json.loads(raw), json.loads(result)
     assert after["inputs"]["0"] == before["inputs"]["110"]
     assert after["inputs"]["110"] == before["inputs"]["0"]
@@ -156,7 +157,7 @@ def test_homes_are_written_as_the_compiler_writes_them() -> None:
     assert list(after["inputs"]) == list(before["inputs"])
     assert list(after["inputs"]["0"]["layout"]) == ["order", "tiling", "memory_class"]
     assert opened(result).recipe.inputs == {**homes, **swapped}
-    assert render(opened(result), Changes(inputs=homes)) == raw
+    assert rendered(opened(result), Changes(inputs=homes)) == raw
 
 
 @pytest.mark.parametrize("present", [[], [5], [5, 20]])
@@ -168,7 +169,7 @@ def test_new_homes_go_where_ascending_order_wants_them(present: list[int]) -> No
     added = [30, 1, 7, 100, 2]
     reader = opened(sample("pair-8tiles.recipe.json"))
     item = next(iter(reader.recipe.inputs.values()))
-    result = render(state, Changes(inputs=dict.fromkeys(added, item)))
+    result = rendered(state, Changes(inputs=dict.fromkeys(added, item)))
     assert list(json.loads(result)["inputs"]) == [str(value) for value in sorted(present + added)]
     assert compact(json.loads(result)) == result
 
@@ -177,13 +178,13 @@ def test_a_plan_for_an_operation_that_had_none() -> None:
     document = small_recipe()
     del document["recipe"]["plans"]["0"]
     state = opened(compact(document))
-    result = render(state, Changes({0: 1}))
+    result = rendered(state, Changes({0: 1}))
     assert list(json.loads(result)["recipe"]["plans"]) == ["0", "1"]
     assert opened(result).recipe.plans[0] == state.recipe.alternatives[0][1]
 
 
 def test_boundaries_are_written_in_ascending_order() -> None:
-    result = render(opened(sample("pair-8tiles.recipe.json")), Changes(open_boundaries=frozenset({10, 9, 1})))
+    result = rendered(opened(sample("pair-8tiles.recipe.json")), Changes(open_boundaries=frozenset({10, 9, 1})))
     assert b'"open_boundaries":[1,9,10],' in result
 
 
@@ -194,7 +195,7 @@ def test_unknown_formats_are_written_as_they_were_read() -> None:
     document["inputs"]["0"]["layout"]["order"] = {"Spiral": {"turns": 3}}
     state = opened(compact(document))
     home = state.recipe.inputs[0]
-    result = render(state, Changes(inputs={1: home}))
+    result = rendered(state, Changes(inputs={1: home}))
     assert json.loads(result)["inputs"]["1"] == document["inputs"]["0"]
     assert home.precision == Precision(PrecisionKind.UNKNOWN, text="F4 { block: 32 }")
     assert home.layout.order == Order(OrderKind.UNKNOWN, text="Spiral { turns: 3 }")
@@ -203,7 +204,7 @@ def test_unknown_formats_are_written_as_they_were_read() -> None:
 @pytest.mark.parametrize("plans", [{0: 99}, {0: -1}, {77: 0}])
 def test_alternatives_that_do_not_exist(plans: dict[int, int]) -> None:
     with pytest.raises(SaveError, match="no alternative"):
-        render(opened(sample("pair-8tiles.recipe.json")), Changes(plans))
+        rendered(opened(sample("pair-8tiles.recipe.json")), Changes(plans))
 
 
 # -- writing --------------------------------------------------------------------------------------------------------

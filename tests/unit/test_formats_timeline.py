@@ -463,10 +463,10 @@ def test_pickling_after_the_file_was_replaced(tmp_path: Path, monkeypatch: pytes
     data = pickle.dumps(file)
     path.unlink()
     path.write_bytes(sample("pair-8tiles.v2.timeline.json") + b" ")
+    file.tiles.close()
     again = pickle.loads(data)
     assert again.values == file.values
     assert again.tiles.tile_usage(0) is None
-    file.tiles.close()
 
 
 def test_a_cancelled_load_closes_the_file(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from tileview.analysis.lifetimes import live_spans
 from tileview.model.sizes import UNAVAILABLE
 from tileview.present.curves import (
     CurveMode,
+    Stacking,
     StackSource,
     column_any,
     column_max,
@@ -133,14 +134,30 @@ def test_stacks_of_a_larger_program_add_up(mode: CurveMode) -> None:
 def test_a_stack_is_read_a_few_arrays_at_a_time() -> None:
     timeline = small_timeline()
     source = StackSource(timeline)
-    assert (source.read, source.count) == (0, 2 + 5)
-    assert not source.advance(3)
-    assert source.read == 3
-    assert source.advance(100)
-    assert source.done
+    first = Stacking(source, curves(timeline, CurveMode.WORST))
+    assert (first.read, first.count) == (0, 2 + 5)
+    assert not first.advance(3)
+    assert (first.read, first.layers) == (3, ())
+    assert first.advance(100)
     for tile in range(4):
         shown = curves(timeline, CurveMode.TILE, tile)
-        assert sum(layer.sizes for layer in source.layers(shown)).tolist() == shown.total.tolist()
+        stacking = Stacking(source, shown)
+        assert stacking.advance()
+        assert sum(layer.sizes for layer in stacking.layers).tolist() == shown.total.tolist()
+
+
+def test_a_stack_is_the_same_with_its_scratch_on_the_disk_or_a_full_one(monkeypatch) -> None:
+    timeline = big_timeline(46, 60, 80, seed=5, unavailable=1)
+    every = [curves(timeline, mode, 7) for mode in CurveMode]
+    wanted = [[layer.sizes.tolist() for layer in stack(timeline, shown)] for shown in every]
+    monkeypatch.setattr("tileview.present.curves._SCRATCH_IN_MEMORY", 0)
+    assert [[layer.sizes.tolist() for layer in stack(timeline, shown)] for shown in every] == wanted
+
+    def full(**_: object) -> None:
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr("tempfile.TemporaryFile", full)
+    assert [[layer.sizes.tolist() for layer in stack(timeline, shown)] for shown in every] == wanted
 
 
 def test_what_a_file_does_not_explain_is_a_layer() -> None:

@@ -15,7 +15,6 @@ from tileview.analysis.trials import (
     never,
     single_swaps,
 )
-from tileview.analysis.workers import Workers
 from tileview.core.cycles.prices import Price
 from tileview.core.cycles.words import cycles_between
 from tileview.core.lowering.replanner import Replanner
@@ -112,6 +111,8 @@ def evaluate_all(
     tuple of AlternativeResult
         Ascending by operation and alternative, whatever the order in which they came in.
     """
+    from tileview.analysis.workers import Workers  # with pools of processes: large, and wanted here alone
+
     swaps = single_swaps(recipe, operations)
     if not swaps:
         return ()

@@ -9,7 +9,7 @@ at all.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -52,15 +52,19 @@ def diagnose_fully(
     baseline: Timeline | None = None,
     results: Mapping[tuple[int, int], AlternativeResult] | None = None,
     replanner: Replanner | None = None,
+    check: Callable[[], object] = bool,
 ) -> Diagnosis:
-    """:func:`diagnose`, having measured what other plans of the operations at fault would do: some re-plans."""
+    """:func:`diagnose`, having measured what other plans of the operations at fault would do: some re-plans.
+
+    ``check`` is called before each of them, and may raise to give up.
+    """
     found: tuple[Relief, ...] = ()
     remedy_together: Cure | None = None
     place = None if timeline is None else verdict_place(verdict, timeline)
     if timeline is not None and recipe is not None and place is not None and verdict.cause in _LIMITS:
         at_fault = [one.operation for one in overflows(timeline) or () if one.operation is not None]
         asked = dict.fromkeys((*at_fault, *makers(timeline, place)))
-        found = reliefs(recipe, timeline, verdict.cause, asked, overrides, replanner)
+        found = reliefs(recipe, timeline, verdict.cause, asked, overrides, replanner, check=check)
         remedy_together = cure(recipe, found, at_fault, overrides, replanner)
     return diagnose(verdict, timeline, recipe, baseline, results, found, remedy_together)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from tileview.analysis.allocation_names import allocation_name
+from tileview.core.memory.groups import LiveSet
 from tileview.core.memory.usage import live_stretches
 from tileview.model.program import Program, Repeat
 from tileview.model.sizes import UNAVAILABLE, Size, Unavailable, size_text
@@ -48,6 +49,9 @@ def live_span(timeline: Timeline, root: int) -> tuple[int, int] | None:
     Looked up when asked for: the live sets of a large timeline hold millions of entries, and one looks at few roots.
     """
     steps = timeline.steps
+    if steps and isinstance(steps[0].live, LiveSet):
+        start, end = steps[0].live.span(root)
+        return (start, end - 1) if start < end else None
     first = next((step.index for step in steps if is_live(step.live, root)), None)
     if first is None:
         return None

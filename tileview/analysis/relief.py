@@ -13,11 +13,12 @@ at once; what a swap really does to the peak is known when it has been evaluated
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from tileview.analysis.loads import PeakPlace
-from tileview.core.estimate import Estimate
+from tileview.core.cycles.prices import Price
 from tileview.core.fusion.words import fits_only_fused
 from tileview.core.geometry.resolve import LayoutError, resolve
 from tileview.core.lowering.replanner import Replanner
@@ -27,7 +28,10 @@ from tileview.model.plan import Plan
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.sizes import LARGEST_LIMIT_BYTES, UNAVAILABLE, Size, Unavailable
 from tileview.model.tensor import Format, MemoryClass
-from tileview.model.timeline import Cause, Timeline, TimelineValue, steps_of_operation
+from tileview.model.timeline import Cause, Peak, Timeline, TimelineValue, Verdict, steps_of_operation
+
+if TYPE_CHECKING:
+    from tileview.analysis.trials import Evaluator
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,8 @@ class Relief:
     """The best alternative of an operation for its own steps.
 
     ``now`` and ``then``: the most bytes a tile holds during the operation's steps, of the class that the limit looks
-    at. ``fits``: whether the whole program fits with this one swap, ``only_fused``: with the compiler's fusions only.
+    at. ``fits``: whether the whole program fits with this one swap, ``only_fused``: with the compiler's fusions only;
+    ``spare``: the bytes that are then left.
     """
 
     operation: int
@@ -62,6 +67,7 @@ class Relief:
     then: int
     fits: bool | None
     only_fused: bool = False
+    spare: Size = UNAVAILABLE
 
     @property
     def saved(self) -> int:
@@ -94,6 +100,7 @@ def reliefs(
     overrides: Overrides = NO_OVERRIDES,
     replanner: Replanner | None = None,
     limit: int = DEFAULT_LIMIT,
+    check: Callable[[], object] = bool,
 ) -> tuple[Relief, ...]:
     """The best alternative of each operation, those that save most on the operation's own steps first.
 
@@ -109,6 +116,8 @@ def reliefs(
         Those to be tried, in order; see :func:`makers`.
     limit : int
         Alternatives that are re-planned at most.
+    check : callable
+        Called before each of them; may raise to give up, the exception passes through.
     """
     column = _COLUMNS.get(cause, 2)
     from tileview.analysis.trials import Evaluator  # most files fit, and are told of without a trial
@@ -125,29 +134,50 @@ def reliefs(
             if tried >= limit:
                 break
             tried += 1
-            changed = evaluator.estimate(((operation, index),))
-            then = None if changed.timeline is None else fullest(changed.timeline, operation, column)
+            check()
+            then, verdict, peak, price = _tried(evaluator, operation, index, column)
             if then is None or then >= now:
                 continue
-            rank = _rank(changed, then)
+            rank = _rank(then, verdict, peak, price)
             if best is None or rank < best[0]:
-                verdict = changed.verdict
-                best = rank, Relief(operation, index, now, then, verdict.fits, fits_only_fused(verdict))
+                known = verdict.fits, fits_only_fused(verdict), _spare(verdict)
+                best = rank, Relief(operation, index, now, then, *known)
         if best is not None:
             found.append(best[1])
     return tuple(sorted(found, key=lambda relief: (-relief.saved, relief.operation)))
 
 
-def _rank(changed: Estimate, then: int) -> tuple[int, ...]:
+def _tried(
+    evaluator: Evaluator, operation: int, index: int, column: int
+) -> tuple[int | None, Verdict, Peak | None, Price | None]:
+    """The most that a tile holds during an operation's steps with another of its plans, None where that is not known;
+    verdict, peak and price of the program then. Of the total, judging is enough; the classes need the timeline."""
+    if column == 2:
+        trial = evaluator.trial(((operation, index),))
+        own = trial.own_peaks.get(operation)
+        then = None if own is None or isinstance(own.total, Unavailable) else own.total
+        return then, trial.verdict, trial.peak, trial.price
+    changed = evaluator.estimate(((operation, index),))
+    timeline = changed.timeline
+    if timeline is None:
+        return None, changed.verdict, None, None
+    return fullest(timeline, operation, column), changed.verdict, timeline.peak, changed.price
+
+
+def _spare(verdict: Verdict) -> Size:
+    short = verdict.short_bytes
+    return UNAVAILABLE if isinstance(short, Unavailable) or not verdict.fits else -short
+
+
+def _rank(then: int, verdict: Verdict, peak: Peak | None, price: Price | None) -> tuple[int, ...]:
     """What is better comes first: alternatives with which the program fits, by total peak and planner's cycles as a
     search for a fix ranks them; then the others, by what the operation's own steps hold."""
-    if not changed.verdict.fits or changed.timeline is None:
+    if not verdict.fits or peak is None:
         return 1, then
-    total = changed.timeline.peak.total
-    cycles = None if changed.price is None else changed.price.cycles
+    cycles = None if price is None else price.cycles
     return (
         0,
-        total if isinstance(total, int) else LARGEST_LIMIT_BYTES,
+        peak.total if isinstance(peak.total, int) else LARGEST_LIMIT_BYTES,
         cycles if isinstance(cycles, int) else LARGEST_LIMIT_BYTES,
     )
 
@@ -171,12 +201,12 @@ def cure(
     place = {operation: number for number, operation in reversed(list(enumerate(at_fault)))}
     chosen = sorted(chosen, key=lambda relief: place.get(relief.operation, len(place)))
     swaps = tuple((relief.operation, relief.alternative) for relief in chosen)
+    if len(chosen) == 1:
+        return Cure(swaps, chosen[0].fits, chosen[0].spare, chosen[0].only_fused)
     from tileview.analysis.trials import Evaluator
 
-    verdict = Evaluator(recipe, overrides, replanner).estimate(swaps).verdict
-    short = verdict.short_bytes
-    spare = UNAVAILABLE if isinstance(short, Unavailable) or not verdict.fits else -short
-    return Cure(swaps, verdict.fits, spare, fits_only_fused(verdict))
+    verdict = Evaluator(recipe, overrides, replanner).trial(swaps).verdict
+    return Cure(swaps, verdict.fits, _spare(verdict), fits_only_fused(verdict))
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,6 +119,11 @@ def _file(parser: argparse.ArgumentParser, what: str = "a recipe or a timeline")
     parser.add_argument("file", metavar="FILE", help=f"{what}; - for the standard input")
 
 
+def _swap_words(parser: argparse.ArgumentParser) -> None:
+    words = "an operation and the alternative to swap in, such as 4=1"
+    parser.add_argument("swaps", nargs="*", type=assignment, metavar="OP=ALT", help=words)
+
+
 def _json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -184,13 +189,7 @@ def _profile(parser: argparse.ArgumentParser) -> None:
 
 def _swap(parser: argparse.ArgumentParser) -> None:
     _file(parser, "a recipe")
-    parser.add_argument(
-        "swaps",
-        nargs="*",
-        type=assignment,
-        metavar="OP=ALT",
-        help="an operation and the alternative to swap in, such as 4=1",
-    )
+    _swap_words(parser)
     parser.add_argument("--place", action="store_true", help="also say whether every tile can be placed (slower)")
     _json(parser)
     _recipe_out(parser)
@@ -245,13 +244,7 @@ def _fix(parser: argparse.ArgumentParser) -> None:
 
 def _cycles(parser: argparse.ArgumentParser) -> None:
     _file(parser, "a recipe")
-    parser.add_argument(
-        "swaps",
-        nargs="*",
-        type=assignment,
-        metavar="OP=ALT",
-        help="an operation and the alternative to swap in, such as 4=1",
-    )
+    _swap_words(parser)
     _json(parser)
     _what_if(parser)
 
@@ -301,13 +294,7 @@ def _ranges(parser: argparse.ArgumentParser, what: str) -> None:
 
 def _place(parser: argparse.ArgumentParser) -> None:
     _file(parser, "a recipe, a tile dump or a placement profile")
-    parser.add_argument(
-        "swaps",
-        nargs="*",
-        type=assignment,
-        metavar="OP=ALT",
-        help="an operation and the alternative to swap in, such as 4=1",
-    )
+    _swap_words(parser)
     _ranges(
         parser,
         "the open memory: planner (default), captured-482496, captured-498872, notes-513920, or that of a dump itself",

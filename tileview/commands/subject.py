@@ -32,7 +32,7 @@ class Subject:
     """An opened file with its estimate. ``name`` is the path as the user gave it.
 
     ``choices`` are what was estimated where that is not what the file says. ``found`` are contradictions that showed
-    when all numbers per tile were read, ``unread`` a note that they were not.
+    when all numbers per tile were read.
     """
 
     name: str
@@ -41,7 +41,6 @@ class Subject:
     estimate: Estimate
     choices: Recipe | None = None
     found: tuple[Problem, ...] = ()
-    unread: str = ""
 
     @property
     def kind(self) -> str:
@@ -120,20 +119,15 @@ def load_subject(name: str, overrides: Overrides = NO_OVERRIDES, replanner: Repl
     return Subject(name, source, overrides, _timeline_estimate(timeline_from_file(source), overrides))
 
 
-MOST_COMPARED = 16_000_000
-"""Numbers per tile of a timeline (some 64 MiB of text) that are compared with each other for a summary, which takes a
-second or two. A larger one is summed up from the figures that it states."""
-
-
 def compared(subject: Subject) -> Subject:
-    """The subject with what contradicts itself among the numbers per tile of its file, all of which are read for it."""
+    """The subject with what contradicts itself among the numbers per tile of its file, all of which are read for it.
+
+    Of a file of gigabytes that takes a minute and little memory: a verdict on part of it would be surer than the file.
+    """
     file = subject.source
     if not isinstance(file, TimelineFile) or not file.has_tiles:
         return subject
-    numbers = file.tile_count * (2 * len(file.values) + 4 * len(file.steps))
-    if numbers > MOST_COMPARED:
-        note = f"the file's {numbers:,} numbers per tile were not compared with each other: the window does that"
-        return replace(subject, unread=note)
+    from tileview.commands.output import Meter
     from tileview.core.memory.accounts import Findings
     from tileview.core.memory.from_file import timeline_from_file
     from tileview.core.memory.study import study_parts
@@ -141,10 +135,15 @@ def compared(subject: Subject) -> Subject:
 
     found: tuple[Problem, ...] = ()
     timeline = timeline_from_file(file)
+    meter = Meter(len(file.values) + len(file.steps), "arrays checked")
     for part in study_parts(file, len(file.steps)):
         if isinstance(part, Findings):
             timeline = with_findings(timeline, part)
-        found = part if isinstance(part, tuple) else found
+        elif isinstance(part, tuple):
+            found = part
+        else:
+            meter.add(1)
+    meter.close()
     return replace(subject, found=found, estimate=_timeline_estimate(timeline, subject.overrides))
 
 
@@ -340,8 +339,6 @@ def notes_of(subject: Subject) -> list[str]:
     """What the estimate leaves out, and what is wrong with the file though it can be shown."""
     timeline = subject.timeline
     notes = subject.estimate.notes if timeline is None else timeline.notes
-    if subject.unread:
-        notes = (*notes, subject.unread)
     pieces = "" if subject.estimate.program is None else too_many_fragments(subject.estimate.program)
     if pieces:
         notes = (*notes, pieces)

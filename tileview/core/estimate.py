@@ -106,15 +106,17 @@ def estimate(
     budgets = _budgets(config)
     made: list[Measurement] = []
 
-    def measured(program: Program) -> Timeline:
+    def measured(program: Program) -> Judged:
         made.append(Measurement(program))
-        return made[-1].timeline(budgets, scope)
+        return made[-1].judged(budgets)
 
-    fusion, fused = _stand(composed, config, overrides, measured)
-    timeline = fused if fused is not None and fusion.stands else measured(composed)
+    fusion, _ = _stand(composed, config, overrides, measured)
+    if not fusion.stands:
+        made.append(Measurement(composed))
+    timeline = made[-1].timeline(budgets, scope)
     without, other = timeline.verdict, None if fusion.tried is None else fusion.tried.peak
     if fusion.stands:
-        unfused_too = _without_fusions(composed, made[-1], budgets, with_peak=True)
+        unfused_too = _without_fusions(Measurement(composed), made[-1], budgets, with_peak=True)
         if unfused_too is not None:
             without, other = unfused_too.verdict, unfused_too.peak
     cut = cut_note(config.tile_budget_bytes)
@@ -126,14 +128,13 @@ def estimate(
 
 
 def _without_fusions(
-    composed: Program, fused: Measurement, budgets: Budgets, *, with_peak: bool = False
+    composed: Measurement, fused: Measurement, budgets: Budgets, *, with_peak: bool = False
 ) -> Judged | None:
     """The composed program measured, where the fused one stands; None where it fits beyond doubt.
 
     ``with_peak``: it is measured as well where its total peak may be below the fused one's.
     """
-    measurement = Measurement(composed, in_full=False)
-    most = measurement.at_most(fused, with_peak)
+    most = composed.at_most(fused, with_peak)
     if (
         most is not None
         and not (with_peak and most.may_be_less)
@@ -142,7 +143,7 @@ def _without_fusions(
         and most.largest <= contiguous_bytes(budgets.reserve)
     ):
         return None
-    return measurement.judged(budgets)
+    return composed.judged(budgets)
 
 
 def _budgets(config: PipelineConfig) -> Budgets:
@@ -150,7 +151,7 @@ def _budgets(config: PipelineConfig) -> Budgets:
 
 
 def _stand(
-    composed: Program, config: PipelineConfig, overrides: Overrides | None, measured: Callable[[Program], M]
+    composed: Program, config: PipelineConfig, overrides: Overrides | None, measured: Callable[[Program], M | None]
 ) -> tuple[Fusion, M | None]:
     if overrides is not None and not overrides.fusion:
         return unfused(composed, Reason.OFF), None
@@ -186,18 +187,21 @@ def judge_recipe(
     except PlanError as error:
         return RecipeOutcome(None, error, _cannot_lower(error, config))
 
-    budgets = _budgets(config)
+    budgets, plain = _budgets(config), Measurement(composed)
     made: list[Measurement] = []
 
-    def measured(program: Program) -> Judged:
-        made.append(Measurement(program, in_full=False))
+    def measured(program: Program) -> Judged | None:
+        made.append(Measurement(program))
+        if worker.composed_first and plain.proves_over(made[-1], budgets):
+            return None
         return made[-1].judged(budgets)
 
     fusion, fused = _stand(composed, config, overrides, measured)
-    judged = fused if fused is not None and fusion.stands else measured(composed)
+    worker.composed_first = fusion.reason is Reason.DOES_NOT_FIT
+    judged = fused if fused is not None and fusion.stands else plain.judged(budgets)
     verdict = judged.verdict
     if fusion.stands:
-        unfused_too = _without_fusions(composed, made[-1], budgets)
+        unfused_too = _without_fusions(plain, made[-1], budgets)
         if unfused_too is not None:
             verdict = with_fusions(verdict, judged.peak.total, unfused_too.verdict)
     return RecipeOutcome(judged.peak, None, verdict, fusion.cycles.price, fusion.reason, judged.own_peaks)
@@ -215,7 +219,7 @@ def standing_program(recipe: Recipe, overrides: Overrides | None = None, replann
     composed = (replanner or Replanner()).replan(recipe, config)
 
     def measured(program: Program) -> Judged:
-        return Measurement(program, in_full=False).judged(_budgets(config))
+        return Measurement(program).judged(_budgets(config))
 
     return _stand(composed, config, overrides, measured)[0].program
 

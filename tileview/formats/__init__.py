@@ -7,7 +7,7 @@ import os
 from tileview.errors import LoadError
 from tileview.formats.files import OpenFile, Progress, no_progress, read_all
 from tileview.formats.placement import load_placement, placement_from_source
-from tileview.formats.search_state import SearchState, load_search_state, search_state_from_open_file
+from tileview.formats.search_state import SearchState, load_search_state, search_state_from_source
 from tileview.formats.sniff import DumpKind, sniff_file
 from tileview.formats.tile_dump import load_tile_dump, tile_dump_from_bytes
 from tileview.formats.timeline import load_timeline, timeline_from_open_file
@@ -19,14 +19,22 @@ AddressDump = TileDump | PlacementProfile
 Dump = SearchState | TimelineFile | AddressDump
 
 
-def open_dump(path: str | os.PathLike[str], progress: Progress = no_progress, streams: bool = False) -> Dump:
-    """Open a dump of any kind; otherwise as :func:`open_file`."""
+def open_dump(
+    path: str | os.PathLike[str], progress: Progress = no_progress, streams: bool = False, is_checked: bool = True
+) -> Dump:
+    """Open a dump of any kind; otherwise as :func:`open_file`.
+
+    ``is_checked`` False leaves the alternatives of a large recipe to
+    :func:`~tileview.formats.search_state.alternatives_problems`.
+    """
     file = OpenFile(path, streams)
     keep = False
     try:
         kind = sniff_file(file).kind
         if kind is DumpKind.RECIPE:
-            return search_state_from_open_file(file, progress)
+            state = search_state_from_source(file, progress, is_checked)
+            keep = state.cut is not None
+            return state
         if kind is DumpKind.TILE_DUMP:
             return tile_dump_from_bytes(read_all(file, progress), file.path)
         lazy = (

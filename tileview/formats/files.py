@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -70,7 +70,8 @@ class OpenFile:
     :meth:`seal` was called, every read checks that the content is still that: by device, inode, size and times, and by
     digests of the blocks it lies in where the times cannot tell (they were young when the file was opened, so that a
     later write may have left the same; or the inode was touched without a new time of writing). A small file is held
-    in memory from then on. Pickling reopens the path, and gives a file without content where another one stands there.
+    in memory from then on. Pickling reopens the path, or where another file stands there by now what the first process
+    holds, as long as the system shows it; else it gives a file without content.
     """
 
     def __init__(self, path: str | os.PathLike[str], streams: bool = False) -> None:
@@ -176,7 +177,8 @@ class OpenFile:
             self._handle = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("_lock", "_handle")}
+        state = {name: value for name, value in self.__dict__.items() if name not in ("_lock", "_handle")}
+        return {**state, "_shown_at": f"/proc/{os.getpid()}/fd/{self._handle}"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -184,14 +186,57 @@ class OpenFile:
         self._handle = None
         if self._held:
             return
-        try:
-            self._handle = _open(self.path)
-        except LoadError:
-            self._is_changed = True
-            return
-        if not self.unchanged():
-            self._is_changed = True
-            self.close()
+        for path in (self.path, state["_shown_at"]):
+            try:
+                self._handle = _open(path)
+            except LoadError:
+                continue
+            if self.unchanged():
+                return
+            os.close(self._handle)
+            self._handle = None
+        self._is_changed = True
+
+
+class Source(Protocol):
+    """What a large file is read from: an open file, or bytes in memory."""
+
+    path: str
+    size: int
+
+    def read(self, offset: int, length: int) -> bytes: ...
+
+    def unchanged(self) -> bool: ...
+
+    def seal(self, sums: Sequence[int]) -> None: ...
+
+    def has_changed(self) -> bool: ...
+
+    def close(self) -> None: ...
+
+
+class MemorySource:
+    """Bytes in memory in the place of a file."""
+
+    def __init__(self, raw: bytes, path: str = "") -> None:
+        self.path = path
+        self.size = len(raw)
+        self._raw = raw
+
+    def read(self, offset: int, length: int) -> bytes:
+        return self._raw[offset : offset + length]
+
+    def unchanged(self) -> bool:
+        return True
+
+    def seal(self, sums: Sequence[int]) -> None:
+        """Bytes in memory stay what they are."""
+
+    def has_changed(self) -> bool:
+        return False
+
+    def close(self) -> None:
+        self._raw = b""
 
 
 def _stamp(status: os.stat_result) -> tuple[int, ...]:
@@ -210,6 +255,25 @@ def block_sum(block: bytes | memoryview) -> int:
     return (int(np.dot(words, _factors()[: len(words)])) + rest * _REST_FACTOR + len(block)) & U64_MAX
 
 
+class BlockSums:
+    """The sums of a content's blocks, of pieces of any length as they come."""
+
+    def __init__(self) -> None:
+        self._sums: list[int] = []
+        self._rest = b""
+
+    def add(self, part: bytes) -> None:
+        """Take in the next piece."""
+        content = memoryview(self._rest + part if self._rest else part)
+        end = len(content) // BLOCK_BYTES * BLOCK_BYTES
+        self._sums += [block_sum(content[at : at + BLOCK_BYTES]) for at in range(0, end, BLOCK_BYTES)]
+        self._rest = bytes(content[end:])
+
+    def all(self) -> tuple[int, ...]:
+        """One sum a block of what came in; the last block may be short."""
+        return (*self._sums, *([block_sum(self._rest)] if self._rest else ()))
+
+
 @cache
 def _factors() -> npt.NDArray[np.uint64]:
     return np.frombuffer(hashlib.shake_128(b"factors").digest(BLOCK_BYTES), "<u8") | np.uint64(1)
@@ -222,8 +286,9 @@ def fingerprint(sums: Sequence[int]) -> str:
 
 def content_fingerprint(raw: bytes) -> str:
     """:func:`fingerprint` of a whole content."""
-    view = memoryview(raw)
-    return fingerprint([block_sum(view[at : at + BLOCK_BYTES]) for at in range(0, len(view), BLOCK_BYTES)])
+    sums = BlockSums()
+    sums.add(raw)
+    return fingerprint(sums.all())
 
 
 def _pread(handle: int, offset: int, length: int) -> bytes:
@@ -364,7 +429,7 @@ def refuse_hopeless(path: str, part: bytes, offset: int, held: int) -> None:
         raise LoadError(path, "", "a file that fits into memory", f"{held:,} bytes and more", hint)
 
 
-def read_all(file: OpenFile, progress: Progress = no_progress, share: float = 1.0) -> bytes:
+def read_all(file: Source, progress: Progress = no_progress, share: float = 1.0) -> bytes:
     """The whole content; raises :class:`LoadError` where it is not a dump's beginning or changes while it is read.
 
     ``progress`` runs from 0 to ``share``.

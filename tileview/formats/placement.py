@@ -27,8 +27,10 @@ from tileview.errors import LoadError
 from tileview.formats.check import FieldError, Fields, described, text_of
 from tileview.formats.files import (
     BLOCK_BYTES,
+    MemorySource,
     OpenFile,
     Progress,
+    Source,
     block_sum,
     changed_error,
     check_head,
@@ -40,7 +42,6 @@ from tileview.formats.files import (
 from tileview.formats.sniff import DumpKind, check_version
 from tileview.formats.spans import value_end
 from tileview.formats.tile_dump import number
-from tileview.formats.tilescan import MemorySource, Source
 from tileview.model.placement import KINDS, PlacementProfile, ProfileTile, SpanArray
 from tileview.model.timeline import Problem
 

@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Final
 
 import orjson
@@ -44,8 +45,8 @@ class Changes:
     open_boundaries: frozenset[int] | None = None
 
 
-def render(state: SearchState, changes: Changes | None = None) -> bytes:
-    """The bytes of a search state with changes made.
+def render(state: SearchState, changes: Changes | None = None) -> Iterable[bytes]:
+    """The bytes of a search state with changes made, in pieces: of a large file few are in memory at a time.
 
     A change that says what the file says already leaves its span as it is. The result is parsed again and compared
     with what it should hold before it is handed out.
@@ -61,9 +62,11 @@ def render(state: SearchState, changes: Changes | None = None) -> bytes:
     ------
     SaveError
         An alternative that does not exist, or a format that has no JSON form.
+    LoadError
+        A large file is no longer what was opened; the pieces may raise it too.
     """
     if changes is None:
-        return state.raw
+        return state.pieces()
     raw, late = state.rest, state.cut
     document = state.json()
     plain = orjson.dumps(document) == raw
@@ -76,14 +79,14 @@ def render(state: SearchState, changes: Changes | None = None) -> bytes:
         *_boundary_edits(state, changes, document, chosen["open_boundaries"]),
     ]
     if not edits:
-        return state.raw
+        return state.pieces()
     result = splice(raw, edits)
     if orjson.dumps(document) != result and orjson.loads(result) != document:
         raise SaveError("The export does not have the content it should; nothing was written.")
     if late is None:
-        return result
+        return (result,)
     at = late.start + sum(len(new) - (end - start) for start, end, new in edits if end <= late.start)
-    return b"".join((result[:at], state.raw[late.start : late.end], result[at + len(b"{}") :]))
+    return chain((result[:at],), late.pieces(late.start, late.end), (result[at + len(b"{}") :],))
 
 
 def _plan_edits(

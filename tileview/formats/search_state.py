@@ -8,6 +8,7 @@ the byte.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, Final
@@ -19,9 +20,20 @@ from tileview.formats import debugmodel
 from tileview.formats.check import FieldError, Fields, described, join, key_number, shorten
 from tileview.formats.debugvalues import DebugValue
 from tileview.formats.duplicates import repeated_keys
-from tileview.formats.files import OpenFile, Progress, content_fingerprint, no_progress, parse_json, read_all
+from tileview.formats.files import (
+    MemorySource,
+    OpenFile,
+    Progress,
+    Source,
+    changed_error,
+    content_fingerprint,
+    fingerprint,
+    no_progress,
+    parse_json,
+    read_all,
+)
 from tileview.formats.graphcheck import graph_problems, recipe_problems
-from tileview.formats.lateplans import LATE_BYTES, CutFile, LateAlternatives, cut_alternatives
+from tileview.formats.lateplans import LATE_BYTES, CutFile, LateAlternatives, OddTextError, cut_alternatives
 from tileview.formats.planjson import PlanReader
 from tileview.formats.sniff import TOLD_BYTES, DumpKind, check_version, sniff
 from tileview.model.config import PipelineConfig
@@ -33,6 +45,7 @@ from tileview.model.timeline import Problem
 
 _KNOWN_KEYS: Final = ("version", "context", "recipe", "alternatives", "inputs", "visited", "attempts")
 _KNOWN_RECIPE_KEYS: Final = ("plans", "open_boundaries")
+_HEAD_BYTES: Final = 65_536
 _OPTIONS_SINCE: Final = 8
 """The first version whose recipe has ``options`` in place of the fields that name single values and sites."""
 _FLAGS: Final = ("cast_before_copies", "reuse_cast_inputs", "disjoint_copy_sources")
@@ -53,6 +66,7 @@ class SearchState:
 
     path: str
     raw: bytes = field(repr=False)
+    """The file's bytes; of a large file none are kept (:meth:`pieces` reads them)."""
     version: int
     recipe: Recipe = field(repr=False)
     problems: tuple[Problem, ...]
@@ -66,6 +80,10 @@ class SearchState:
         """The three lines of Debug text: graph, configuration, tile mapping."""
         graph, config, mapping = self.json()["context"].split("\n")
         return graph, config, mapping
+
+    def pieces(self) -> Iterator[bytes]:
+        """The file's bytes, in pieces. Raises LoadError where it is large and no longer what was opened."""
+        return iter((self.raw,)) if self.cut is None else self.cut.pieces()
 
     @property
     def rest(self) -> bytes:
@@ -93,50 +111,99 @@ def load_search_state(path: str | os.PathLike[str], progress: Progress = no_prog
     LoadError
         Not a readable file, not JSON, another kind or version, or a field that is not what it has to be.
     """
-    with OpenFile(path) as file:
-        return search_state_from_open_file(file, progress)
+    return search_state_from_source(OpenFile(path), progress)
 
 
-def search_state_from_open_file(file: OpenFile, progress: Progress = no_progress) -> SearchState:
-    """:func:`load_search_state` for a file that is open; it may be closed afterwards."""
-    return search_state_from_bytes(read_all(file, progress, 0.1), file.path, progress)
+def search_state_from_source(source: Source, progress: Progress = no_progress, is_checked: bool = True) -> SearchState:
+    """:func:`load_search_state` for a file that is open; a large one has to stay open while the state is in use.
+
+    ``is_checked`` False leaves the alternatives of a large file to :func:`alternatives_problems`: then nothing is known
+    of them yet.
+    """
+    _refuse_other_kinds(source)
+    state = _read_late(source, progress, is_checked) if source.size >= LATE_BYTES else None
+    return _read_at_once(read_all(source, progress, 0.1), source.path, progress) if state is None else state
 
 
 def search_state_from_bytes(raw: bytes, path: str = "", progress: Progress = no_progress) -> SearchState:
     """:func:`load_search_state` for bytes already read; ``path`` names them in errors."""
-    found = sniff(path, raw[:65_536], lambda: raw[:TOLD_BYTES])
+    if len(raw) >= LATE_BYTES:
+        return search_state_from_source(MemorySource(raw, path), progress)
+    _refuse_other_kinds(MemorySource(raw, path))
+    return _read_at_once(raw, path, progress)
+
+
+def alternatives_problems(state: SearchState, progress: Progress = no_progress) -> tuple[Problem, ...]:
+    """What is wrong in the alternatives of a large file; raises LoadError where it is no longer what was opened."""
+    late = state.recipe.alternatives
+    if isinstance(late, LateAlternatives):
+        try:
+            late.check(progress)
+        except FieldError as error:
+            text = f"expected {error.expected}, found {error.found}"
+            return (Problem("error", error.place, text, "Get a whole copy of the file, or write it again."),)
+    return ()
+
+
+def _refuse_other_kinds(source: Source) -> None:
+    path = source.path
+    found = sniff(path, source.read(0, _HEAD_BYTES), lambda: source.read(0, TOLD_BYTES))
     if found.kind is not DumpKind.RECIPE:
         hint = f"It is a {found.kind.value} and can be opened as one."
         raise LoadError(path, "", "a search state", f"a {found.kind.value}", hint)
+
+
+def _read_at_once(raw: bytes, path: str, progress: Progress) -> SearchState:
     progress(0.1, "parsing")
-    cut = cut_alternatives(raw) if len(raw) >= LATE_BYTES else None
-    state = None if cut is None else _state(raw, cut, path, progress)
-    state = _state(raw, None, path, progress) if state is None else state
-    assert state is not None
+    state = _read(parse_json(path, raw), raw, path, progress)
     progress(1.0, "read")
     return state
 
 
-def _state(raw: bytes, cut: CutFile | None, path: str, progress: Progress) -> SearchState | None:
-    """The state of a file; with its alternatives read late where it was cut, None where that cannot be."""
+def _read_late(source: Source, progress: Progress, is_checked: bool) -> SearchState | None:
+    """The state of a large file, whose alternatives are read late; None where they cannot be told apart."""
+    path = source.path
+    cut = cut_alternatives(source, progress, 0.4)
+    if cut is None:
+        return None
+    document = parse_json(path, cut.rest, cut.file_offset)
+    try:
+        state = _read(document, b"", path, progress, cut)
+        late = state.recipe.alternatives
+        assert isinstance(late, LateAlternatives)
+        if is_checked:
+            late.check(lambda share, text: progress(0.6 + 0.4 * share, text))
+    except OddTextError:
+        return None
+    except FieldError as error:
+        raise error.at(path) from None
+    if not source.unchanged():
+        raise changed_error(path)
+    source.seal(cut.sums)
+    progress(1.0, "read")
+    return state
+
+
+def _read(
+    document: dict[str, Any], raw: bytes, path: str, progress: Progress, cut: CutFile | None = None
+) -> SearchState:
+    """The state of a parsed file, given by its bytes, or where it was cut by what was left of it."""
     text = raw if cut is None else cut.rest
-    document = parse_json(path, text)
     version = check_version(path, DumpKind.RECIPE, document.get("version"), lambda: text[:TOLD_BYTES])
     try:
         _refuse_duplicates(text, document)
-        progress(0.2, "reading the graph")
+        progress(0.2 if cut is None else 0.4, "reading the graph")
         recipe, wrong = _recipe(document, version, progress)
     except FieldError as error:
         raise error.at(path) from None
     if cut is not None:
-        late = LateAlternatives(raw, cut.lists, version, recipe.plans)
-        if not late.look_through(document["recipe"]["plans"], progress):
-            return None
+        late = LateAlternatives(cut, version, recipe.plans)
+        late.find_in_force(document["recipe"]["plans"])
         recipe = replace(recipe, alternatives=late)
         document["alternatives"] = dict.fromkeys(map(str, cut.lists))
-    problems = [*wrong, *graph_problems(recipe.graph), *recipe_problems(recipe), *_order_problems(document)]
-    progress(1.0, "read")
-    return SearchState(path, raw, version, recipe, tuple(problems), content_fingerprint(raw), cut)
+    problems = (*wrong, *graph_problems(recipe.graph), *recipe_problems(recipe), *_order_problems(document))
+    mark = content_fingerprint(raw) if cut is None else fingerprint(cut.sums)
+    return SearchState(path, raw, version, recipe, problems, mark, cut)
 
 
 # -- the parts ------------------------------------------------------------------------------------------------------

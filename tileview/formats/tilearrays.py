@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
-from tileview.formats.files import Progress, no_progress
-from tileview.formats.tilescan import Scan, Source
+from tileview.formats.files import Progress, Source, no_progress
+from tileview.formats.tilescan import Scan
 from tileview.model.sizes import LARGEST_COUNTED_BYTES, U64_MAX
 from tileview.model.timeline import ByteArray, Problem
 from tileview.model.timeline_file import FILE_CHANGED

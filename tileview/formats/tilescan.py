@@ -16,13 +16,12 @@ from __future__ import annotations
 import os
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 import numpy as np
 
-from tileview.formats.files import BLOCK_BYTES, Progress, block_sum, changed_error, check_head, refuse_hopeless
+from tileview.formats.files import BlockSums, Progress, Source, changed_error, check_head, refuse_hopeless
 
 ARRAY_KEYS: Final = ("tile_usage", "tile_scratch", "tile_shards", "tile_bytes", "live")
 
@@ -32,47 +31,6 @@ _OPENING = re.compile(rb"[ \t\r\n]*+:[ \t\r\n]*+\[")
 _LONGEST_KEY: Final = max(map(len, ARRAY_KEYS)) + 2
 _SPACE_BEFORE_ARRAY: Final = 4096
 _AFTER_ARRAY: Final = b" \t\r\n,"
-
-
-class Source(Protocol):
-    """What a timeline is read from: an open file, or bytes in memory."""
-
-    path: str
-    size: int
-
-    def read(self, offset: int, length: int) -> bytes: ...
-
-    def unchanged(self) -> bool: ...
-
-    def seal(self, sums: Sequence[int]) -> None: ...
-
-    def has_changed(self) -> bool: ...
-
-    def close(self) -> None: ...
-
-
-class MemorySource:
-    """Bytes in memory in the place of a file."""
-
-    def __init__(self, raw: bytes, path: str = "") -> None:
-        self.path = path
-        self.size = len(raw)
-        self._raw = raw
-
-    def read(self, offset: int, length: int) -> bytes:
-        return self._raw[offset : offset + length]
-
-    def unchanged(self) -> bool:
-        return True
-
-    def seal(self, sums: Sequence[int]) -> None:
-        """Bytes in memory stay what they are."""
-
-    def has_changed(self) -> bool:
-        return False
-
-    def close(self) -> None:
-        self._raw = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +79,11 @@ def scan(source: Source, progress: Progress, share: float) -> Scan:
     state = _Scanner(source)
     while state.step():
         progress(share * min(1.0, state.base / max(1, source.size)), "locating the arrays")
-    state.add_up(b"", is_last=True)
     if state.base + len(state.buffer) != source.size or not source.unchanged():
         raise changed_error(source.path)
     rest = b"".join(state.pieces)
     return Scan(
-        rest, tuple(state.spans), state.mark, tuple(state.sums), tuple(state.rest_starts), tuple(state.file_starts)
+        rest, tuple(state.spans), state.mark, state.sums.all(), tuple(state.rest_starts), tuple(state.file_starts)
     )
 
 
@@ -145,15 +102,7 @@ class _Scanner:
         self.file_starts: list[int] = []
         self.rest_length = 0
         self.mark = f"@{os.urandom(8).hex()}"
-        self.sums: list[int] = []
-        self.unsummed = b""
-
-    def add_up(self, part: bytes, is_last: bool = False) -> None:
-        """Take the next piece of the file into the sums of its blocks."""
-        content = memoryview(self.unsummed + part if self.unsummed else part)
-        end = len(content) if is_last else len(content) // BLOCK_BYTES * BLOCK_BYTES
-        self.sums += [block_sum(content[at : at + BLOCK_BYTES]) for at in range(0, end, BLOCK_BYTES)]
-        self.unsummed = bytes(content[end:])
+        self.sums = BlockSums()
 
     def emit(self, end: int) -> None:
         """Keep the bytes up to ``end`` as part of the rest."""
@@ -172,7 +121,7 @@ class _Scanner:
         part = self.source.read(end, max(CHUNK, len(kept)))
         refuse_hopeless(self.source.path, part, end, self.rest_length + len(kept) + len(part))
         self.ended = not part
-        self.add_up(part)
+        self.sums.add(part)
         self.base += keep
         self.buffer = kept + part
         self.at = 0

@@ -25,11 +25,20 @@ from tileview.errors import LoadError
 from tileview.formats import debugmodel, debugtext
 from tileview.formats.check import FieldError, Fields, described, shorten, tile_count
 from tileview.formats.duplicates import repeated_keys
-from tileview.formats.files import OpenFile, Progress, changed_error, fingerprint, no_progress, parse_json
+from tileview.formats.files import (
+    MemorySource,
+    OpenFile,
+    Progress,
+    Source,
+    changed_error,
+    fingerprint,
+    no_progress,
+    parse_json,
+)
 from tileview.formats.names import CLASSES
 from tileview.formats.sniff import DumpKind, check_version, sniff
 from tileview.formats.tilearrays import STEP_KEYS, VALUE_KEYS, TileArrays, decode_numbers, numbers_of_list
-from tileview.formats.tilescan import MemorySource, Scan, Source, scan
+from tileview.formats.tilescan import Scan, scan
 from tileview.model.sizes import LARGEST_LIMIT_BYTES, U64_MAX
 from tileview.model.tensor import Layout, Precision, PrecisionKind
 from tileview.model.timeline import ClassBytes, Peak, Problem

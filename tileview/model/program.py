@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from tileview.model.graph import InputKind
 from tileview.model.plan import Staging
+from tileview.model.records import from_columns
 from tileview.model.tensor import Layout, Precision, Shape
 
 
@@ -218,13 +219,20 @@ class Program:
 
     def flatten(self) -> tuple[FlatStep, ...]:
         """The steps in the order of the timeline: a Repeat's body, then the Repeat itself."""
-        flat: list[FlatStep] = []
-        _flatten(self.steps, 1, flat)
-        return tuple(flat)
+        steps: list[Step] = []
+        counts: list[int] = []
+        _flatten(self.steps, 1, steps, counts)
+        return tuple(from_columns(FlatStep, range(len(steps)), steps, counts))
 
 
-def _flatten(steps: tuple[Step, ...], count: int, into: list[FlatStep]) -> None:
-    for step in steps:
-        if isinstance(step, Repeat):
-            _flatten(step.body, count * step.count, into)
-        into.append(FlatStep(len(into), step, count))
+def _flatten(region: tuple[Step, ...], count: int, steps: list[Step], counts: list[int]) -> None:
+    done = 0
+    for place in [place for place, step in enumerate(region) if type(step) is Repeat]:
+        repeat = region[place]
+        assert type(repeat) is Repeat
+        steps += region[done:place]
+        counts += [count] * (place - done)
+        _flatten(repeat.body, count * repeat.count, steps, counts)
+        done = place
+    steps += region[done:]
+    counts += [count] * (len(region) - done)

@@ -8,7 +8,7 @@ the disagreement is seen.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
@@ -444,6 +444,11 @@ def _part(size: Size | None) -> Cell:
     return bytes_cell(size)
 
 
+def _spare(title: str, tip: str, take: Callable[[AllocationRow], Size | None], sample: str) -> Column:
+    """A part of the bytes, where there is room for it."""
+    return Column(title, True, tip, "bytes", cell=lambda row: _part(take(row)), sample=sample, room=Room.SPARE)
+
+
 def _size(row: AllocationRow, cell: Cell) -> Cell:
     """A sum that leaves members out is said to be a lower bound."""
     if not row.unsized or isinstance(row.bytes, Unavailable):
@@ -520,23 +525,12 @@ ALLOCATIONS: Final = AllocationSpec(
             cell=lambda row: _part(row.payload),
             sample="586,960 B",
         ),
-        Column(
-            "Align",
-            True,
-            "Added by rounding up to whole memory elements",
-            "bytes",
-            cell=lambda row: _part(row.align),
-            sample="16,384 B",
-            room=Room.SPARE,
-        ),
-        Column(
+        _spare("Align", "Added by rounding up to whole memory elements", lambda row: row.align, "16,384 B"),
+        _spare(
             "Tail",
-            True,
             "Bytes that a matrix product may read past the end of its left operand",
-            "bytes",
-            cell=lambda row: _part(row.tail),
-            sample="16 B",
-            room=Room.SPARE,
+            lambda row: row.tail,
+            "16 B",
         ),
         Column(
             "Copies",

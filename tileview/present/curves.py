@@ -8,19 +8,21 @@ A stack is what the total is made of: layers of parameters and of what each oper
 layer of the operation whose plan makes it, the scratch of a step in that of its operation; what no operation makes and
 is no parameter has a layer under its own name. Layers need every allocation and the scratch of every step on one tile.
 A file holds those as text that is decoded when it is looked at, which takes a second or two for a hundred megabytes:
-:class:`StackSource` reads them a few at a time and keeps what it read.
+:class:`StackSource` reads them a few at a time; of the scratch it keeps what stacks of other tiles need.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
 
 from tileview.analysis.lifetimes import live_spans
+from tileview.core.memory.step_table import StepTable
 from tileview.model.sizes import LARGEST_COUNTED_BYTES, Size, Unavailable
 from tileview.model.timeline import ByteArray, ClassBytes, Timeline, fullest_tile, steps_read
 
@@ -364,130 +366,180 @@ THROUGHOUT = "live throughout"
 SCRATCH = "scratch"
 REST = "other operations"
 UNEXPLAINED = "not explained by the allocations"
+_SCRATCH_IN_MEMORY = 1 << 22
+_SCRATCH_AT_ONCE = 64
+
+
+@dataclass(frozen=True, slots=True)
+class _Members:
+    """What is drawn as one layer: allocations, and steps whose scratch it is."""
+
+    roots: list[int]
+    steps: list[int]
 
 
 class StackSource:
-    """Reads what a stack of a timeline needs, a few arrays at a time, and makes stacks for any tile from it.
+    """What stacks of a timeline are made from, a few arrays at a time (:class:`Stacking`).
 
-    Scratch is kept for the steps that have any, as 32-bit numbers where they fit; allocations are left to the timeline.
+    The scratch of the steps that have any is read once and kept, on the disk where it is large; allocations are left to
+    the timeline.
     """
 
     def __init__(self, timeline: Timeline) -> None:
         self.timeline = timeline
-        self._spans = live_spans(timeline)
-        self._roots = list(self._spans)
-        self._steps = [step.index for step in timeline.steps if step.scratch != NO_BYTES]
-        self._scratch: dict[int, npt.NDArray[np.integer]] = {}
-        self._next = 0
+        self.spans = live_spans(timeline)
+        self.steps = [step.index for step in timeline.steps if step.scratch != NO_BYTES]
+        self._table = StepTable(len(self.steps), timeline.tile_count, 1, _SCRATCH_IN_MEMORY)
+        self._fullest = np.zeros((len(self.steps), 2), dtype=np.int64)
+        self._read = 0
 
-    @property
-    def count(self) -> int:
-        """Arrays to read in all."""
-        return len(self._steps) + len(self._roots)
+    def read_scratch(self) -> Iterator[None]:
+        """Read the scratch that has not been read yet; yields after each step."""
+        while self._read < len(self.steps):
+            first, end = self._read, min(self._read + _SCRATCH_AT_ONCE, len(self.steps))
+            part = np.zeros((end - first, self.timeline.tile_count, 1), dtype=np.int64)
+            for index, step in enumerate(self.steps[first:end]):
+                part[index, :, 0] = self._scratch(step)
+                tile = fullest_tile(self.timeline.tiles, step)
+                self._fullest[first + index] = tile, part[index, tile, 0]
+                yield
+            small = part.max(initial=0) <= np.iinfo(np.int32).max
+            self._table.put(first, part.astype(np.int32) if small else part)
+            self._read = end
 
-    @property
-    def read(self) -> int:
-        """Arrays read so far."""
-        return self._next
-
-    @property
-    def done(self) -> bool:
-        return self._next >= self.count
-
-    def advance(self, arrays: int = 1) -> bool:
-        """Read the next ``arrays`` arrays; True when all are there."""
-        for index in range(self._next, min(self._next + arrays, self.count)):
-            if index < len(self._steps):
-                self._read_scratch(self._steps[index])
-            else:
-                self.timeline.tiles.allocation(self._roots[index - len(self._steps)])
-            self._next = index + 1
-        return self.done
-
-    def _read_scratch(self, step: int) -> ByteArray:
-        both = self.timeline.tiles.scratch(step)
-        sizes: ByteArray = both[:, 0] + both[:, 1]
-        small = int(sizes.max(initial=0)) <= np.iinfo(np.int32).max
-        self._scratch[step] = sizes.astype(np.int32) if small else sizes
+    def _scratch(self, step: int) -> ByteArray:
+        sizes: ByteArray = self.timeline.tiles.scratch(step).sum(axis=1)
         return sizes
 
-    def layers(self, shown: Curves, top: int = 6, places: Mapping[int, int] | None = None) -> tuple[Series, ...]:
-        """The layers that add up to ``shown.total`` at every step, from the bottom.
+    def scratch_on(self, tiles: IndexArray) -> dict[int, int]:
+        """Step → bytes of its scratch on the tile given for it in ``tiles`` (steps,), of the steps that have any."""
+        wanted = tiles[self.steps]
+        one = self._table.curve(int(wanted[0])) if len(wanted) and bool((wanted == wanted[0]).all()) else None
+        if one is not None:
+            return dict(zip(self.steps, one[:, 0].tolist(), strict=True))
+        found = dict(zip(self.steps, self._fullest[:, 1].tolist(), strict=True))
+        for index in np.flatnonzero(wanted != self._fullest[:, 0]).tolist():
+            found[self.steps[index]] = int(self._scratch(self.steps[index])[wanted[index]])
+        return found
 
-        Parameters (where the timeline names none: what is live at every step) come first, then the ``top`` operations
-        by what they make, those with ``places`` (operation → category) in their order, then those that hold most at
-        the largest total, then by their largest bytes, the rest in one layer, then the scratch of steps that name no
-        operation. Where a file disagrees with itself, so that the allocations do not add up to its usage, the
-        difference is a layer of its own: the sum always is the curve. In LARGEST mode the layers are those of the tile
-        with the largest total. What has not been read yet is read now.
+    def members(self, resident: frozenset[int]) -> tuple[_Members, _Members, dict[_Group, _Members]]:
+        """What is resident, the scratch of steps that name no operation, and all else by the operation that makes it
+        (or, where none is known, by its group).
         """
-        self.advance(self.count)
-        count = len(self.timeline.steps)
-        resident, name = _resident(self.timeline)
-        tiles = np.array([tile_at(self.timeline, shown, step) for step in range(count)], dtype=np.int64)
-        base, groups = self._allocations(tiles, resident)
-        scratch = self._add_scratch(tiles, groups)
+        base, unnamed = _Members([], []), _Members([], [])
+        groups: dict[_Group, _Members] = {}
+        for root in self.spans:
+            maker = self.timeline.maker(root)
+            group = self.timeline.values[root].group if maker is None else maker
+            held = base if root in resident else groups.setdefault(group, _Members([], []))
+            held.roots.append(root)
+        for step in self.steps:
+            source = self.timeline.steps[step].source
+            held = unnamed if source is None else groups.setdefault(source, _Members([], []))
+            held.steps.append(step)
+        return base, unnamed, groups
+
+
+class Stacking:
+    """A stack in the making: once :meth:`advance` has said True, ``layers`` add up to ``shown.total`` at every step.
+
+    From the bottom: parameters (where the timeline names none, what is live at every step), then the ``top`` operations
+    by what they make, those with ``places`` (operation → category) in their order, then those that hold most at the
+    largest total, then by their largest bytes, the rest in one layer, then the scratch of steps that name no operation.
+    Where a file disagrees with itself, so that the allocations do not add up to its usage, the difference is a layer of
+    its own: the sum always is the curve. In LARGEST mode the layers are those of the tile with the largest total.
+
+    ``places`` is asked for when every array has been read once. ``read``: arrays read so far, of ``count``; those of
+    the ``top`` operations are read again.
+    """
+
+    def __init__(
+        self, source: StackSource, shown: Curves, top: int = 6, places: Callable[[], Mapping[int, int]] = dict
+    ) -> None:
+        self.source, self.shown = source, shown
+        self.read, self.count = 0, len(source.steps) + len(source.spans)
+        self.layers: tuple[Series, ...] = ()
+        self._scratch: dict[int, int] = {}
+        self._tiles = np.zeros(0, dtype=np.int64)
+        self._is_made = False
+        self._work = self._make(top, places)
+
+    def advance(self, arrays: int | None = None) -> bool:
+        """Read the next ``arrays`` arrays, all that are left with None; True when the layers are there."""
+        self.read += sum(1 for _ in islice(self._work, arrays))
+        return self._is_made
+
+    def _make(self, top: int, places: Callable[[], Mapping[int, int]]) -> Iterator[None]:
+        shown, timeline = self.shown, self.source.timeline
+        count = len(timeline.steps)
+        yield from self.source.read_scratch()
+        resident, name = _resident(timeline)
+        self._tiles = np.array([tile_at(timeline, shown, step) for step in range(count)], dtype=np.int64)
+        self._scratch = self.source.scratch_on(self._tiles)
+        base, unnamed, members = self.source.members(resident)
         fullest = int(np.argmax(shown.total)) if count else 0
-        given: dict[_Group, int] = dict((places or {}).items())
+        rest = np.zeros(count, dtype=np.int64)
+        weights: dict[_Group, tuple[int, int]] = {}
+        for group, held in members.items():
+            first, sizes = yield from self._held(held)
+            rest[first : first + len(sizes)] += sizes
+            there = int(sizes[fullest - first]) if 0 <= fullest - first < len(sizes) else 0
+            weights[group] = -there, -int(sizes.max(initial=0))
+        parameters = yield from self._whole(base)
+        given: dict[_Group, int] = dict(places().items())
         last = len(given)
-
-        def rank(group: _Group) -> tuple[object, ...]:
-            sizes = groups[group]
-            return given.get(group, last), -int(sizes[fullest]), -int(sizes.max(initial=0)), _order(group)
-
-        ranked = sorted(groups, key=rank)
+        ranked = sorted(members, key=lambda group: (given.get(group, last), weights[group], _order(group)))
         free = iter(sorted(set(range(last + top)).difference(given.values())))
-        layers = [Series(name, "parameters", base)] if resident else []
+        layers = [Series(name, "parameters", parameters)] if resident else []
         for group in ranked[:top]:
             operation, title = (group, f"op {group}") if isinstance(group, int) else (None, group)
             place = given[group] if group in given else next(free)
-            layers.append(Series(title, "group", groups[group], operation, place))
+            sizes = yield from self._whole(members[group])
+            layers.append(Series(title, "group", sizes, operation, place))
+            rest -= sizes
         if len(ranked) > top:
-            rest = _added(count, [groups[group] for group in ranked[top:]])
             layers.append(Series(f"{REST} ({len(ranked) - top:,})", "rest", rest))
-        if bool(scratch.any()):
-            layers.append(Series(SCRATCH, "scratch", scratch))
-        missing = shown.total - _added(count, [layer.sizes for layer in layers])
+        left = yield from self._whole(unnamed)
+        if bool(left.any()):
+            layers.append(Series(SCRATCH, "scratch", left))
+        missing = shown.total - sum((layer.sizes for layer in layers), np.zeros(count, dtype=np.int64))
         if bool(missing.any()):
             layers.append(Series(UNEXPLAINED, "other", missing))
-        return tuple(layers)
+        self.layers, self._is_made = tuple(layers), True
 
-    def _add_scratch(self, tiles: ByteArray, groups: dict[_Group, ByteArray]) -> ByteArray:
-        """Count the scratch of each step for its operation; (steps,) what is left for steps that name none."""
-        left = np.zeros(len(self.timeline.steps), dtype=np.int64)
-        for step in self._steps:
-            source = self.timeline.steps[step].source
-            sizes = left if source is None else groups.setdefault(source, np.zeros(len(left), dtype=np.int64))
-            sizes[step] += self._scratch[step][tiles[step]]
-        return left
+    def _held(self, members: _Members) -> Generator[None, None, tuple[int, ByteArray]]:
+        """The first step at which members are live, and their bytes from there on, on the tile of each step: of few
+        steps mostly, as most groups are live at few. Yields after each array.
+        """
+        spans = self.source.spans
+        starts = [spans[root][0][0] for root in members.roots] + members.steps
+        ends = [spans[root][-1][1] for root in members.roots] + [step + 1 for step in members.steps]
+        first = min(starts, default=0)
+        sizes = np.zeros(max(ends, default=0) - first, dtype=np.int64)
+        for root in members.roots:
+            on_tiles = self.source.timeline.tiles.allocation(root)
+            for start, stop in spans[root]:
+                sizes[start - first : stop - first] += on_tiles[self._tiles[start:stop]]
+            yield
+        for step in members.steps:
+            sizes[step - first] += self._scratch[step]
+        return first, sizes
 
-    def _allocations(self, tiles: ByteArray, resident: frozenset[int]) -> tuple[ByteArray, dict[_Group, ByteArray]]:
-        """Bytes of the resident allocations, and of the others by maker, on the tile of each step."""
-        count = len(self.timeline.steps)
-        base = np.zeros(count, dtype=np.int64)
-        groups: dict[_Group, ByteArray] = {}
-        for root, spans in self._spans.items():
-            sizes = base
-            if root not in resident:
-                maker = self.timeline.maker(root)
-                group = self.timeline.values[root].group if maker is None else maker
-                sizes = groups.setdefault(group, np.zeros(count, dtype=np.int64))
-            on_tiles = self.timeline.tiles.allocation(root)
-            for start, stop in spans:
-                sizes[start:stop] += on_tiles[tiles[start:stop]]
-        return base, groups
-
-
-def stack(timeline: Timeline, shown: Curves, top: int = 6) -> tuple[Series, ...]:
-    """The layers of a timeline at once; see :meth:`StackSource.layers`."""
-    return StackSource(timeline).layers(shown, top)
+    def _whole(self, members: _Members) -> Generator[None, None, ByteArray]:
+        """(steps,) the same at every step."""
+        first, sizes = yield from self._held(members)
+        result = np.zeros(len(self._tiles), dtype=np.int64)
+        result[first : first + len(sizes)] = sizes
+        return result
 
 
-def _added(count: int, arrays: Sequence[ByteArray]) -> ByteArray:
-    result = np.zeros(count, dtype=np.int64)
-    for array in arrays:
-        result += array
-    return result
+def stack(
+    timeline: Timeline, shown: Curves, top: int = 6, places: Callable[[], Mapping[int, int]] = dict
+) -> tuple[Series, ...]:
+    """The layers of a timeline at once; see :class:`Stacking`."""
+    stacking = Stacking(StackSource(timeline), shown, top, places)
+    stacking.advance()
+    return stacking.layers
 
 
 def _resident(timeline: Timeline) -> tuple[frozenset[int], str]:

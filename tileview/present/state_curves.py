@@ -17,9 +17,9 @@ from tileview.present.curves import (
     CurveMode,
     IndexArray,
     Series,
-    StackSource,
     matched_max,
     matching_steps,
+    stack,
 )
 from tileview.present.curves import curves as curves_of
 from tileview.present.tables import signed_kib
@@ -110,7 +110,7 @@ def _stacked(curve: StateCurve, timeline: Timeline, places: Mapping[int, int], m
     if not bool(curve.there.any()) or len(timeline.steps) + len(timeline.values) > most:
         return curve
     shown = curves_of(timeline, CurveMode.WORST)
-    layers = StackSource(timeline).layers(shown, len(places), places)
+    layers = stack(timeline, shown, len(places), lambda: places)
     where = np.flatnonzero(curve.there)
     ranges = curve.ranges[where]
     at = ranges[:, 0].copy()

@@ -67,6 +67,16 @@ class Document:
         return self.source.recipe if isinstance(self.source, SearchState) else None
 
     @property
+    def is_read_late(self) -> bool:
+        """Whether it is a recipe so large that its alternatives are read, and checked, after it is shown."""
+        return isinstance(self.source, SearchState) and self.source.cut is not None
+
+    @property
+    def damage(self) -> tuple[str, ...]:
+        """What the check of a recipe's alternatives has found, in sentences."""
+        return tuple(problem.text for problem in self._found if self.is_recipe and problem.severity == "error")
+
+    @property
     def graph(self) -> Graph | None:
         recipe = self.recipe
         return None if recipe is None else recipe.graph
@@ -97,8 +107,11 @@ class Document:
         self._made[0] = with_findings(self.file_timeline(), findings)
 
     def add_problems(self, found: tuple[Problem, ...]) -> None:
-        """Take in what a thorough check of the file has found: its timeline, made anew, lists it."""
-        if self.addresses is not None:
+        """Take in what a thorough check of the file has found: its timeline, made anew, lists it.
+
+        An error in a recipe makes it damaged.
+        """
+        if not isinstance(self.source, TimelineFile):
             self._found.extend(problem for problem in found if problem not in self._found)
             return
         timeline = self.file_timeline()

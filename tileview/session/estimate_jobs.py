@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tileview.analysis.address_verdict import dump_verdict, profile_verdict
 from tileview.core.estimate import Estimate, estimate
 from tileview.core.lowering.replanner import Replanner
+from tileview.core.memory.accounts import damaged
 from tileview.core.memory.whatif import with_layouts
 from tileview.formats import AddressDump
 from tileview.model.placement import PlacementProfile
@@ -35,6 +36,7 @@ class EstimateJob:
             result = estimate(
                 edited_recipe(recipe, self.state), self.state.overrides, replanner, scope=self.document.path.stem
             )
+            result = replace(result, verdict=damaged(result.verdict, self.document.damage))
         return EstimateResult(self.revision, self.document, self.state, result)
 
     def _timeline_estimate(self) -> Estimate:

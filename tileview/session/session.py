@@ -129,7 +129,7 @@ class Session:
         self._revision += 1
         self._estimate = None
         self._cache.clear()
-        self._results.clear()
+        self._results = {}
         self._placements.clear()
         self._baseline = None
         self._pins = ()
@@ -256,7 +256,7 @@ class Session:
 
     def _state_changed(self) -> None:
         self._revision += 1
-        self._results.clear()
+        self._results = {}  # who holds those of the state before may keep them
         self._placements.alternatives.clear()
         cached = self._cache.get(self.state)
         self._tell(Change.STATE, Change.ALTERNATIVES, Change.PLACEMENT)

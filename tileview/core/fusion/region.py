@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from tileview.core.cycles.prices import step_price
 from tileview.core.geometry.resolve import same_distribution
 from tileview.model.program import Copy, Kernel, Owners, Repeat, Step, Value
-from tileview.model.sizes import UNAVAILABLE, Size, Unavailable, total
+from tileview.model.sizes import UNAVAILABLE, Size, Unavailable
 from tileview.model.tensor import Layout, Precision, Shape
 
 DIRECT: Final = "DirectRetile"
@@ -79,11 +79,12 @@ class FusedRegion:
         self._before: dict[int, list[Step]] = {}
         makers: dict[int, tuple[int, ...]] = {}
         readers: dict[int, int] = {}
+        read = readers.get
         for position, step in enumerate(self.steps):
             for value in step.results:
                 makers[value] = (*makers[value], position) if value in makers else (position,)
             for value in _reads(step):
-                readers[value] = readers.get(value, 0) + 1
+                readers[value] = read(value, 0) + 1
         self._makers = makers
         self._readers = readers
         """How many steps read a value."""
@@ -114,7 +115,10 @@ class FusedRegion:
 
     def maker(self, value: int, before: int) -> int | None:
         """Position of the last step before a position that makes a value; None where there is none."""
-        return max([place for place in self._makers.get(value, ()) if place < before], default=None)
+        places = self._makers.get(value, ())
+        if len(places) == 1:
+            return places[0] if places[0] < before else None
+        return max([place for place in places if place < before], default=None)
 
     def walk_back(self, value: int, position: int, within_storage: bool = False) -> Chain | None:
         """Through plain copies to the value that something else makes; None where nothing makes one alone.
@@ -152,7 +156,7 @@ class FusedRegion:
 
     def price(self, steps: Iterable[Step]) -> Size:
         """Sum of the prices of steps, execution counts left out; unavailable as soon as one is."""
-        return total(step_price(step, self.values).cycles for step in steps)
+        return region_price(steps, self.values)
 
     # -- changes --------------------------------------------------------------------------------------------------
 
@@ -194,11 +198,12 @@ class FusedRegion:
     def finished(self) -> list[Step]:
         """The steps with all changes made."""
         into: list[Step] = []
-        for position, step in enumerate(self.steps):
-            into.extend(self._before.get(position, ()))
-            if position not in self._dropped:
-                into.append(step)
-        return into
+        done = 0
+        for position in sorted({*self._before, *self._dropped}):
+            into += self.steps[done:position]
+            into += self._before.get(position, ())
+            done = position + 1 if position in self._dropped else position
+        return into + self.steps[done:]
 
 
 def _reads(step: Step) -> Iterable[int]:

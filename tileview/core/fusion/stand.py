@@ -76,7 +76,9 @@ def unfused(program: Program, reason: Reason, why: str = "") -> Fusion:
     return Fusion(reason, program, program, cycles, cycles, why=why)
 
 
-def stand(composed: Program, measure: Callable[[Program], M], checkpoints: bool = False) -> tuple[Fusion, M | None]:
+def stand(
+    composed: Program, measure: Callable[[Program], M | None], checkpoints: bool = False
+) -> tuple[Fusion, M | None]:
     """Fuse a composed program and decide which of the two stands.
 
     The fused one does only where its cycles are less (an unavailable total is never less), and it fits; whether the
@@ -85,7 +87,8 @@ def stand(composed: Program, measure: Callable[[Program], M], checkpoints: bool 
     Parameters
     ----------
     measure : callable
-        Measures the fused program against budget and reserve; called only where cycles are less.
+        Measures the fused program against budget and reserve; called only where cycles are less. None: it does not fit
+        beyond doubt, and was not measured.
     checkpoints : bool
         The configuration asks for diagnostic checkpoints: the compiler then fuses nothing.
 
@@ -106,7 +109,7 @@ def stand(composed: Program, measure: Callable[[Program], M], checkpoints: bool 
     if not (isinstance(after.total, int) and isinstance(before.total, int) and after.total < before.total):
         return Fusion(Reason.NO_GAIN, composed, composed, before, before, found, Tried(after.price)), None
     made = measure(rewritten.program)
-    if not made.verdict.fits:
-        tried = Tried(after.price, made.peak, made.verdict)
+    if made is None or not made.verdict.fits:
+        tried = Tried(after.price) if made is None else Tried(after.price, made.peak, made.verdict)
         return Fusion(Reason.DOES_NOT_FIT, composed, composed, before, before, found, tried), made
     return Fusion(Reason.FUSED, rewritten.program, composed, after, before, found), made

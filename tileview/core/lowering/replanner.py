@@ -75,6 +75,8 @@ class Replanner:
         self._setting: tuple[int, bool] = (0, False)
         self.size = 0
         """How many values the last program had."""
+        self.composed_first = False
+        """Whether to measure the composed program before the fused one: the last fused one did not fit."""
         self._forget()
 
     def lower(self, recipe: Recipe, config: PipelineConfig | None = None) -> Program:

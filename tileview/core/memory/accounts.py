@@ -150,16 +150,18 @@ def verdict_on(evidence: Evidence, budgets: Budgets, unsized: tuple[Unsized, ...
         return _decided(known[0], budgets, unsized)
     account, verdict = stated[0]
     if evidence.damage or verdict.fits is None:
-        reason = "; ".join(evidence.damage[:1]) or "its peaks are unavailable"
-        more = f", and {len(evidence.damage) - 1:,} more such faults" if len(evidence.damage) > 1 else ""
         left = next((found for _, found in (*stated, *own) if found.fits is not None), verdict)
-        return replace(
-            left,
-            fits=None,
-            cause=Cause.DAMAGED,
-            text=f"the file is damaged: {reason}{more}. Of what is left: {left.text}",
-        )
+        return damaged(replace(left, fits=True), evidence.damage or ("its peaks are unavailable",))
     return _at_own_place(verdict, account, evidence)
+
+
+def damaged(left: Verdict, damage: Sequence[str]) -> Verdict:
+    """The verdict on a damaged file, given that on what is left of it: where that would fit, it is not known."""
+    if not damage or not left.fits:
+        return left
+    more = f", and {len(damage) - 1:,} more such faults" if len(damage) > 1 else ""
+    text = f"the file is damaged: {damage[0]}{more}. Of what is left: {left.text}"
+    return replace(left, fits=None, cause=Cause.DAMAGED, text=text)
 
 
 def doubted(verdict: Verdict, base: Verdict) -> Verdict:

@@ -13,6 +13,7 @@ import numpy as np
 
 from tileview.core.memory.usage import PlacedTiles
 from tileview.core.memory.verdict import Budgets, Unsized, decide
+from tileview.model.records import from_columns
 from tileview.model.sizes import UNAVAILABLE, Size, Unavailable
 from tileview.model.timeline import ByteArray, ClassBytes, Peak, Place, TimelineStep, Verdict, last_largest
 
@@ -59,7 +60,8 @@ class OwnPeak:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """Peaks, the earliest steps that have them, the verdict, and the peak of each operation's own steps."""
+    """Peaks, the earliest steps that have them, the verdict, and the peak of each operation's own steps (not of coarse
+    sums)."""
 
     peak: Peak
     total_peak_step: int | None
@@ -77,23 +79,9 @@ class Assembled:
     judged: Judged
 
 
-def assemble(
-    facts: Sequence[StepFacts],
-    allocations: Allocations,
-    placed: PlacedTiles,
-    budgets: Budgets,
-    exchange_rows: Size,
-    unsized: tuple[Unsized, ...],
-    *,
-    at_least: bool = False,
-    coarse_peaks: bool = False,
-) -> Assembled:
-    """Sum, find the peaks, decide, and list the steps; for parameters see :func:`judge_allocations`."""
-    judged = judge_allocations(
-        facts, allocations, placed, budgets, exchange_rows, unsized, at_least=at_least, coarse_peaks=coarse_peaks
-    )
-    unknown = steps_unavailable_by_class(facts, allocations)
-    return Assembled(_steps(facts, allocations, unknown, placed.worst_of_all().columns), judged)
+def assemble(facts: Sequence[StepFacts], allocations: Allocations, placed: PlacedTiles, judged: Judged) -> Assembled:
+    """List the steps beside what :func:`judge_allocations` made of the same."""
+    return Assembled(listed_steps(facts, allocations, placed), judged)
 
 
 def judge_allocations(
@@ -150,7 +138,7 @@ def judge_allocations(
         unsized=unsized,
         at_least=at_least,
     )
-    own = _own_peaks(facts, columns[2], columns[1], budgets)
+    own = {} if coarse_peaks else _own_peaks(facts, columns[2], columns[1], budgets)
     return Judged(peak, columns[2].step(), columns[0].step(), interleaved_step, verdict, own)
 
 
@@ -158,25 +146,18 @@ def _own_peaks(
     facts: Sequence[StepFacts], totals: _Column, interleaved: _Column, budgets: Budgets
 ) -> dict[int, OwnPeak]:
     """Operation → the peak of the steps that belong to it."""
-    most: dict[int, tuple[int, int]] = {}
-    unknown: set[int] = set()
-    none = (-1, -1)
-    for fact, total, part, missing in zip(facts, totals.known, interleaved.known, totals.unavailable, strict=False):
-        source = fact.source
-        if source is None:
-            continue
-        before = most.get(source, none)
-        if total > before[0] or part > before[1]:
-            most[source] = (max(total, before[0]), max(part, before[1]))
-        if missing:
-            unknown.add(source)
+    names: dict[int | None, int] = {None: 0}
+    of = np.array([names.setdefault(fact.source, len(names)) for fact in facts], dtype=np.int64)
+    most = np.full((2, len(names)), -1, dtype=np.int64)
+    for sums, column in zip(most, (totals, interleaved), strict=True):
+        np.maximum.at(sums, of, np.array(column.known, dtype=np.int64))
+    unknown = frozenset(of[np.array(totals.unavailable, dtype=bool)].tolist())
     room = budgets.total - budgets.reserve
-    return {
-        operation: OwnPeak(UNAVAILABLE, UNAVAILABLE)
-        if operation in unknown
-        else OwnPeak(total, min(room - total, budgets.interleaved - part))
-        for operation, (total, part) in most.items()
-    }
+    spare = np.minimum(room - most[0], budgets.interleaved - most[1]).tolist()
+    peaks = from_columns(OwnPeak, most[0].tolist(), spare)
+    for number in unknown:
+        peaks[number] = OwnPeak(UNAVAILABLE, UNAVAILABLE)
+    return {operation: peak for operation, peak in zip(names, peaks, strict=True) if operation is not None}
 
 
 class _Column(NamedTuple):
@@ -221,9 +202,9 @@ def steps_unavailable_by_class(facts: Sequence[StepFacts], allocations: Allocati
     return result
 
 
-def _steps(
-    facts: Sequence[StepFacts], allocations: Allocations, unknown: tuple[list[bool], list[bool]], worst: ByteArray
-) -> tuple[TimelineStep, ...]:
+def listed_steps(facts: Sequence[StepFacts], allocations: Allocations, placed: PlacedTiles) -> tuple[TimelineStep, ...]:
+    """The steps as a timeline lists them."""
+    unknown, worst = steps_unavailable_by_class(facts, allocations), placed.worst_of_all().columns
     coarse = coarse_sums(facts, allocations)
     made: dict[tuple[Size, Size], ClassBytes] = {}
 
@@ -234,12 +215,7 @@ def _steps(
         return [made.get(pair) or made.setdefault(pair, ClassBytes(*pair)) for pair in pairs]
 
     usage, sums = both(*worst[:, 4:6].T.tolist()), both(*coarse)
-    return tuple(
-        [
-            TimelineStep(index, *fact, used, summed)
-            for index, (fact, used, summed) in enumerate(zip(facts, usage, sums, strict=True))
-        ]
-    )
+    return tuple(from_columns(TimelineStep, range(len(facts)), *zip(*facts, strict=True), usage, sums) if facts else ())
 
 
 def coarse_sums(facts: Sequence[StepFacts], allocations: Allocations) -> tuple[list[int], list[int]]:

@@ -12,11 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import eq
-from typing import overload
+from typing import Final, overload
 
 import numpy as np
 import numpy.typing as npt
 
+from tileview.core.memory.usage import KeptResults
 from tileview.model.graph import InputKind
 from tileview.model.program import Copy, FlatStep, Kernel, Product, Program, Repeat, Step
 
@@ -124,6 +125,9 @@ class Lifetimes:
         return {root: first for root, (first, _) in self.spans.items() if root not in given}
 
 
+_KEPT_SETS: Final = 64
+
+
 class LiveSets(Sequence[tuple[int, ...]]):
     """The live roots of each step, ascending, put together when one is looked at: most are looked at by nobody, and
     together they have far more entries than there are values.
@@ -133,9 +137,14 @@ class LiveSets(Sequence[tuple[int, ...]]):
         self._spans = spans
         self._steps = steps
         self._columns: tuple[npt.NDArray[np.int64], ...] | None = None
+        self._made: KeptResults[int, tuple[int, ...]] = KeptResults(_KEPT_SETS)
 
     def __len__(self) -> int:
         return self._steps
+
+    def span(self, root: int) -> tuple[int, int]:
+        """The half-open range of steps at which a root is live; an empty one where it never is."""
+        return self._spans.get(root, (0, 0))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and len(self) == len(other) and all(map(eq, self, other))
@@ -151,7 +160,9 @@ class LiveSets(Sequence[tuple[int, ...]]):
     def __getitem__(self, step: int | slice) -> tuple[int, ...] | tuple[tuple[int, ...], ...]:
         if isinstance(step, slice):
             return tuple(self[index] for index in range(*step.indices(self._steps)))
-        place = range(self._steps)[step]
+        return self._made.get(range(self._steps)[step], self._roots)
+
+    def _roots(self, place: int) -> tuple[int, ...]:
         if self._columns is None:
             roots = sorted(self._spans)
             spans = np.array([self._spans[root] for root in roots], dtype=np.int64).reshape(-1, 2)
@@ -161,20 +172,17 @@ class LiveSets(Sequence[tuple[int, ...]]):
 
 
 class LiveSet(Sequence[int]):
-    """The live roots of one step, put together when they are looked at."""
+    """The live roots of one step, put together when they are looked at, and not kept for long."""
 
-    __slots__ = ("_made", "_sets", "_step")
+    __slots__ = ("_sets", "_step")
 
     def __init__(self, sets: LiveSets, step: int) -> None:
         self._sets = sets
         self._step = step
-        self._made: tuple[int, ...] | None = None
 
     def roots(self) -> tuple[int, ...]:
         """All of them, ascending."""
-        if self._made is None:
-            self._made = self._sets[self._step]
-        return self._made
+        return self._sets[self._step]
 
     def __len__(self) -> int:
         return len(self.roots())
@@ -192,7 +200,12 @@ class LiveSet(Sequence[int]):
         return iter(self.roots())
 
     def __contains__(self, root: object) -> bool:
-        return root in self.roots()
+        first, end = self.span(root) if isinstance(root, int) else (0, 0)
+        return first <= self._step < end
+
+    def span(self, root: int) -> tuple[int, int]:
+        """As :meth:`LiveSets.span`."""
+        return self._sets.span(root)
 
     def __eq__(self, other: object) -> bool:
         return self.roots() == (other.roots() if isinstance(other, LiveSet) else other)

@@ -20,8 +20,9 @@ import numpy as np
 from tileview.core.geometry.owners import OwnerError, check_owners, spread
 from tileview.core.geometry.resolve import LayoutError, LayoutErrorKind, layout_failure, resolve
 from tileview.core.geometry.resolved import Resolved
-from tileview.core.memory.assemble import NO_SCRATCH, Allocations, Judged, StepFacts, assemble, judge_allocations
+from tileview.core.memory.assemble import NO_SCRATCH, Allocations, Judged, StepFacts, judge_allocations, listed_steps
 from tileview.core.memory.groups import LiveSet, find_lifetimes, group_values
+from tileview.core.memory.scratch import Scratch
 from tileview.core.memory.step_costs import FREE, StepCost, step_cost
 from tileview.core.memory.usage import PlacedTiles
 from tileview.core.memory.verdict import Budgets, Unsized
@@ -89,7 +90,7 @@ def measure_peaks(
     For those who try many plans and look at few; takes about two thirds of the time.
     """
     budgets = Budgets(min(budget_bytes, PLANNED_BYTES), interleaved_budget_bytes, reserve_bytes)
-    return Measurement(program, in_full=False).judged(budgets)
+    return Measurement(program).judged(budgets)
 
 
 _FootprintKey = tuple[int, int, int, int, int, bool, int]
@@ -109,15 +110,12 @@ class AtMost(NamedTuple):
 
 
 class Measurement:
-    """The intermediate results of one measurement, in the order in which they depend on each other.
+    """The intermediate results of one measurement, in the order in which they depend on each other."""
 
-    ``in_full`` False leaves out the live sets and the words of each step, which only lists of steps need.
-    """
-
-    def __init__(self, program: Program, in_full: bool = True) -> None:
+    def __init__(self, program: Program) -> None:
         self.program = program
         self.tiles = program.tile_count
-        self.in_full = in_full
+        self._judged: tuple[Budgets, Judged] | None = None
         self.flat = program.flatten()
         self.groups = group_values(program, self.flat)
         self.lifetimes = find_lifetimes(program, self.flat, self.groups.roots)
@@ -145,8 +143,16 @@ class Measurement:
 
     @cached_property
     def facts(self) -> list[StepFacts]:
-        """What is known of each step; fills :attr:`scratch_rows`."""
-        return list(map(self._facts if self.in_full else self._bare_facts, self.flat))
+        """What judging needs of each step, without live sets and words; fills :attr:`scratch_rows`."""
+        alike: dict[tuple[int | None, int], StepFacts] = {}
+        found = []
+        for entry, cost in zip(self.flat, self.costs, strict=True):
+            key = (entry.step.source, entry.execution_count)
+            fact = alike.get(key)
+            if fact is None:
+                fact = alike[key] = StepFacts(key[0], "", "", key[1], (), NO_SCRATCH)
+            found.append(fact if cost.scratch is None else fact._replace(scratch=self._scratch(entry, cost.scratch)))
+        return found
 
     @cached_property
     def scratch_rows(self) -> dict[int, ByteArray]:
@@ -244,27 +250,20 @@ class Measurement:
         _FOOTPRINTS[key] = ((value.shape, value.precision, layout, value.owners), made)
         return made
 
-    def _facts(self, entry: FlatStep) -> StepFacts:
+    def _in_words(self, entry: FlatStep, fact: StepFacts) -> StepFacts:
         step = entry.step
         text, kind = step_words(step)
         if kind in _WRITE_F8 and self.program.values[step.results[0]].precision.is_f8:
             text = f"{text} to F8"
         live = LiveSet(self.lifetimes.live, entry.index)
-        return StepFacts(step.source, text, kind, entry.execution_count, live, self._scratch(entry))
+        return StepFacts(fact.source, text, kind, fact.execution_count, live, fact.scratch)
 
-    def _bare_facts(self, entry: FlatStep) -> StepFacts:
-        return StepFacts(entry.step.source, "", "", entry.execution_count, (), self._scratch(entry))
-
-    def _scratch(self, entry: FlatStep) -> ClassBytes:
+    def _scratch(self, entry: FlatStep, scratch: Scratch) -> ClassBytes:
         """A step's scratch; keeps its row: a whole number of shards of the result on every tile that owns one."""
-        scratch = self.costs[entry.index].scratch
-        if scratch is None:
-            return NO_SCRATCH
         size = self.footprints[scratch.result]
         if isinstance(size.shard, Unavailable):
             return ClassBytes(UNAVAILABLE, 0)
-        shards = size.shards(self.tiles)
-        self.scratch_rows[entry.index] = shards if scratch.factor == 1 else shards * scratch.factor
+        self.scratch_rows[entry.index] = size.times(scratch.factor, self.tiles)
         return ClassBytes(size.shard * scratch.factor, 0)
 
     def at_most(self, other: Measurement, with_least: bool = False) -> AtMost | None:
@@ -312,6 +311,27 @@ class Measurement:
         total = int((there[1] + more[0, :-1] + more[1, :-1]).max(initial=0))
         may_be_less = not with_least or self._may_be_less(other, fellows, worst, changed)
         return AtMost(total, interleaved, largest, may_be_less)
+
+    def proves_over(self, other: Measurement, budgets: Budgets) -> bool:
+        """Whether another program, of the same values and more, is over the total budget beyond doubt.
+
+        Where it has the step of this one's total peak, the same object, it holds there at least what this one does less
+        what it has not; with that it is over. Takes a fraction of what measuring it does.
+        """
+        values, theirs = self.program.values, other.program.values
+        step = self.judged(budgets).total_peak_step
+        if step is None or self.unavailable or values != theirs[: len(values)]:
+            return False
+        place = next((entry.index for entry in other.flat if entry.step is self.flat[step].step), None)
+        if place is None:
+            return False
+        least = int(self.placed.worst()[step, 2])
+        changed, there = self._changed(other), other.lifetimes.spans
+        for root, first, last in self.spans:
+            if first <= step < last:
+                begin, end = (0, 0) if root in changed else there.get(root, (0, 0))
+                least -= 0 if begin <= place < end else self._largest(root)
+        return least + budgets.reserve > budgets.total
 
     def _beside(self, other: Measurement) -> tuple[ByteArray, dict[int, int]]:
         """(steps,) the other program's step beside each, −1 for none; and step → the same one there."""
@@ -368,27 +388,20 @@ class Measurement:
         return total(cost.exchange for cost in self.costs if cost is not FREE)
 
     def judged(self, budgets: Budgets) -> Judged:
-        """Peaks and verdict."""
-        at_least = bool(unknown_notes(self.program, self.flat))
-        return judge_allocations(
-            self.facts,
-            self.allocations,
-            self.placed,
-            budgets,
-            self._exchange(),
-            self._unsized(),
-            at_least=at_least,
-        )
+        """Peaks and verdict; kept for the budgets asked for last."""
+        if self._judged is None or self._judged[0] != budgets:
+            at_least = bool(unknown_notes(self.program, self.flat))
+            asked = (self.facts, self.allocations, self.placed, budgets, self._exchange(), self._unsized())
+            self._judged = budgets, judge_allocations(*asked, at_least=at_least)
+        return self._judged[1]
 
     def timeline(
         self, budgets: Budgets, scope: str, model: str = DEFAULT_MODEL, notes: tuple[str, ...] = ()
     ) -> Timeline:
         """Put everything together."""
+        judged = self.judged(budgets)
         unknown = unknown_notes(self.program, self.flat)
-        unsized = self._unsized()
-        made = assemble(
-            self.facts, self.allocations, self.placed, budgets, self._exchange(), unsized, at_least=bool(unknown)
-        )
+        facts = [*map(self._in_words, self.flat, self.facts)]
         return Timeline(
             origin=Origin.ESTIMATE,
             version=3,
@@ -398,21 +411,21 @@ class Measurement:
             budget_bytes=budgets.total,
             interleaved_budget_bytes=budgets.interleaved,
             reserve_bytes=budgets.reserve,
-            peak=made.judged.peak,
-            total_peak_step=made.judged.total_peak_step,
-            standard_peak_step=made.judged.standard_peak_step,
-            interleaved_peak_step=made.judged.interleaved_peak_step,
+            peak=judged.peak,
+            total_peak_step=judged.total_peak_step,
+            standard_peak_step=judged.standard_peak_step,
+            interleaved_peak_step=judged.interleaved_peak_step,
             values=tuple(map(self._value, self.program.values, self.footprints)),
-            steps=made.steps,
+            steps=listed_steps(facts, self.allocations, self.placed),
             tiles=self.placed,
             unavailable_roots=self.unavailable,
             aliases=self.groups.members,
             tails=self.groups.tails,
             aligned_roots=self.groups.aligned,
-            verdict=made.judged.verdict,
+            verdict=judged.verdict,
             notes=(*notes, *unknown),
             problems=tuple(
-                Problem("error", value.name, f"no size: {value.reason}", value=value.value) for value in unsized
+                Problem("error", value.name, f"no size: {value.reason}", value=value.value) for value in self._unsized()
             ),
             parameters=self.lifetimes.parameters,
             made_at=self.lifetimes.made_at,
@@ -500,9 +513,9 @@ def unknown_notes(program: Program, flat: Sequence[FlatStep]) -> tuple[str, ...]
 def step_words(step: Step) -> tuple[str, str]:
     """A step in words, and its kind: their first word (Copy, Product, Sum, Repeat, Unknown or the kernel's name)."""
     if isinstance(step, Copy):
-        return f"Copy {step.policy}", "Copy"
+        return _copy_words(step.policy)
     if isinstance(step, Kernel):
-        return step.kernel, step.kernel.partition(" ")[0]
+        return _kernel_words(step.kernel)
     if isinstance(step, Product):
         return "Product Accumulate" if len(step.inputs) > 2 else "Product Initialize", "Product"
     if isinstance(step, Sum):
@@ -510,6 +523,16 @@ def step_words(step: Step) -> tuple[str, str]:
     if isinstance(step, Repeat):
         return f"Repeat {step.count} boundary", "Repeat"
     return f"Unknown {step.reason}", "Unknown"
+
+
+@lru_cache(maxsize=1 << 6)
+def _copy_words(policy: str) -> tuple[str, str]:
+    return f"Copy {policy}", "Copy"
+
+
+@lru_cache(maxsize=1 << 6)
+def _kernel_words(kernel: str) -> tuple[str, str]:
+    return kernel, kernel.partition(" ")[0]
 
 
 _CACHED_FOOTPRINTS = 1 << 13
@@ -525,6 +548,7 @@ class Footprint:
         "_bytes",
         "_rounding",
         "_shards",
+        "_times",
         "aligned",
         "element_bytes",
         "error",
@@ -551,6 +575,7 @@ class Footprint:
         self._rounding = rounding
         self._shards: ByteArray | None = None
         self._bytes: ByteArray | None = None
+        self._times: dict[int, ByteArray] = {}
         self.shard: Size = UNAVAILABLE
         self.aligned: Size = UNAVAILABLE
         if resolved is not None:
@@ -575,6 +600,16 @@ class Footprint:
             row.flags.writeable = False
             self._shards = row
         return self._shards
+
+    def times(self, factor: int, tile_count: int) -> ByteArray:
+        """(tiles,): so many times the payload on each tile; the same array again where it is asked for again."""
+        if factor == 1:
+            return self.shards(tile_count)
+        row = self._times.get(factor)
+        if row is None:
+            row = self._times[factor] = self.shards(tile_count) * factor
+            row.flags.writeable = False
+        return row
 
     def bytes(self, tile_count: int) -> ByteArray:
         """(tiles,): bytes on each tile, tail and rounding included, of one copy; zeros where unavailable. Read-only."""

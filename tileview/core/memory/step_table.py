@@ -18,27 +18,27 @@ from tileview.model.timeline import ByteArray
 Usages = npt.NDArray[np.int32] | npt.NDArray[np.int64]
 
 IN_MEMORY_NUMBERS = 3 << 24
-"""Numbers that are kept in memory (192 MiB in four bytes each); a larger table goes to the disk."""
+"""Numbers that are kept in memory (192 MiB in four bytes each) by default; a larger table goes to the disk."""
 
 
 class StepTable:
-    """Usage of consecutive steps from the first on: (steps, tiles, 2).
+    """Usage of consecutive steps from the first on: (steps, tiles, ``kinds``).
 
     ``is_kept`` is False once something could not be kept (a full disk): then :meth:`curve` has nothing to say.
     """
 
-    def __init__(self, steps: int, tiles: int) -> None:
-        self._steps, self._tiles = steps, tiles
+    def __init__(self, steps: int, tiles: int, kinds: int = 2, in_memory: int | None = None) -> None:
+        self._steps, self._tiles, self._kinds = steps, tiles, kinds
         self._file: IO[bytes] | None = None
         self._runs: list[tuple[int, int, int, np.dtype[Any]]] = []
         self._array: Usages | None = None
         self._length = 0
         self.is_kept = True
-        if steps * tiles * 2 <= IN_MEMORY_NUMBERS:
-            self._array = np.zeros((steps if tiles else 0, tiles, 2), dtype=np.int32)
+        if steps * tiles * kinds <= (IN_MEMORY_NUMBERS if in_memory is None else in_memory):
+            self._array = np.zeros((steps if tiles else 0, tiles, kinds), dtype=np.int32)
 
     def put(self, first: int, usage: Usages) -> None:
-        """Keep the usage of the steps from ``first`` on, (steps, tiles, 2)."""
+        """Keep the usage of the steps from ``first`` on, (steps, tiles, kinds)."""
         if not self.is_kept:
             return
         if self._array is not None:
@@ -59,18 +59,18 @@ class StepTable:
         self._length += run.nbytes
 
     def curve(self, tile: int) -> ByteArray | None:
-        """(steps, 2): one tile at every step, 0 at steps that were not put; None where nothing is kept."""
+        """(steps, kinds): one tile at every step, 0 at steps that were not put; None where nothing is kept."""
         if not self.is_kept:
             return None
         if self._array is not None:
             return self._array[:, tile].astype(np.int64)
-        curve = np.zeros((self._steps, 2), dtype=np.int64)
+        curve = np.zeros((self._steps, self._kinds), dtype=np.int64)
         for first, count, offset, dtype in self._runs:
-            size = count * 2 * dtype.itemsize
+            size = count * self._kinds * dtype.itemsize
             text = self._read(offset + tile * size, size)
             if len(text) != size:
                 return None
-            curve[first : first + count] = np.frombuffer(text, dtype).reshape(count, 2)
+            curve[first : first + count] = np.frombuffer(text, dtype).reshape(count, self._kinds)
         return curve
 
     def _read(self, offset: int, size: int) -> bytes:

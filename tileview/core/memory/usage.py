@@ -7,13 +7,15 @@ its live allocations, a fraction of a millisecond.
 
 from __future__ import annotations
 
+import hashlib
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from tileview.model.timeline import ByteArray
 
@@ -115,6 +117,130 @@ def _reduce(standard: ByteArray, interleaved: ByteArray | None, result: ByteArra
     result[:, 5] = interleaved[every, tile]
 
 
+_SWEPT: dict[tuple[int, bytes], bytes] = {}
+"""The six numbers of a step by what its tiles hold (:func:`_sums_of_rows`), over every program of this process: after a
+swap most steps hold what they held before."""
+MOST_SWEPT = 1 << 16
+_NEAR = 64
+"""Steps between two that have to be swept that are rather swept along than begun anew."""
+
+
+def clear_cache() -> None:
+    """Forget the steps swept before (for measurements from cold)."""
+    _SWEPT.clear()
+    _SUMS.clear()
+
+
+@lru_cache(maxsize=8)
+def _factors(tile_count: int) -> npt.NDArray[np.uint64]:
+    """(2, tiles): a factor for each tile, twice."""
+    text = hashlib.shake_128(b"tiles").digest(16 * tile_count)
+    return np.frombuffer(text, "<u8").reshape(2, tile_count) | np.uint64(1)
+
+
+_SUMS: dict[int, tuple[ByteArray, tuple[int, int]]] = {}
+"""Sums of rows by identity; each entry holds its row, so that the id stays its own."""
+MOST_SUMS = 1 << 11
+
+
+def _sums_of_rows(rows: Iterable[ByteArray], tiles: int) -> npt.NDArray[np.uint64]:
+    """(rows, 2): two sums over each row that other rows give by chance only once in 2^100 times.
+
+    The sums of a sum of rows are the sums of their sums, modulo 2^64, so that those of a step's tiles follow from those
+    of the allocations, and say as much as the numbers themselves.
+    """
+    one, other = _factors(tiles)
+    found: list[tuple[int, int]] = []
+    for row in rows:
+        known = _SUMS.get(id(row))
+        if known is None:
+            if len(_SUMS) >= MOST_SUMS:
+                _SUMS.clear()
+            numbers = row.view(np.uint64)
+            known = _SUMS[id(row)] = (row, (int(np.dot(numbers, one)), int(np.dot(numbers, other))))
+        found.append(known[1])
+    return np.array(found, dtype=np.uint64).reshape(-1, 2)
+
+
+def _sweep_unseen(
+    rows: list[ByteArray],
+    spans: ByteArray,
+    scratch: tuple[Mapping[int, ByteArray], Mapping[int, ByteArray]],
+    steps: int,
+    tiles: int,
+) -> Worst:
+    """What :func:`sweep` gives, of steps whose tiles hold what those of another did, without a sweep.
+
+    ``spans``: (spans, 4) of number of the row, first step, step after the last, and whether it is interleaved.
+    """
+    if steps == 0 or tiles == 0:
+        return Worst(np.zeros((steps, 6), dtype=np.int64))
+    keys = _held(rows, spans, scratch, steps, tiles)
+    found = [_SWEPT.get(key) for key in keys]
+    unseen = {key: step for step, key in reversed(list(enumerate(keys))) if found[step] is None}
+    if unseen:
+        if len(_SWEPT) + len(unseen) > MOST_SWEPT:
+            _SWEPT.clear()
+        made = dict(_swept_runs(sorted(unseen.values()), rows, spans, scratch, tiles))
+        new = {key: made[step] for key, step in unseen.items()}
+        _SWEPT.update(new)
+        found = [new[key] if one is None else one for key, one in zip(keys, found, strict=True)]
+    columns = np.frombuffer(b"".join(one for one in found if one is not None), dtype=np.int64)
+    return Worst(columns.reshape(steps, 6))
+
+
+def _held(
+    rows: list[ByteArray],
+    spans: ByteArray,
+    scratch: tuple[Mapping[int, ByteArray], Mapping[int, ByteArray]],
+    steps: int,
+    tiles: int,
+) -> list[tuple[int, bytes]]:
+    """What tells what every tile holds at each step: tile count and sums, two of each class."""
+    which, first, last, interleaved = spans.T
+    sums = _sums_of_rows(rows, tiles)[which]
+    held = np.zeros((2, 2, steps + 1), dtype=np.uint64)
+    for place in (0, 1):
+        flat = held[place].reshape(-1)
+        np.add.at(flat, interleaved * (steps + 1) + first, sums[:, place])
+        np.subtract.at(flat, interleaved * (steps + 1) + last, sums[:, place])
+    np.cumsum(held, axis=2, out=held)
+    for column, given in enumerate(scratch):
+        if given:
+            held[:, column, list(given)] += _sums_of_rows(given.values(), tiles).T
+    text = held[:, :, :steps].transpose(2, 0, 1).tobytes()
+    return [(tiles, text[at : at + 32]) for at in range(0, 32 * steps, 32)]
+
+
+def _swept_runs(
+    wanted: list[int],
+    rows: list[ByteArray],
+    spans: ByteArray,
+    scratch: tuple[Mapping[int, ByteArray], Mapping[int, ByteArray]],
+    tiles: int,
+) -> Iterator[tuple[int, bytes]]:
+    """The six numbers of some steps, ascending, and of those between near ones.
+
+    Allocations with the same row and lifetime, such as the members of a parameter sequence, are taken together.
+    """
+    breaks = [place for place in range(1, len(wanted)) if wanted[place] - wanted[place - 1] > _NEAR]
+    for start, stop in zip([0, *breaks], [*breaks, len(wanted)], strict=True):
+        begin, end = wanted[start], wanted[stop - 1] + 1
+        length = end - begin
+        which, first, last, interleaved = spans[(spans[:, 1] < end) & (spans[:, 2] > begin)].T
+        lives = (np.maximum(first - begin, 0), np.minimum(last - begin, length))
+        size = (len(rows), length + 1, length + 1, 2)
+        alike, times = np.unique(np.ravel_multi_index((which, *lives, interleaved), size), return_counts=True)
+        parts = [part.tolist() for part in (*np.unravel_index(alike, size), times)]
+        together = [
+            AllocationSpan(rows[row], since, until, bool(within), count)
+            for row, since, until, within, count in zip(*parts, strict=True)
+        ]
+        standard, within = ({step - begin: row for step, row in one.items() if begin <= step < end} for one in scratch)
+        columns = sweep(together, standard, length, tiles, within).columns
+        yield from ((begin + place, columns[place].tobytes()) for place in range(length))
+
+
 class PlacedTiles:
     """Per-tile numbers of a timeline whose allocations are placed by shape, layout and owner map.
 
@@ -160,6 +286,7 @@ class PlacedTiles:
         self._unavailable = unavailable
         self._worst: Worst | None = None
         self._spans = spans
+        self._always: tuple[frozenset[int], ByteArray] | None = None
         self._usages: KeptResults[int, ByteArray] = KeptResults(64)
         self._allocations: KeptResults[int, ByteArray] = KeptResults(4096)
 
@@ -193,22 +320,20 @@ class PlacedTiles:
         return self.worst_of_all().public()
 
     def worst_of_all(self) -> Worst:
-        """The sweep over all steps, made when first asked for.
-
-        Allocations with the same row and lifetime, such as the members of a parameter sequence, are taken together.
-        """
+        """The figures of all steps, made when first asked for; only steps whose like was never swept are swept."""
         if self._worst is None:
             members, is_interleaved, unavailable = self._members, self._interleaved, self._unavailable
             byte_row, allocation = self._byte_row, self.allocation
-            alike: dict[tuple[int, int, int, bool], list[ByteArray]] = {}
-            for root, first, last in self.spans():
-                if root not in unavailable and first < last:
-                    values = members[root]
-                    row = byte_row(root) if len(values) == 1 else allocation(root)
-                    alike.setdefault((id(row), first, last, is_interleaved(root)), []).append(row)
-            spans = [AllocationSpan(rows[0], key[1], key[2], key[3], len(rows)) for key, rows in alike.items()]
-            standard, interleaved = self._scratch
-            self._worst = sweep(spans, standard, len(self._live), self._tile_count, interleaved)
+            spans = [one for one in self.spans() if one[0] not in unavailable and one[1] < one[2]]
+            held = [byte_row(root) if len(members[root]) == 1 else allocation(root) for root, _, _ in spans]
+            rows = {id(row): row for row in held}
+            places = dict(zip(rows, range(len(rows)), strict=True))
+            table = np.empty((len(spans), 4), dtype=np.int64)
+            table[:, 0] = [places[id(row)] for row in held]
+            table[:, 1:3] = [one[1:] for one in spans] if spans else 0
+            table[:, 3] = [is_interleaved(root) for root, _, _ in spans]
+            steps = len(self._live)
+            self._worst = _sweep_unseen([*rows.values()], table, self._scratch, steps, self._tile_count)
         return self._worst
 
     def spans(self) -> Sequence[tuple[int, int, int]]:
@@ -237,9 +362,10 @@ class PlacedTiles:
         return result
 
     def _make_usage(self, step: int) -> ByteArray:
-        sums = np.zeros((2, self._tile_count), dtype=np.int64)
+        throughout, resident = self._throughout()
+        sums = resident.copy()
         for root in self._live[step]:
-            if root not in self._unavailable:
+            if root not in throughout and root not in self._unavailable:
                 sums[1 if self._interleaved(root) else 0] += self.allocation(root)
         for column, rows in enumerate(self._scratch):
             if step in rows:
@@ -247,6 +373,17 @@ class PlacedTiles:
         result = np.ascontiguousarray(sums.T)
         result.flags.writeable = False
         return result
+
+    def _throughout(self) -> tuple[frozenset[int], ByteArray]:
+        """The roots that are known to be live at every step, and (2, tiles) what they hold together; made once."""
+        if self._always is None:
+            count = len(self._live)
+            found = frozenset(root for root, first, end in self._spans or () if first == 0 and end == count)
+            sums = np.zeros((2, self._tile_count), dtype=np.int64)
+            for root in found - self._unavailable:
+                sums[1 if self._interleaved(root) else 0] += self.allocation(root)
+            self._always = found, sums
+        return self._always
 
     def _make_allocation(self, root: int) -> ByteArray:
         if root in self._unavailable:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from tileview.core.memory.accounts import Findings, doubted, verdict_on
-from tileview.core.memory.assemble import Allocations, StepFacts, assemble
+from tileview.core.memory.assemble import Allocations, StepFacts, assemble, judge_allocations
 from tileview.core.memory.measurement import Footprint, footprint, layout_fault
 from tileview.core.memory.usage import PlacedTiles, live_stretches
 from tileview.core.memory.verdict import Budgets, Unsized, cut_note, decide
@@ -255,8 +255,9 @@ class _Changed:
         base = self.base
         live = {root for root, _, _ in self.allocations.spans} if base.steps else set(base.aliases)
         unsized = _unsized(self.values, live, base.tile_count)
-        made = assemble(
-            [_facts(step) for step in base.steps],
+        facts = [_facts(step) for step in base.steps]
+        judged = judge_allocations(
+            facts,
             self.allocations,
             self.placed,
             budgets,
@@ -265,6 +266,7 @@ class _Changed:
             at_least=base.verdict.at_least,
             coarse_peaks=base.version == 1,
         )
+        made = assemble(facts, self.allocations, self.placed, judged)
         changed = set(self.footprints)
         kept = [problem for problem in base.problems if problem.value not in changed]
         kept += [

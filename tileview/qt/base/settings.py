@@ -13,14 +13,17 @@ from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QSettings, QStandardPaths
 
+from tileview.qt.base.private import private_file, private_folder
+
 FOLDER_VARIABLE = "TILEVIEW_STATE_DIR"
-"""Names a folder that holds settings, log and recovery files instead of the user's own (tests, portable use)."""
+"""Names a folder that holds settings, log, recovery files and kept results instead of the user's own (tests, portable
+use)."""
 
 RECENT_LIMIT = 12
 
 
 def state_folder() -> Path:
-    """The folder for the log and the recovery files; made where it does not exist.
+    """The folder for the log, the recovery files and the kept results; made where it does not exist.
 
     Where a home takes nothing (none, read-only, full), a folder of this user's among the temporary files serves.
 
@@ -35,25 +38,6 @@ def state_folder() -> Path:
         return private_folder(Path(named) if named else Path(QStandardPaths.writableLocation(location)))
     except OSError:
         return temporary_folder()
-
-
-def private_folder(folder: Path) -> Path:
-    """A folder that only its owner looks into, made where it does not exist. Raises OSError where it takes nothing."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
-    with suppress(OSError):
-        if folder.stat().st_mode & 0o077:
-            folder.chmod(0o700)
-    return folder
-
-
-def private_file(path: Path) -> Path:
-    """A file that only its owner reads, made empty where it does not exist. Raises OSError where it cannot be."""
-    with open(os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600), "rb") as file:
-        if os.name == "posix" and os.fstat(file.fileno()).st_mode & 0o077:
-            os.fchmod(file.fileno(), 0o600)
-    return path
 
 
 def temporary_folder() -> Path:

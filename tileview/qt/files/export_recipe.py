@@ -120,7 +120,7 @@ class Exporter(FileWriter):
             if argument is not None
             else self.ask("Export recipe", document.path.with_name(suggested_name(document.path)), RECIPES)
         )
-        if target is None or not may_replace_opened(self.window, document.path, target, document.source.raw):
+        if target is None or not may_replace_opened(self.window, document.path, target, document.source.fingerprint):
             return False
         document, recipe = session.document, session.recipe
         if document is None or recipe is None or not isinstance(document.source, SearchState):

@@ -8,6 +8,7 @@ from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QWidget
 
 from tileview.formats import SearchState, TimelineFile
+from tileview.formats.files import Source
 from tileview.qt.base.command import Command
 from tileview.qt.base.settings import Settings
 from tileview.qt.files.saving import FileWriter, may_replace
@@ -65,8 +66,9 @@ class ReportExporter(FileWriter):
         assert isinstance(document.source, SearchState | TimelineFile)
         edits = tuple(edit.label for edit in session.history.done)
         problems = tuple(dict.fromkeys(session.problems))
-        source = document.source.raw if isinstance(document.source, SearchState) else document.source
-        order = ReportOrder(document.path, source, session.state, edits, problems, dict(session.results))
+        order = ReportOrder(
+            document.path, _content(document.source), session.state, edits, problems, dict(session.results)
+        )
         self.signals.work.show(WORK, f"Report on {document.name}")
         self._making.submit(Job("report", order, about=target, may_kill=True))
 
@@ -93,3 +95,10 @@ class ReportExporter(FileWriter):
         """End the process, and wait for a page that is being written."""
         self._making.close()
         super().close()
+
+
+def _content(source: SearchState | TimelineFile) -> bytes | Source | TimelineFile:
+    """What a process makes the document's source of."""
+    if isinstance(source, TimelineFile):
+        return source
+    return source.raw if source.cut is None else source.cut.source

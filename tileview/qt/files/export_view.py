@@ -21,7 +21,6 @@ from tileview.qt.files.saving import FileWriter, ask_target, may_replace
 from tileview.qt.jobs.process import Reporter
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.picture import Picture, Recording, image_to_png, png_image, svg_bytes
-from tileview.qt.plot.picture_parts import Line, TextPart
 from tileview.qt.views.base import View
 from tileview.qt.widgets.dialogs import plain_label
 
@@ -175,6 +174,8 @@ def picture_of(view: View, whole: bool = False) -> Picture:
     SaveError
         Where the view has nothing to draw.
     """
+    from tileview.qt.plot.picture_parts import Line, TextPart
+
     view.catch_up()
     parts = [part for part in view.picture_parts(whole) if part.width() > 0 and part.height() > 0]
     if not parts:

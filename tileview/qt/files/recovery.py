@@ -11,7 +11,6 @@ import errno
 import json
 import os
 import platform
-import stat
 import time
 import uuid
 from collections.abc import Mapping, Sequence
@@ -23,25 +22,21 @@ from typing import Any
 from PySide6.QtCore import QLockFile, QObject, QTimer, Slot
 
 from tileview.formats.check import FieldError
-from tileview.formats.tensorjson import format_to_json, layout_from_json, layout_to_json, precision_from_json
-from tileview.model.recipe import Overrides
-from tileview.model.sizes import LARGEST_LIMIT_BYTES
-from tileview.model.tensor import Format
-from tileview.qt.base.settings import private_folder, state_folder
+from tileview.qt.base.private import private_folder, read_private, write_private
+from tileview.qt.base.settings import state_folder
 from tileview.qt.files.carrying import Marks, marks_of
 from tileview.qt.files.watch import look
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.session.document import Document
 from tileview.session.history import Step
 from tileview.session.state import EditState
+from tileview.session.state_json import json_of, state_from_json, state_to_json, whole_number, yes_or_no
 
 VERSION = 2
 DELAY_MS = 400
 """Edits in quick succession are written once."""
 MOST_BYTES = 16 << 20
 """A file of edits is never larger."""
-MOST_NUMBER = 2**32
-"""No operation, value or alternative has a larger number."""
 BEAT_MS = 60_000
 """How often a window renews its lock."""
 SILENT_SECONDS = 300
@@ -116,60 +111,6 @@ class LeftBehind:
 # -- the file ---------------------------------------------------------------------------------------------------------
 
 
-def state_to_json(state: EditState) -> dict[str, Any]:
-    """Edits as JSON; layouts and formats as a recipe writes them."""
-    return {
-        "swaps": {str(key): index for key, index in state.swaps.items()},
-        "homes": {str(key): format_to_json(home) for key, home in state.homes.items()},
-        "boundaries": {str(key): is_open for key, is_open in state.boundaries.items()},
-        "layouts": {str(key): layout_to_json(layout) for key, layout in state.layouts.items()},
-        "budget_bytes": state.overrides.budget_bytes,
-        "reserve_bytes": state.overrides.reserve_bytes,
-        "fusion": state.overrides.fusion,
-    }
-
-
-def state_from_json(raw: Mapping[str, Any]) -> EditState:
-    """:func:`state_to_json` undone. Raises ValueError, KeyError, TypeError or AttributeError for anything else."""
-    try:
-        homes = {
-            _key(key): Format(precision_from_json(home["precision"]), layout_from_json(home["layout"]))
-            for key, home in raw["homes"].items()
-        }
-        layouts = {_key(key): layout_from_json(layout) for key, layout in raw["layouts"].items()}
-    except FieldError as error:
-        raise ValueError(str(error)) from None
-    return EditState(
-        swaps={_key(key): _number(index, MOST_NUMBER) for key, index in raw["swaps"].items()},
-        homes=homes,
-        boundaries={_key(key): _flag(is_open) for key, is_open in raw["boundaries"].items()},
-        layouts=layouts,
-        overrides=Overrides(_limit(raw["budget_bytes"]), _limit(raw["reserve_bytes"]), _flag(raw.get("fusion", True))),
-    )
-
-
-def _key(text: str) -> int:
-    if not (text.isascii() and text.isdecimal() and len(text) <= 10):
-        raise ValueError(f"{text[:40]!r} is not a number of an operation or a value")
-    return _number(int(text), MOST_NUMBER)
-
-
-def _number(value: object, most: int) -> int:
-    if type(value) is not int or not 0 <= value <= most:
-        raise ValueError(f"{str(value)[:40]} is not a whole number from 0 to {most:,}")
-    return value
-
-
-def _limit(value: object) -> int | None:
-    return None if value is None else _number(value, LARGEST_LIMIT_BYTES)
-
-
-def _flag(value: object) -> bool:
-    if type(value) is not bool:
-        raise ValueError(f"{str(value)[:40]} is neither true nor false")
-    return value
-
-
 def _to_json(kept: KeptEdits) -> dict[str, Any]:
     """The content of a file of edits; of each step only the kinds of edits that differ from the step before."""
     steps, before = [], state_to_json(EditState())
@@ -202,39 +143,19 @@ def _from_json(file: Path, raw: Mapping[str, Any]) -> KeptEdits:
     document = str(raw["document"])
     if "\0" in document:
         raise ValueError("the path of its document cannot be one")
-    stamp = tuple(_number(one, 2**63) for one in raw["stamp"])
-    return KeptEdits(file, Path(document), str(raw["fingerprint"]), stamp, tuple(steps), marks, _flag(raw["rest"]))
-
-
-def _no_constant(text: str) -> None:
-    raise ValueError(f"{text} is not a number")
+    stamp = tuple(whole_number(one, 2**63) for one in raw["stamp"])
+    return KeptEdits(file, Path(document), str(raw["fingerprint"]), stamp, tuple(steps), marks, yes_or_no(raw["rest"]))
 
 
 def _read(file: Path) -> KeptEdits:
     """Read a file of edits. Raises OSError where it cannot be read just now, others where it is none."""
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
-    if not stat.S_ISREG(file.lstat().st_mode):
-        raise ValueError("it is not a file")
-    with open(os.open(file, flags), "rb") as stream:
-        status = os.fstat(stream.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise ValueError("it is not a file")
-        if status.st_size > MOST_BYTES:
-            raise ValueError(f"it has {status.st_size:,} bytes, edits never more than {MOST_BYTES:,}")
-        content = stream.read(MOST_BYTES + 1)
-    raw = json.loads(content.decode("utf-8", "surrogatepass"), parse_constant=_no_constant)
-    return _from_json(file, raw)
+    content = read_private(file, MOST_BYTES)
+    return _from_json(file, json_of(content.decode("utf-8", "surrogatepass")))
 
 
 def _write(file: Path, content: Mapping[str, Any]) -> None:
-    """Write a file of edits that only its owner reads, at once or not at all."""
-    part = file.with_suffix(".part")
-    with suppress(FileNotFoundError):
-        part.unlink()
-    data = json.dumps(content).encode("utf-8", "surrogatepass")
-    with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
-        stream.write(data)
-    os.replace(part, file)
+    """Write a file of edits."""
+    write_private(file, json.dumps(content).encode("utf-8", "surrogatepass"))
 
 
 def _size_and_time(path: Path) -> tuple[int, ...]:

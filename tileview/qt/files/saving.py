@@ -8,6 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from tileview.formats.files import BLOCK_BYTES, BlockSums, fingerprint
 from tileview.formats.save import replacement_notes, write_atomic
 from tileview.qt.base.settings import Settings
 from tileview.qt.jobs.process import Reporter
@@ -48,12 +49,12 @@ def may_replace(window: QWidget, opened: Path | None, target: Path) -> bool:
     return True
 
 
-def may_replace_opened(window: QWidget, opened: Path, target: Path, content: bytes) -> bool:
-    """The same for a recipe, which may take the place of the open one; ``content`` is what was read of that."""
+def may_replace_opened(window: QWidget, opened: Path, target: Path, mark: str) -> bool:
+    """The same for a recipe, which may take the place of the open one; ``mark``: the fingerprint of that as opened."""
     if not same_file(opened, target):
         return may_replace(window, opened, target)
     lost = "The plans as opened would be lost."
-    if not _holds(target, content):
+    if not _holds(target, mark):
         lost = "It has changed on disk since it was opened; that change would be lost."
     return confirm(
         window,
@@ -64,12 +65,16 @@ def may_replace_opened(window: QWidget, opened: Path, target: Path, content: byt
     )
 
 
-def _holds(path: Path, content: bytes) -> bool:
-    """Whether a file's content is this very one."""
+def _holds(path: Path, wanted: str) -> bool:
+    """Whether a file's content has this fingerprint."""
+    sums = BlockSums()
     try:
-        return path.stat().st_size == len(content) and path.read_bytes() == content
+        with path.open("rb") as file:
+            while part := file.read(BLOCK_BYTES):
+                sums.add(part)
     except OSError:
         return False
+    return fingerprint(sums.all()) == wanted
 
 
 class FileWriter(QObject):

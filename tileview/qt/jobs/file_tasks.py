@@ -9,7 +9,8 @@ from pathlib import Path
 from tileview.core.memory.accounts import Findings
 from tileview.core.memory.file_tiles import StepsRead
 from tileview.core.memory.study import study_parts as parts_of_study
-from tileview.formats import Dump, open_dump
+from tileview.formats import Dump, SearchState, open_dump
+from tileview.formats.search_state import alternatives_problems
 from tileview.model.timeline import Problem
 from tileview.model.timeline_file import TimelineFile
 from tileview.qt.jobs.process import Reporter
@@ -29,9 +30,23 @@ def read_source(path: str, reporter: Reporter) -> Dump:
 
     gc.disable()
     try:
-        return open_dump(Path(path), told)
+        return open_dump(Path(path), told, is_checked=False)
     finally:
         gc.enable()
+
+
+def check_late(state: SearchState, reporter: Reporter) -> tuple[Problem, ...]:
+    """What is wrong in the alternatives of a large recipe that is shown already."""
+    told = time.monotonic()
+
+    def tell(share: float, text: str) -> None:
+        nonlocal told
+        reporter.check()
+        if time.monotonic() - told > TOLD_SECONDS:
+            told = time.monotonic()
+            reporter.progress(int(share * 1000), 1000, "Checking the alternatives")
+
+    return alternatives_problems(state, tell)
 
 
 def study_rest(payload: tuple[TimelineFile, int], reporter: Reporter) -> tuple[Problem, ...]:

@@ -22,6 +22,7 @@ from tileview.session.document import Document
 OPEN = "open"
 """The purpose of a file that is to become the open one: only the last one asked for does."""
 STUDY = "study"
+CHECK = "check"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +110,8 @@ def _read(path: Path, _reporter: Reporter) -> Dump:
 
 
 class StepsReader(QObject):
-    """Reads the numbers per tile of the open timeline to their end, and checks them; another document ends it.
+    """Reads the numbers per tile of the open timeline, or the alternatives of a large recipe, to their end, and checks
+    them; another document ends it.
 
     What views need of every step arrives in parts and is taken in as it comes; when all of it is there, and again when
     the check has found something, the session is asked to renew its estimate.
@@ -144,24 +146,29 @@ class StepsReader(QObject):
     def begin_soon(self) -> None:
         """Begin once the document is on the screen."""
         document = self._signals.session.document
-        if document is None or document is self._document or not isinstance(document.source, TimelineFile):
+        if document is None or document is self._document:
             return
+        source = document.source
         self._document = document
-        self._is_due = document.source.has_tiles
+        self._is_due = source.has_tiles if isinstance(source, TimelineFile) else document.is_read_late
         if self._is_due:
             self._signals.quiet.add(self._begin)
 
     def _begin(self) -> None:
         document = self._document
-        if not self._is_due or document is None or not isinstance(document.source, TimelineFile):
+        if not self._is_due or document is None:
             return
         self._is_due = False
         numbers = self._numbers()
-        self._job = Job(STUDY, (document.source, 0 if numbers is None else numbers.scanned), may_kill=True)
+        if isinstance(document.source, TimelineFile):
+            self._job = Job(STUDY, (document.source, 0 if numbers is None else numbers.scanned), may_kill=True)
+        else:
+            self._job = Job(CHECK, document.source, may_kill=True)
         self._runner.submit(self._job)
 
     def _numbers(self) -> FileNumbers | None:
-        tiles = self._document.file_timeline().tiles if self._document is not None else None
+        is_timeline = self._document is not None and isinstance(self._document.source, TimelineFile)
+        tiles = self._document.file_timeline().tiles if self._document is not None and is_timeline else None
         return tiles if isinstance(tiles, FileNumbers) else None
 
     @Slot()
@@ -205,7 +212,8 @@ class StepsReader(QObject):
             self._renew(payload)
         elif outcome not in ("done", "cancelled"):
             summary, details = failure_of(outcome, payload)
-            text = f"The numbers per tile could not be checked: {summary}"
+            what = "The alternatives" if job.work == CHECK else "The numbers per tile"
+            text = f"{what} could not be checked: {summary}"
             if details:
                 self._signals.fault.emit(text, details)
             else:

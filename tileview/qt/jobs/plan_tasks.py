@@ -10,17 +10,18 @@ from pathlib import Path
 
 from tileview.analysis.alternatives import AlternativeResult
 from tileview.analysis.alternatives import evaluate_alternative as evaluate_one
-from tileview.analysis.diagnose import diagnose_fully
+from tileview.analysis.diagnose import diagnose, diagnose_fully
 from tileview.analysis.diagnosis import Diagnosis
 from tileview.analysis.fix import Mode, Prefer, Progress, search_fixes, swaps_sentence
 from tileview.analysis.fix_placed import MOST_PLACED, PlacedFix, RankedFix, rank_equal, search_placed
 from tileview.analysis.placement_words import NO_REQUESTS, StepWords, recipe_steps, verdict_step_words
-from tileview.analysis.trials import Evaluator, Trial
+from tileview.analysis.trials import Evaluator, Swap, Trial
 from tileview.core.estimate import estimate
 from tileview.core.lowering.replanner import Replanner
 from tileview.core.placement.ranges import Preset
 from tileview.formats import open_dump
-from tileview.formats.search_state import search_state_from_bytes
+from tileview.formats.files import MemorySource, Source
+from tileview.formats.search_state import search_state_from_source
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.sizes import kib_text
 from tileview.model.timeline import Problem, Timeline
@@ -33,6 +34,8 @@ from tileview.session.state import EditState
 PART_SECONDS = 0.15
 """How often results go out."""
 MOST_WORKERS = 4
+MANY_STEPS = 1000
+"""Re-plans of a program with more steps take so long that nobody is to wait for all of a diagnosis."""
 
 
 def worker_count() -> int:
@@ -56,13 +59,13 @@ class _Planned:
 _KEPT: list[_Planned] = []
 
 
-def evaluate_share(payload: tuple[object, Recipe, Overrides], reporter: Reporter) -> None:
-    """Evaluate every alternative of a recipe's share; results go out in parts, a few times a second.
+def evaluate_share(payload: tuple[object, Recipe, Overrides, frozenset[Swap]], reporter: Reporter) -> None:
+    """Evaluate every alternative of a recipe's share but those known; results go out in parts, a few times a second.
 
     The payload's key says which state the share is of: all shares of one state are evaluated against what was lowered
     for the first of them.
     """
-    key, part, overrides = payload
+    key, part, overrides, known = payload
     if not _KEPT or _KEPT[0].key != key:
         replanner = Replanner()
         _KEPT[:] = [_Planned(key, part, replanner, Evaluator(part, overrides, replanner).trial(()))]
@@ -73,6 +76,8 @@ def evaluate_share(payload: tuple[object, Recipe, Overrides], reporter: Reporter
     for operation, plans in part.alternatives.items():
         for index in range(len(plans)):
             reporter.check()
+            if (operation, index) in known:
+                continue
             found.append(evaluate_one(recipe, operation, index, planned.replanner, overrides, planned.baseline))
             if time.monotonic() - sent > PART_SECONDS:
                 reporter.part(found)
@@ -176,6 +181,7 @@ Asked = tuple[EditState, EditState | Recipe | None, dict[tuple[int, int], Altern
 def make_diagnosis(payload: tuple[Recipe | None, Asked], reporter: Reporter) -> Diagnosis:
     """Take the verdict on a state of a recipe apart: with growth against a baseline, and with what other plans do.
 
+    What other plans do takes re-plans, of a large program seconds: then the rest goes out first, as a part.
     The recipe of the file comes with the first question only; it is kept, and what was lowered of it, so that the next
     state of the same file takes little.
     """
@@ -188,7 +194,10 @@ def make_diagnosis(payload: tuple[Recipe | None, Asked], reporter: Reporter) -> 
     reporter.check()
     baseline = None if before is None else kept.before(before, overrides)
     reporter.check()
-    return diagnose_fully(result.verdict, result.timeline, recipe, overrides, baseline, results, kept.replanner)
+    made = result.timeline
+    if made is not None and len(made.steps) > MANY_STEPS and result.verdict.fits is False:
+        reporter.part(diagnose(result.verdict, made, recipe, baseline, results))
+    return diagnose_fully(result.verdict, made, recipe, overrides, baseline, results, kept.replanner, reporter.check)
 
 
 # -- reports ----------------------------------------------------------------------------------------------------------
@@ -198,11 +207,12 @@ def make_diagnosis(payload: tuple[Recipe | None, Asked], reporter: Reporter) -> 
 class ReportOrder:
     """A state to report on; ``problems`` is all that is known to be wrong with the file and its estimate.
 
-    A recipe is handed over as the bytes it was read from: its objects would hold the window up while they are sent.
+    A recipe is handed over as the bytes it was read from, or the file where it is large: its objects would hold the
+    window up while they are sent.
     """
 
     path: Path
-    source: bytes | TimelineFile
+    source: bytes | Source | TimelineFile
     state: EditState
     edits: tuple[str, ...]
     problems: tuple[Problem, ...]
@@ -215,9 +225,8 @@ def report(order: ReportOrder, reporter: Reporter) -> bytes:
 
     source = order.source
     if isinstance(source, bytes):
-        document = Document(order.path, search_state_from_bytes(source, str(order.path)))
-    else:
-        document = Document(order.path, source)
+        source = MemorySource(source, str(order.path))
+    document = Document(order.path, source if isinstance(source, TimelineFile) else search_state_from_source(source))
     result = EstimateJob(0, document, order.state).run().estimate
     reporter.check()
     assert document.source.version is not None, "a file without a program has no report"

@@ -35,6 +35,7 @@ STOP: Final = "stop"
 TASKS: Final = {
     LOAD: "tileview.qt.jobs.file_tasks:read_source",
     "study": "tileview.qt.jobs.file_tasks:study_rest",
+    "check": "tileview.qt.jobs.file_tasks:check_late",
     "evaluate": "tileview.qt.jobs.plan_tasks:evaluate_share",
     "verdict": "tileview.qt.jobs.plan_tasks:verdict",
     "fix": "tileview.qt.jobs.plan_tasks:fix",

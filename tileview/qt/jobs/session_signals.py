@@ -16,11 +16,13 @@ from tileview.session.session import Change, Session
 
 @dataclass(frozen=True, slots=True)
 class WorkLine:
-    """One piece of running work: what it is, how much is done and of how much (0: not known)."""
+    """One piece of running work: what it is, how much is done and of how much (0: not known); whether it is paused,
+    None where it cannot be."""
 
     text: str
     done: int = 0
     total: int = 0
+    is_paused: bool | None = None
 
 
 class Work(QObject):
@@ -32,9 +34,9 @@ class Work(QObject):
         super().__init__(parent)
         self._lines: dict[str, WorkLine] = {}
 
-    def show(self, key: str, text: str, done: int = 0, total: int = 0) -> None:
+    def show(self, key: str, text: str, done: int = 0, total: int = 0, is_paused: bool | None = None) -> None:
         """Show or update one piece of work."""
-        self._lines[key] = WorkLine(text, done, total)
+        self._lines[key] = WorkLine(text, done, total, is_paused)
         self.changed.emit()
 
     def end(self, key: str) -> None:

@@ -34,7 +34,6 @@ from tileview.qt.base.text import page_text, plain_tip
 from tileview.qt.base.theme import Theme
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.picture import Part
-from tileview.qt.plot.picture_parts import Line, TextPart
 from tileview.qt.views.base import View
 from tileview.qt.widgets.flow import FlowLayout
 from tileview.session.edits import Together, set_layouts, swap_plan
@@ -571,6 +570,8 @@ class VerdictBar(View):
 
     def picture_parts(self, whole: bool = False) -> Sequence[Part]:
         """The sentences whole, however little room the banner has for them."""
+        from tileview.qt.plot.picture_parts import Line, TextPart
+
         theme = self.bridge.theme
         above = [Line(self._word.text(), self._token, True), Line(self.says.plain())]
         if not self.next.isHidden():

@@ -62,6 +62,7 @@ class WhyView(View):
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self.browser)
         self._runner = Runner(self, say=bridge.message.emit)
+        self._runner.part.connect(self._on_part)
         self._runner.ended.connect(self._on_ended)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -142,6 +143,11 @@ class WhyView(View):
             return baseline.state
         recipe = baseline.document.recipe
         return None if recipe is None else edited_recipe(recipe, baseline.state)
+
+    @Slot(object, object)
+    def _on_part(self, job: Job, payload: object) -> None:
+        if job is self._job and isinstance(payload, Diagnosis):
+            self._take(payload)
 
     @Slot(object, str, object)
     def _on_ended(self, job: Job, outcome: str, payload: object) -> None:

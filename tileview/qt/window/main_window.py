@@ -165,6 +165,7 @@ class MainWindow(QMainWindow):
         self.estimates.fault.connect(self._on_fault)
         bridge.fault.connect(self._on_background_fault)
         self.status.work.stop.clicked.connect(self.tools.stop)
+        self.status.work.pause.clicked.connect(self.tools.evaluation.toggle_pause)
         self.welcome.open_asked.connect(self._ask_to_open)
         self.welcome.path_chosen.connect(self._open_path)
         hints = QGuiApplication.styleHints()

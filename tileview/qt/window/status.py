@@ -136,7 +136,8 @@ class StatusBar(QStatusBar):
 
 
 class WorkBar(QWidget):
-    """What runs: a line of text, a progress bar and a stop button; hidden while nothing does."""
+    """What runs: a line of text, a progress bar, buttons to pause it, where it can be, and to stop it; hidden while
+    nothing does."""
 
     def __init__(self, work: Work, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -148,9 +149,10 @@ class WorkBar(QWidget):
         self._bar = QProgressBar(self)
         self._bar.setMaximumWidth(160)
         self._bar.setAccessibleName("Progress")
+        self.pause = QPushButton("Pause", self)
         self.stop = QPushButton("Stop", self)
         self.stop.setAccessibleName("Stop the running work")
-        for widget in (self._text, self._bar, self.stop):
+        for widget in (self._text, self._bar, self.pause, self.stop):
             row.addWidget(widget)
         self.hide()
         work.changed.connect(self._refresh)
@@ -165,3 +167,10 @@ class WorkBar(QWidget):
         scale = max(1, line.total // 1_000_000)
         self._bar.setRange(0, line.total // scale)
         self._bar.setValue(line.done // scale)
+        self.pause.setVisible(line.is_paused is not None)
+        self.pause.setText("Continue" if line.is_paused else "Pause")
+        self.pause.setAccessibleName(f"{self.pause.text()} evaluating alternatives")
+
+    def text(self) -> str:
+        """What is said of the work that was begun last; empty while nothing runs."""
+        return "" if self._work.newest is None else self._text.text()

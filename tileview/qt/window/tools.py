@@ -64,6 +64,7 @@ class Tools(QObject):
         self._explain: QDialog | None = None
         self.evaluation = Evaluation(bridge, settings, self)
         self.evaluation.fault.connect(bridge.fault)
+        self.evaluation.turned.connect(commands.refresh)
         self.placing = Placing(bridge, settings, self)
         self.placing.fault.connect(bridge.fault)
 
@@ -74,6 +75,9 @@ class Tools(QObject):
             Command("evaluate_alternatives", "&Evaluate all alternatives", "Plan", self._evaluate, ("Ctrl+R",),
                     "Work out peak and verdict of every alternative in the background", evaluation.can_run,
                     icon="run"),
+            Command("pause_evaluation", "Pause e&valuation", "Plan", lambda _: evaluation.toggle_pause(), (),
+                    "Rest until you continue; the results that are there stay", evaluation.can_pause,
+                    checked=lambda: evaluation.is_paused),
             Command("evaluate_by_itself", "Evaluate &automatically", "Plan", lambda _: evaluation.toggle(), (),
                     "Start in the background as soon as there is an estimate",
                     checked=lambda: self._settings.evaluate_by_itself),

@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from tileview.model.timeline import Timeline, steps_read
-from tileview.present.curves import Curves, Series, StackSource
+from tileview.present.curves import Curves, Series, Stacking, StackSource
 from tileview.present.operation_colours import COLOURED
+from tileview.qt.jobs.pacing import takes_turns
 
 _FIRST_SECONDS = 0.05
 """How long a stack may keep the window waiting when it is asked for."""
@@ -17,27 +18,24 @@ _TURN_SECONDS = 0.012
 """How long reading goes on between two events after that."""
 
 
-def _read_for(source: StackSource, seconds: float) -> bool:
+def _read_for(stacking: Stacking, seconds: float) -> bool:
     """Read for a while; True when all has been read."""
     end = time.monotonic() + seconds
-    while not source.advance(4):
+    while not stacking.advance(4):
         if time.monotonic() > end:
             return False
     return True
 
 
 class LayerReader(QObject):
-    """Keeps the source of the stack of one timeline. ``ready``: all has been read; ``progressed``: how much of how
-    much.
-    """
+    """Makes the stack of one timeline. ``ready``: it is there; ``progressed``: how much has been read, of how much."""
 
     ready = Signal()
     progressed = Signal(object, object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._source: StackSource | None = None
-        self._made: tuple[Curves, tuple[Series, ...]] | None = None
+        self._stacking: Stacking | None = None
         self._timer = QTimer(self)
         self._timer.setInterval(0)
         self._timer.timeout.connect(self._read_on)
@@ -50,13 +48,13 @@ class LayerReader(QObject):
         if steps_read(timeline) < len(timeline.steps):
             self._timer.stop()
             return ()
-        if self._source is None or self._source.timeline is not timeline:
-            self._source, self._made = StackSource(timeline), None
-        if _read_for(self._source, _FIRST_SECONDS):
+        stacking = self._stacking
+        if stacking is None or stacking.shown is not shown:
+            known = None if stacking is None or stacking.source.timeline is not timeline else stacking.source
+            stacking = self._stacking = Stacking(known or StackSource(timeline), shown, COLOURED, places)
+        if _read_for(stacking, _TURN_SECONDS if takes_turns(timeline, may_wait=True) else _FIRST_SECONDS):
             self._timer.stop()
-            if self._made is None or self._made[0] is not shown:
-                self._made = (shown, self._source.layers(shown, COLOURED, places()))
-            return self._made[1]
+            return stacking.layers
         self._timer.start()
         return ()
 
@@ -67,14 +65,14 @@ class LayerReader(QObject):
     def forget(self) -> None:
         """Another document."""
         self._timer.stop()
-        self._source = self._made = None
+        self._stacking = None
 
     def _read_on(self) -> None:
-        source = self._source
-        if source is None:
+        stacking = self._stacking
+        if stacking is None:
             self._timer.stop()
-        elif _read_for(source, _TURN_SECONDS):
+        elif _read_for(stacking, _TURN_SECONDS):
             self._timer.stop()
             self.ready.emit()
         else:
-            self.progressed.emit(source.read, source.count)
+            self.progressed.emit(min(stacking.read, stacking.count), stacking.count)

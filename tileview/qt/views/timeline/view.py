@@ -23,7 +23,7 @@ from tileview.present.curves import (
     tile_at,
 )
 from tileview.present.cycle_words import StepCycles, step_cycles
-from tileview.qt.jobs.pacing import Throttle
+from tileview.qt.jobs.pacing import Throttle, takes_turns
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.legend import Legend
 from tileview.qt.plot.picture import Part
@@ -70,6 +70,7 @@ class TimelineView(View):
         self._reader.progressed.connect(self._reading)
         self._listed: tuple[object, ...] = ()
         self._listed_rows: tuple[Lifetime, ...] = ()
+        self._lifetimes_wait = False
         self._hovered: int | None = None
         self._lit: tuple[object, BoolArray | None] = (None, None)
         self.over: BoolArray = np.zeros(0, dtype=np.bool_)
@@ -302,6 +303,7 @@ class TimelineView(View):
     # -- lifetimes ------------------------------------------------------------------------------------------------
 
     def _show_lifetimes(self) -> None:
+        self._lifetimes_wait = False
         selection = self.session.selection
         rows, which = self.lives.rows(), self.controls.filter
         step = selection.step if which is LifetimeFilter.STEP else None
@@ -396,7 +398,11 @@ class TimelineView(View):
         self.axis.set_steps(1 if timeline is None else len(timeline.steps), keep)
         self._show_prices()
         self.refresh()
-        self._show_lifetimes()
+        self._lifetimes_wait = takes_turns(timeline, may_wait=not self._listed_rows)
+        if self._lifetimes_wait:
+            self.bridge.turns.add(self._show_lifetimes)
+        else:
+            self._show_lifetimes()
         self._sync_axis()
 
     def on_selection(self) -> None:
@@ -408,7 +414,8 @@ class TimelineView(View):
             self.refresh()
         else:
             self._show_cursor()
-        self._pace.ask()
+        if not self._lifetimes_wait:
+            self._pace.ask()
 
     def on_pins(self) -> None:
         self.refresh()
