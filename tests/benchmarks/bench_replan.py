@@ -18,7 +18,7 @@ from typing import Any
 from tests.helpers.golden_recipes import golden_recipe
 from tests.helpers.unrolled import unrolled
 from tileview.analysis.diagnose import diagnose_fully
-from tileview.core.estimate import estimate, judge
+from tileview.core.estimate import estimate, judge_recipe
 from tileview.core.geometry import resolve as geometry
 from tileview.core.lowering.replanner import Replanner
 from tileview.core.memory import exchange, measurement, usage
@@ -120,7 +120,7 @@ def report_long(recipe: Recipe) -> None:
         for operation, index in several:
             swapped = recipe.with_plan(operation, recipe.alternatives[operation][index])
             result = timed("estimated", partial(estimate, swapped, overrides, replanner))
-            timed("judged", partial(judge, swapped, overrides, replanner))
+            timed("judged", partial(judge_recipe, swapped, overrides, replanner))
             asked = (result.verdict, result.timeline, swapped, overrides, before, {}, replanner)
             timed("why", partial(diagnose_fully, *asked))
         figures = ", ".join(f"{what} {statistics.median(times):.0f} ms" for what, times in took.items())

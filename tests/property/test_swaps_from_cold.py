@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.helpers.golden_recipes import golden_recipe
 from tests.helpers.unrolled import unrolled
 from tileview.core.cycles import prices
-from tileview.core.estimate import Estimate, estimate, judge
+from tileview.core.estimate import Estimate, estimate, judge_recipe
 from tileview.core.fusion.stand import Reason
 from tileview.core.geometry import resolve as geometry
 from tileview.core.lowering.replanner import Replanner
@@ -94,12 +94,12 @@ def test_an_estimate_after_swaps_is_that_from_nothing(data: st.DataObject) -> No
         overrides = Overrides(
             budget_bytes=room, reserve_bytes=0, fusion=data.draw(st.sampled_from([True, True, False]))
         )
-        warm, judged = estimate(recipe, overrides, used), judge(recipe, overrides, judging)
+        warm, judged = estimate(recipe, overrides, used), judge_recipe(recipe, overrides, judging)
         told = all_of(warm)
         forget()
         cold = estimate(recipe, overrides)
         assert told == all_of(cold)
-        again = judge(recipe, overrides)
+        again = judge_recipe(recipe, overrides)
         assert (str(judged.error), judged.own_peaks) == (str(again.error), again.own_peaks)
         assert judged.peak == (None if cold.timeline is None else cold.timeline.peak)
         assert (judged.verdict, judged.price) == (cold.verdict, cold.price)
@@ -129,7 +129,7 @@ def test_a_program_that_is_over_without_fusions_is_over_with_them() -> None:
     reasons, used = set(), Replanner()
     for share in range(20, 110, 2):  # after one that does not fit fused, the composed program is measured first
         overrides = Overrides(budget_bytes=whole.timeline.peak.total * share // 100, reserve_bytes=0)
-        judged, measured = judge(recipe, overrides, used), estimate(recipe, overrides)
+        judged, measured = judge_recipe(recipe, overrides, used), estimate(recipe, overrides)
         assert measured.fusion is not None
         reasons.add(judged.fusion)
         assert (judged.fusion, judged.verdict) == (measured.fusion.reason, measured.verdict)
