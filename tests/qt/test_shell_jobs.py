@@ -9,14 +9,16 @@ import threading
 import time
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QProgressDialog, QPushButton
 
 from tests.helpers.make_recipe import write_recipe
 from tileview.analysis.alternatives import evaluate_all
 from tileview.formats import open_file
 from tileview.formats.lateplans import LATE_BYTES
 from tileview.model.timeline import Cause
+from tileview.qt.files import export_recipe
 from tileview.qt.files.fix import FixDialog
 from tileview.qt.jobs import process as early
 from tileview.qt.jobs import runner as runners
@@ -516,7 +518,19 @@ def test_whether_alternatives_are_evaluated_by_themselves_can_be_switched(driver
     assert action.isChecked()
 
 
-def test_a_recipe_read_late_is_checked_when_it_is_shown_and_its_damage_reaches_the_verdict(driver, tmp_path):
+def press_cancel(driver, go_on) -> None:
+    """Press the button of the dialog that says what is being written, then let the writing go on."""
+    dialog = driver.window.findChild(QProgressDialog, "writing")
+    if dialog is None or not dialog.isVisible():
+        QTimer.singleShot(10, lambda: press_cancel(driver, go_on))
+        return
+    QTest.mouseClick(dialog.findChild(QPushButton), Qt.MouseButton.LeftButton)
+    go_on.set()
+
+
+def test_a_recipe_read_late_is_checked_when_it_is_shown_and_its_damage_reaches_the_verdict(
+    driver, tmp_path, monkeypatch
+):
     path, target = tmp_path / "late.json", tmp_path / "out.json"
     write_recipe(path, operations=340, alternatives=100)
     whole = path.read_bytes()
@@ -526,7 +540,16 @@ def test_a_recipe_read_late_is_checked_when_it_is_shown_and_its_damage_reaches_t
     assert driver.session.verdict.fits
     driver.session.swap(339, 7)
     driver.settle()
+    with monkeypatch.context() as patch:  # Cancel while it is written: nothing stands there, the edits stay unsaved
+        go_on = threading.Event()
+        patch.setattr(export_recipe, "render", lambda *_: (go_on.wait(60) and b"x" for _ in range(2)))
+        QTimer.singleShot(0, lambda: press_cancel(driver, go_on))
+        assert not driver.window.exporter.export_recipe(target)
+    assert not target.exists()
+    assert not list(tmp_path.glob(".tileview-*"))
+    assert not driver.session.history.is_clean
     assert driver.window.exporter.export_recipe(target)
+    assert driver.session.history.is_clean
     plans, alternatives = (json.loads(target.read_bytes())[key] for key in ("recipe", "alternatives"))
     assert plans["plans"]["339"] == alternatives["339"][7] == json.loads(whole)["alternatives"]["339"][7]
     assert alternatives == json.loads(whole)["alternatives"]

@@ -125,15 +125,20 @@ class Exporter(FileWriter):
         document, recipe = session.document, session.recipe
         if document is None or recipe is None or not isinstance(document.source, SearchState):
             return False
-        try:
-            state = session.state
-            boundaries = recipe.open_boundaries if state.boundaries else None
-            changes = Changes(plans=state.swaps, inputs=state.homes, open_boundaries=boundaries)
-            write_atomic(target, render(document.source, changes))
-        except (TileViewError, OSError) as error:
-            self.failed(str(error))
-            return False
-        session.mark_clean()
+        state, source = session.state, document.source
+        boundaries = recipe.open_boundaries if state.boundaries else None
+        changes = Changes(plans=state.swaps, inputs=state.homes, open_boundaries=boundaries)
+        if source.cut is not None:
+            if not self.write_and_wait(target, lambda: render(source, changes), source.cut.source.size):
+                return False
+        else:
+            try:
+                write_atomic(target, render(source, changes))
+            except (TileViewError, OSError) as error:
+                self.failed(str(error))
+                return False
+        if session.document is document and session.state == state:
+            session.mark_clean()
         self.recipe_written.emit(target)
         note = ""
         if session.state.overrides.budget_bytes is not None or session.state.overrides.reserve_bytes is not None:

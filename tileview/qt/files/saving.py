@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Slot
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtWidgets import QFileDialog, QProgressDialog, QWidget
 
 from tileview.formats.files import BLOCK_BYTES, BlockSums, fingerprint
 from tileview.formats.save import replacement_notes, write_atomic
@@ -109,6 +109,51 @@ class FileWriter(QObject):
         if self.work_key:
             self.signals.work.show(self.work_key, f"Writing {target.name}")
         self.writing.submit(Job(work, about=target))
+
+    def write_and_wait(self, target: Path, make: Callable[[], Iterable[bytes]], size: int) -> bool:
+        """Write a large content of about ``size`` bytes on a thread, while a dialog tells how far it is and nothing
+        else can be done; False where it was stopped, or failed, which is said."""
+        dialog = QProgressDialog(f"Writing {target.name}", "Cancel", 0, 100, self.window)
+        dialog.setObjectName("writing")
+        dialog.setWindowTitle("Export")
+        dialog.setWindowModality(Qt.WindowModality.WindowModal)
+        dialog.setMinimumDuration(0)
+        dialog.setAutoReset(False)
+        runner = Runner(dialog)
+        outcomes: list[tuple[str, object]] = []
+        stands: list[Path] = []
+
+        def work(reporter: Reporter) -> None:
+            write_atomic(target, counted(reporter))
+            stands.append(target)
+
+        def counted(reporter: Reporter) -> Iterator[bytes]:
+            done = 0
+            for piece in make():
+                done += len(piece)
+                reporter.progress(min(done, size), size)
+                yield piece
+
+        def on_ended(_job: Job, outcome: str, payload: object) -> None:
+            outcomes.append((outcome, payload))
+            dialog.done(0)
+
+        job = Job(work)
+        runner.progress.connect(lambda _job, state: dialog.setValue(99 * state[0] // max(1, state[1])))
+        runner.ended.connect(on_ended)
+        dialog.canceled.connect(lambda: runner.cancel(job))
+        runner.submit(job)
+        dialog.exec()
+        runner.close()
+        dialog.deleteLater()
+        if stands:
+            return True
+        outcome, payload = outcomes[0] if outcomes else ("cancelled", None)
+        if outcome == "cancelled":
+            self.signals.message.emit("Stopped: nothing was exported.")
+        else:
+            self.failed(*failure_of(outcome, payload))
+        return False
 
     def written(self, target: Path, note: str = "") -> None:
         """Say that a file is written, and remember its folder."""
