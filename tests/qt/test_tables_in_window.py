@@ -30,7 +30,8 @@ class Watch:
     """Every table's model of a window under the tester, and how often each was reset."""
 
     def __init__(self, window) -> None:
-        self.models = window.docks.findChildren(NodeModel)
+        views = [window.docks.views[name] for name in TABLES]  # made now, where nobody has looked at them yet
+        self.models = [model for view in views for model in view.findChildren(NodeModel)]
         assert len(self.models) >= len(TABLES)
         mode = QAbstractItemModelTester.FailureReportingMode.Fatal
         self.testers = [QAbstractItemModelTester(model, mode, model) for model in self.models]

@@ -141,8 +141,9 @@ class View(FocusHolder):
 
     @Slot()
     def _take_alternatives(self) -> None:
-        self.catch_up()
-        self.on_alternatives()
+        if type(self).on_alternatives is not View.on_alternatives:
+            self.catch_up()
+            self.on_alternatives()
 
     @Slot()
     def _take_overflows(self) -> None:
