@@ -213,3 +213,35 @@ def test_ids_that_are_none_or_occur_twice_are_refused_alike(late, key: str) -> N
     with pytest.raises(type(found.value)) as wanted:
         at_once(raw)
     assert str(found.value) == str(wanted.value)
+
+
+def with_more(document: dict, index: int, more: object) -> bytes:
+    """The recipe with an unknown field in an alternative of operation 4."""
+    document["alternatives"]["4"][index]["more"] = more
+    return json.dumps(document, separators=(",", ":")).encode()
+
+
+@pytest.mark.parametrize("version", NAMES)
+def test_the_plan_in_force_is_the_one_that_equals_it_whatever_else_its_text_says(late, version: str) -> None:
+    document = json.loads(raw_of(version))
+    plan = document["recipe"]["plans"]["4"]
+    place = document["alternatives"]["4"].index(plan)
+    raw = with_more(document, place, 7)
+    state, wanted = search_state_from_bytes(raw), at_once(raw)
+    assert isinstance(state.recipe.alternatives, LateAlternatives)
+    assert state.recipe.in_force(4) == wanted.recipe.in_force(4) == place
+    assert state.problems == wanted.problems
+
+
+@pytest.mark.parametrize("version", NAMES)
+def test_a_plan_within_an_alternative_is_not_taken_for_the_alternative(late, version: str) -> None:
+    document = json.loads(raw_of(version))
+    plan = document["recipe"]["plans"]["4"]
+    plans = document["alternatives"]["4"]
+    first = 1 if plans.index(plan) == 0 else 0
+    plans.remove(plan)
+    plans.append(plan)
+    raw = with_more(document, first, [plan])
+    state, wanted = search_state_from_bytes(raw), at_once(raw)
+    assert isinstance(state.recipe.alternatives, LateAlternatives)
+    assert state.recipe.in_force(4) == wanted.recipe.in_force(4) == len(plans) - 1
