@@ -33,7 +33,7 @@ def recipe(name: str = PAIR) -> Recipe:
 
 
 def key(state: EditState = STATE, name: str = PAIR) -> dict[str, object]:
-    return results_key(document(name).source.raw, state)  # type: ignore[union-attr]
+    return results_key(document(name).source.pieces(), state)  # type: ignore[union-attr]
 
 
 @cache

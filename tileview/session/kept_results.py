@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -36,13 +36,16 @@ _LARGEST: Final = 2**64
 _NOT_A_SIZE: Final = "unavailable"
 
 
-def results_key(content: bytes, state: EditState) -> dict[str, Any]:
-    """What results are of: a file's content, the edits on it, what-if values and fusion among them, and the rules of
-    this program."""
+def results_key(pieces: Iterable[bytes], state: EditState) -> dict[str, Any]:
+    """What results are of: a file's content, given in pieces, the edits on it, what-if values and fusion among them,
+    and the rules of this program."""
+    content = hashlib.sha256()
+    for piece in pieces:
+        content.update(piece)
     return {
         "results": VERSION,
         "program": f"{__version__} {_rules()}",
-        "content": hashlib.sha256(content).hexdigest(),
+        "content": content.hexdigest(),
         "edits": state_to_json(state),
     }
 

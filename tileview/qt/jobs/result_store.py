@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tileview.analysis.alternatives import AlternativeResult
-from tileview.formats.check import FieldError
+from tileview.errors import LoadError
 from tileview.formats.search_state import SearchState
 from tileview.qt.base.private import private_folder, read_private, write_private
 from tileview.qt.base.settings import state_folder
@@ -48,8 +48,8 @@ class ResultStore:
         """What the results are of, and where they are kept. Raises OSError or ValueError where that cannot be said."""
         assert isinstance(self.document.source, SearchState)
         try:
-            key = results_key(self.document.source.raw, self.state)
-        except FieldError as error:
+            key = results_key(self.document.source.pieces(), self.state)
+        except LoadError as error:
             raise ValueError(str(error)) from None
         name = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:32]
         return key, results_folder() / f"{name}.results"
