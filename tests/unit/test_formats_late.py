@@ -245,3 +245,25 @@ def test_a_plan_within_an_alternative_is_not_taken_for_the_alternative(late, ver
     state, wanted = search_state_from_bytes(raw), at_once(raw)
     assert isinstance(state.recipe.alternatives, LateAlternatives)
     assert state.recipe.in_force(4) == wanted.recipe.in_force(4) == len(plans) - 1
+
+
+@pytest.mark.parametrize("space", [" ", "\n", "\r", "\t"])
+@pytest.mark.parametrize("between", ["}}},%s{", "}}}%s,{"])
+def test_plans_that_somebody_set_apart_by_hand_are_told_apart_before_the_check(late, space: str, between: str) -> None:
+    whole = raw_of(NAMES[0])
+    at = whole.rindex(b'}}},{"operator":', 0, whole.index(b'],"5":[', whole.index(b'"alternatives":')))
+    raw = whole[:at] + (between % space).encode() + whole[at + len(b"}}},{") :]
+    assert json.loads(raw) == json.loads(whole)
+    state = unchecked(raw)
+    assert_same(state.recipe, at_once(raw).recipe)
+    assert alternatives_problems(state) == ()
+
+
+def test_spaces_within_a_plan_leave_a_large_recipe_to_be_read_late(late) -> None:
+    whole = raw_of(NAMES[0])
+    at = whole.index(b'"dispatch":', whole.index(b'"alternatives":'))
+    raw = whole[:at] + b" " + whole[at:]
+    state = unchecked(raw)
+    assert isinstance(state.recipe.alternatives, LateAlternatives)
+    assert_same(state.recipe, at_once(raw).recipe)
+    assert rendered(state) == raw

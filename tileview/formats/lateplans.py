@@ -176,7 +176,16 @@ def _count(text: bytes) -> int | None:
     braces = (int(np.count_nonzero(content == ord(brace))) for brace in "{}")
     if not (text.startswith(b"[" + _PLAN) and text.endswith(b"}]")) or len(set(braces)) != 1:
         return None
-    return text.count(b"," + _PLAN) + 1
+    count = text.count(b"," + _PLAN) + 1
+    return count if not any(space in text for space in b" \n\r\t") or count == _parsed_count(text) else None
+
+
+def _parsed_count(text: bytes) -> int | None:
+    """How many entries a list has that may be spaced in any way; None where it is no JSON."""
+    try:
+        return len(orjson.loads(text))
+    except orjson.JSONDecodeError:
+        return None
 
 
 def _place_of(raw: bytes, key: bytes) -> int | None:
