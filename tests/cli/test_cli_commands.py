@@ -329,7 +329,7 @@ def test_report_names_what_contradicts_itself_in_a_timeline(tmp_path):
     assert "timeline.steps[3].tile_usage" in target.read_text(encoding="utf-8")
 
 
-# -- homes that do not resolve --------------------------------------------------------------------------------------
+# -- invalid homes --------------------------------------------------------------------------------------
 
 
 def with_bad_homes(path, target, values):
@@ -355,7 +355,7 @@ def test_fix_gives_inputs_homes_that_resolve(tmp_path):
     assert before.code == 1
     assert before.json["files"][0]["verdict"]["cause"] == "cannot_lower"
     page = run("summary", source).out
-    assert "Give these 2 inputs homes that resolve" in page
+    assert "Give these 2 inputs valid homes" in page
     assert "tiles requested" in page or "tiles at most" in page
     result = run("fix", source, "--json", "-o", target)
     answer = result.json

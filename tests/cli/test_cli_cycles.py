@@ -112,7 +112,7 @@ def test_a_timeline_is_said_to_be_of_one_of_the_two_programs(tmp_path):
     assert run("profile", VIT3, "-o", fused).code == 0
     notes = run("diff", fused, VIT3, "--json").json["notes"]
     assert any(note.endswith("the timeline is of the program with fusions.") for note in notes)
-    assert any("147 the one with them" in note for note in notes)
+    assert any("147 match the one with them" in note for note in notes)
 
 
 def test_check_and_report_call_a_fit_by_fusions_so(tmp_path):

@@ -41,7 +41,7 @@ def test_a_false_headline_is_not_known(name: str, tmp_path: Path) -> None:
     text = run("summary", path)
     assert text.code == 3
     assert ": NOT KNOWN" in text.out
-    assert "Nothing has to be done" not in text.out
+    assert "Nothing to do" not in text.out
     line = run("check", path)
     assert line.code == 3
     assert line.out.startswith("unknown ")

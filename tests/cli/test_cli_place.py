@@ -108,7 +108,7 @@ def test_a_placement_profile_tells_what_was_open(tmp_path: Path):
 def test_what_cannot_be_placed_says_why(tmp_path: Path):
     dump = dump_file("valid/tile-40-5969d7a36c9a1d0c.json", tmp_path)
     assert_one_error(run("place", SAMPLES / "rejected-op0.timeline.json"), "a memory timeline")
-    assert_one_error(run("place", VIT, "--ranges", "captured", "--no-fusion"), "no preset", "captured-498872")
+    assert_one_error(run("place", VIT, "--ranges", "captured", "--no-fusion"), "not a preset", "captured-498872")
     assert_one_error(run("place", VIT, "--ranges", "500000-400000", "--no-fusion"), "empty")
     assert_one_error(run("place", VIT, "--ranges", VIT, "--no-fusion"), "a dump without ranges")
     assert_one_error(run("place", VIT, "--tile", "64", "--no-fusion"), "tiles 0 to 63")
@@ -179,7 +179,7 @@ def test_explain_names_the_request_and_what_fills_the_tile(tmp_path: Path):
         ("exchange transfer count exceeds per-tile limit: 20000 > 16384", "too many transfers"),
         ("exchange tables exceed per-tile budget of 3 elements", "exchange tables too large"),
         ("repeat iterated placement constraints overlap incompatibly", "overlapping sequences"),
-        ("tile 0 has insufficient Ipu21Standard SRAM for 0 bytes", "refused ranges"),
+        ("tile 0 has insufficient Ipu21Standard SRAM for 0 bytes", "rejected ranges"),
     ],
 )
 def test_other_sentences(message: str, kind: str):

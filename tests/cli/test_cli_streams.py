@@ -70,7 +70,7 @@ def test_a_line_that_never_ends_is_answered_without_holding_it():
     assert [answer["error"]["kind"] for answer in answers] == ["BadInput"] * 3
     assert answers[0]["error"]["text"] == "line 1: the line is longer than 16,777,216 bytes"
     assert answers[1]["error"]["text"].startswith("line 2: ")
-    assert "0xff, is no UTF-8" in answers[2]["error"]["text"]
+    assert "0xff, is not UTF-8" in answers[2]["error"]["text"]
 
 
 LAYOUT = (
@@ -83,7 +83,7 @@ LAYOUT = (
     [
         ('"replicas": 8', '"replicas": 1, "replicas": 8', 'the key "replicas" twice'),
         ('"replicas": 8', '"replicas": ' + "8" * 5000, "a number of 5,000 digits"),
-        ('"replicas": 8', '"replicas": NaN', "NaN is no JSON number"),
+        ('"replicas": 8', '"replicas": NaN', "NaN is not a JSON number"),
         ('"replicas": 8', '"replicas": 18446744073709551616', "found the number 18446744073709551616"),
         ('"replicas": 8', '"replicas": -1', "found the number -1"),
         ('"replicas": 8', '"replicas": 8.0', "found 8.0"),

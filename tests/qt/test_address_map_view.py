@@ -222,7 +222,7 @@ def test_a_file_of_addresses_opens_in_the_window(driver, samples, tmp_path, name
         cover = other.findChild(Cover)
         assert (cover is not None) == other.needs_program
         if cover is not None:
-            assert "not of a program" in cover.text()
+            assert "not a program" in cover.text()
             assert cover.geometry() == other.rect()
     assert not window.commands.action("find_fix").isEnabled()
     assert not window.commands.action("export_report").isEnabled()

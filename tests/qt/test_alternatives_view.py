@@ -160,8 +160,8 @@ def test_alternatives_that_cannot_be_lowered_say_why(qtbot) -> None:
     recipe = shown.session.recipe
     assert recipe is not None
     give_results(shown, *range(len(recipe.alternatives[3])), operation=3)
-    assert of_operation(shown, "Own peak", 3)[-1] == "! refused"
-    assert of_operation(shown, "Fits", 3)[-1] == "! refused"
+    assert of_operation(shown, "Own peak", 3)[-1] == "! not lowered"
+    assert of_operation(shown, "Fits", 3)[-1] == "! not lowered"
     model = shown.view.model
     last = model.row(model.index(model.rowCount(model.index(0, 0)) - 1, 0, model.index(0, 0)))
     assert last.outcome is AlternativeOutcome.REFUSED

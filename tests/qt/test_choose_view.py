@@ -203,7 +203,7 @@ def test_the_list_of_fusions_and_its_switch(qtbot) -> None:
     shown = stage(FusionsView, qtbot, "vit3-64tiles.recipe.json")
     view, session = shown.view, shown.session
     assert "BiasGelu: op 19's Add goes into op 20's Gelu" in shown.texts(0)
-    assert "5 looked at, 3 made" in view.headline.text()
+    assert "5 considered, 3 made" in view.headline.text()
     row = shown.texts(0).index("BiasGelu: op 19's Add goes into op 20's Gelu")
     shown.click(view.model.index(row, 0))
     assert session.selection.operation == 20

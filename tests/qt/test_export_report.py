@@ -100,7 +100,7 @@ def test_where_it_goes_is_asked_and_told(driver, pair, tmp_path, monkeypatch):
     driver.window.bridge.message.connect(said.append)
     driver.trigger("export_report")
     driver.qtbot.waitUntil(lambda: bool(said), timeout=60_000)
-    assert asked == [("Export report", "pair-8tiles.report.html", "Pages (*.html);;All files (*)")]
+    assert asked == [("Export report", "pair-8tiles.report.html", "HTML page (*.html);;All files (*)")]
     assert said[-1] == f"Exported to {tmp_path / 'page.html'}."
 
 

@@ -319,19 +319,19 @@ def ask(driver, monkeypatch, answer: tuple[str, str], view: str | None = None) -
 def test_the_focused_view_is_offered_and_the_ending_decides(opened, monkeypatch, tmp_path):
     opened.window.docks.show_view("timeline")
     target = tmp_path / "my.picture.svg"
-    dialog, asked = ask(opened, monkeypatch, (str(target), "Pictures (*.png)"))
+    dialog, asked = ask(opened, monkeypatch, (str(target), "PNG image (*.png)"))
     assert dialog.view_box.currentText() == "Timeline"
     assert dialog.wish() == Wish(opened.window.docks.views["timeline"], ViewFormat.PNG, 2.0, False)
     dialog.accept()
     opened.qtbot.waitUntil(target.exists)
     assert asked[0][0] == "Export Timeline"
     assert Path(asked[0][1]).name == "so400m-over.timeline.png"
-    assert asked[0][2] == "Pictures (*.png);;Drawings (*.svg);;Tables (*.csv)"
+    assert asked[0][2] == "PNG image (*.png);;SVG drawing (*.svg);;CSV table (*.csv)"
     ElementTree.parse(target)
 
 
 def test_a_name_without_an_ending_gets_the_one_of_the_kind_chosen(opened, monkeypatch, tmp_path):
-    dialog, _ = ask(opened, monkeypatch, (str(tmp_path / "v1.5"), "Tables (*.csv)"), "allocations")
+    dialog, _ = ask(opened, monkeypatch, (str(tmp_path / "v1.5"), "CSV table (*.csv)"), "allocations")
     assert dialog.view_box.currentText() == "Allocations"
     dialog.accept()
     opened.qtbot.waitUntil((tmp_path / "v1.5.csv").exists)
@@ -366,7 +366,7 @@ def test_a_view_behind_others_comes_forward_and_is_up_to_date(opened, monkeypatc
     docks.show_view("operations")
     opened.qtbot.waitUntil(lambda: not docks.views["problems"].is_in_sight)
     target = tmp_path / "problems.csv"
-    dialog, _ = ask(opened, monkeypatch, (str(target), "Tables (*.csv)"), "problems")
+    dialog, _ = ask(opened, monkeypatch, (str(target), "CSV table (*.csv)"), "problems")
     dialog.accept()
     opened.qtbot.waitUntil(target.exists)
     assert docks.views["problems"].is_in_sight
@@ -375,7 +375,7 @@ def test_a_view_behind_others_comes_forward_and_is_up_to_date(opened, monkeypatc
 
 def test_the_open_file_is_never_replaced_and_others_only_when_confirmed(opened, monkeypatch, tmp_path):
     content = opened.session.document.path.read_bytes()
-    dialog, _ = ask(opened, monkeypatch, (str(opened.session.document.path) + ".png", "Pictures (*.png)"), "tiles")
+    dialog, _ = ask(opened, monkeypatch, (str(opened.session.document.path) + ".png", "PNG image (*.png)"), "tiles")
     (tmp_path / "so400m-over.recipe.json.png").symlink_to(opened.session.document.path)
     dialog.accept()
     error = opened.window.findChild(ErrorDialog)
@@ -385,7 +385,7 @@ def test_the_open_file_is_never_replaced_and_others_only_when_confirmed(opened, 
     (tmp_path / "there.svg").write_text("mine", encoding="utf-8")
     asked = []
     monkeypatch.setattr(saving, "confirm", lambda *words: asked.append(words) or False)
-    dialog, _ = ask(opened, monkeypatch, (str(tmp_path / "there.svg"), "Drawings (*.svg)"), "tiles")
+    dialog, _ = ask(opened, monkeypatch, (str(tmp_path / "there.svg"), "SVG drawing (*.svg)"), "tiles")
     dialog.accept()
     assert len(asked) == 1
     assert (tmp_path / "there.svg").read_text(encoding="utf-8") == "mine"

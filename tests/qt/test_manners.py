@@ -215,7 +215,7 @@ def test_a_folder_among_files_is_listed_and_the_rest_is_said(driver, pair, sampl
     driver.window.bridge.message.connect(said.append)
     assert drop(driver.window, [pair, samples])
     assert driver.window.findChild(FolderDialog) is not None
-    assert said == ["Only sample_data is listed; drop the 1 other alone."]
+    assert said == ["Only sample_data is listed; drop the 1 other on its own."]
     driver.window.findChild(FolderDialog).close()
 
 

@@ -34,10 +34,14 @@ def test_the_rejected_sample(shown: Stage) -> None:
     assert "1,472 tiles requested, only 288 grains" in shown.texts(2)[1]
 
 
-def test_a_timeline_with_errors_opens_on_its_problems_with_a_repair_in_sight(driver, rejected) -> None:
+def test_a_timeline_with_errors_opens_on_why_and_its_problems_have_a_repair_in_sight(driver, rejected) -> None:
     driver.window.resize(1280, 800)
     driver.open(rejected)
     view = driver.window.docks.views["problems"]
+    driver.qtbot.waitUntil(lambda: in_front(driver, "why"), timeout=5000)
+    assert not in_front(driver, "problems")
+    driver.qtbot.waitUntil(lambda: driver.window.docks.dock("problems").windowTitle() == "Problems (43)", timeout=5000)
+    driver.window.docks.show_view("problems")
     driver.qtbot.waitUntil(lambda: in_front(driver, "problems"), timeout=5000)
     assert view.all_button.text() == "Appl&y to all 43"
     for widget in (view.all_button, view.repair_list):
@@ -54,7 +58,7 @@ def test_a_timeline_with_errors_opens_on_its_problems_with_a_repair_in_sight(dri
 def test_after_a_repair_the_keys_are_those_of_the_window(driver, rejected) -> None:
     """The button that was clicked goes away: no search box may get the focus, which would take Ctrl+Z and letters."""
     driver.open(rejected)
-    view = driver.window.docks.views["problems"]
+    view = driver.window.docks.show_view("problems")
     driver.qtbot.waitUntil(lambda: in_front(driver, "problems"), timeout=5000)
     driver.window.activateWindow()
     view.all_button.setFocus()
@@ -81,8 +85,34 @@ def test_a_timeline_over_its_budget_opens_on_why(driver, samples) -> None:
     driver.open(samples / "pair-8tiles.v3.timeline.json")
     driver.settle()
     assert driver.session.verdict.cause is Cause.TOTAL
-    assert in_front(driver, "why")
+    driver.qtbot.waitUntil(lambda: in_front(driver, "why"), timeout=5000)
     assert driver.window.docks.views["problems"].headline.text() != "No problems"
+
+
+def test_a_failing_file_opens_on_why_whatever_was_in_front(driver, samples, over, vit3) -> None:
+    """Of whatever kind the failure is; a file that fits leaves in front what is there."""
+    faults = (samples / "rejected-op0.timeline.json", over)
+    for path in faults:
+        driver.window.docks.show_view("operations")
+        driver.open(path)
+        driver.qtbot.waitUntil(lambda: in_front(driver, "why"), timeout=5000)
+    driver.window.docks.show_view("operations")
+    driver.open(vit3)
+    driver.qtbot.waitUntil(lambda: driver.window.docks.dock("problems").windowTitle() == "Problems", timeout=5000)
+    assert in_front(driver, "operations")
+
+
+def test_a_file_without_plans_has_no_empty_pane_of_alternatives(driver, rejected, over) -> None:
+    docks = driver.window.docks
+    driver.open(rejected)
+    driver.qtbot.waitUntil(lambda: docks.dock("alternatives").isHidden(), timeout=5000)
+    kept = docks.keep()
+    driver.open(over)
+    driver.qtbot.waitUntil(lambda: not docks.dock("alternatives").isHidden(), timeout=5000)
+    # What is stored meanwhile has the pane: it is away for that file alone.
+    docks.dock("alternatives").hide()
+    assert docks.restore(kept)
+    assert not docks.dock("alternatives").isHidden()
 
 
 def test_the_offer_that_was_chosen_is_the_one_applied(shown: Stage) -> None:
@@ -196,14 +226,15 @@ def bad_homes(samples, tmp_path):
 
 def test_homes_that_do_not_resolve_are_listed_and_repaired_by_an_edit(driver, bad_homes, vit3) -> None:
     driver.open(bad_homes)
-    view = driver.window.docks.views["problems"]
+    driver.qtbot.waitUntil(lambda: in_front(driver, "why"), timeout=5000)
+    view = driver.window.docks.show_view("problems")
     driver.qtbot.waitUntil(lambda: in_front(driver, "problems"), timeout=5000)
     texts = [view.model.data(index.siblingAtColumn(1)) for index in view.model.indexes()]
     names = {entry.value: entry.name for entry in driver.session.graph.inputs}
-    assert "2 homes that do not resolve" in texts
+    assert "2 invalid homes" in texts
     assert names[1] in texts
     assert view.all_button.text() == "Appl&y to all 2"
-    assert view.repair_list.item(0).text() == "what the planner chooses itself"
+    assert view.repair_list.item(0).text() == "the planner's own choice"
     view.all_button.click()
     driver.settle()
     assert len(driver.session.history.done) == 1
@@ -236,4 +267,4 @@ def test_one_home_takes_another_layout_that_resolves(driver, bad_homes) -> None:
     assert home.precision == driver.session.file_recipe.inputs[value].precision
     driver.settle()
     texts = [view.model.data(index.siblingAtColumn(1)) for index in view.model.indexes()]
-    assert "2 homes that do not resolve" not in texts
+    assert "2 invalid homes" not in texts

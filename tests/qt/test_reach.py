@@ -100,5 +100,5 @@ def test_pictures_describe_what_they_show(make) -> None:
     assert "240,896 B" in graph.canvas.accessibleDescription()
     assert "identical tiles" in tiles.groups.accessibleDescription()
     assert "budget" in tiles.legend.accessibleDescription()
-    assert "total, worst tile 174 555.0 KiB" in timeline.legend.accessibleDescription()
+    assert "total, fullest tile 174 555.0 KiB" in timeline.legend.accessibleDescription()
     assert "on tile 174, step 69: 568,312 B" in graph.legend.accessibleDescription()

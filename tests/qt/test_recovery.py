@@ -63,7 +63,7 @@ def test_a_malformed_file_is_set_aside_with_one_note(driver, pair, content):
     driver.open(pair)
     notes = [text for text in said if "recovery file" in text]
     assert len(notes) == 1
-    assert notes[0].startswith("A recovery file could not be read and stands aside in")
+    assert notes[0].startswith("A recovery file could not be read and was moved to")
     assert not path.exists()
     (aside,) = (recovery_folder() / ASIDE).iterdir()
     assert aside.read_bytes() == content

@@ -226,7 +226,13 @@ def test_a_dropped_folder_becomes_a_list_with_verdicts(driver, samples, tmp_path
     ]
     titles = [tree.headerItem().text(column) for column in range(tree.columnCount())]
     over = [tree.topLevelItem(row).text(titles.index("Over by")) for row in range(3)]
-    assert over == ["", "267.4 KiB (273,840 B)", ""]
+    assert over == ["", "267.4 KiB", ""]
+    assert tree.topLevelItem(1).toolTip(titles.index("Over by")) == "273,840 B"
+    told = dialog.count_label
+    driver.qtbot.waitUntil(lambda: told.text().startswith("3 of 3"))
+    assert told.text() == "3 of 3 files checked: 1 fits, 1 does not fit, 1 cannot be read."
+    # All columns are in sight: none has to be scrolled to.
+    assert tree.header().length() <= tree.viewport().width()
     compare = dialog.compare_button
     assert not compare.isEnabled()
     assert "Select two files" in compare.toolTip()

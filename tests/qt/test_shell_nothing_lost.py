@@ -173,7 +173,7 @@ def test_a_full_disk_is_told_and_nothing_is_lost(pair, tmp_path):
     done = window_process(limit + REPORT, pair, target)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("False False ")
-    assert "What stood there before is untouched" in done.stdout
+    assert "The old content is untouched" in done.stdout
     assert target.read_bytes() == b"old"
     assert [path.name for path in target.parent.iterdir()] == ["target.json"]
 
@@ -316,8 +316,8 @@ def test_a_file_that_something_else_has_written_is_not_replaced_unsaid(pair, dri
     driver.window.files.watch.close()  # as where a new content has been declined, or cannot be read
     pair.write_text(json.dumps(content))
     driver.window.exporter.export_recipe(pair)
-    assert asked[0] == "Its plans as opened would then be in no file any more."
-    assert "something else has written it since" in asked[1]
+    assert asked[0] == "The plans as opened would be lost."
+    assert "has changed on disk since it was opened" in asked[1]
     assert pair.read_text() == json.dumps(content)
 
 

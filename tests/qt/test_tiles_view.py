@@ -809,7 +809,7 @@ def test_actions_do_what_they_say(make) -> None:
     assert view.bars.isVisible()
     actions["Tiles: map"].trigger()
     actions["Tiles: total"].trigger()
-    actions["Tiles: select the worst tile"].trigger()
+    actions["Tiles: select the fullest tile"].trigger()
     assert view.session.selection.tile == 1471
 
 

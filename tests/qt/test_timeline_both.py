@@ -1,4 +1,4 @@
-"""Worst tile and selected tile at once: both drawn, told apart without colour, named, and never thinned out."""
+"""Fullest tile and selected tile at once: both drawn, told apart without colour, named, and never thinned out."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_both_stand_at_their_bytes_and_differ_in_greyscale(make) -> None:
     session.select_step(0)
     session.select_tiles((1,))
     first, second = column(view, 500 * KIB), column(view, 200 * KIB)
-    # Black on white: the worst tile's line has no gap, the selected tile's is broken and thinner.
+    # Black on white: the fullest tile's line has no gap, the selected tile's is broken and thinner.
     assert darkest(first).max() < 90
     gaps = darkest(second) > 200
     assert 0.1 < gaps.mean() < 0.6
@@ -95,10 +95,10 @@ def test_the_legend_names_both_with_their_tiles_and_bytes(make) -> None:
     view = make(session)
     assert view.controls.mode_box.currentData() == CurveMode.BOTH
     assert view.data.second is None
-    assert view.legend.texts[0] == "total, worst tile 0 500.0 KiB"
+    assert view.legend.texts[0] == "total, fullest tile 0 500.0 KiB"
     session.select_tiles((2,))
     assert {
-        "total, worst tile 0 500.0 KiB",
+        "total, fullest tile 0 500.0 KiB",
         "standard 500.0 KiB",
         "interleaved 0.0 KiB",
         "total, tile 2 260.0 KiB",
@@ -107,7 +107,7 @@ def test_the_legend_names_both_with_their_tiles_and_bytes(make) -> None:
     } <= set(view.legend.texts)
     assert "tile 2: 260.0 KiB (266,240 B)" in view.line.full_text
     assert "selected tile 2: total  260.0 KiB (266,240 B)" in view.tip(3)
-    assert "worst tile 0" in view.tip(3)
+    assert "fullest tile 0" in view.tip(3)
 
 
 def test_only_one_of_them_on_demand(make) -> None:
@@ -124,7 +124,7 @@ def test_only_one_of_them_on_demand(make) -> None:
     assert view.data.curves.total.tolist() == [260 * KIB] * 12
     assert view.legend.texts[0] == "total, tile 2 260.0 KiB"
     actions = {action.text(): action for action in view.view_actions()}
-    actions["Timeline: worst and selected tile"].trigger()
+    actions["Timeline: fullest and selected tile"].trigger()
     assert view.data.second is not None
     assert box.currentData() == CurveMode.BOTH
 
@@ -200,7 +200,7 @@ def test_what_of_a_large_file_is_still_being_read_is_said_to_be_so(make) -> None
     session.select_step(8)
     assert view.data.second.unavailable.tolist() == [False] * 5 + [True] * 7
     assert "total, tile 2 not read yet" in view.legend.texts
-    assert "total, worst tile 0 500.0 KiB" in view.legend.texts
+    assert "total, fullest tile 0 500.0 KiB" in view.legend.texts
     assert view.line.full_text.endswith("tile 2: not read yet")
     assert "selected tile 2  not read yet" in view.tip(8)
     rows = list(csv.DictReader(io.StringIO(view.table_csv())))

@@ -153,7 +153,7 @@ def test_unavailable_steps_are_a_band_and_never_a_number(make, stacked: bool) ->
     assert QColor(view.bridge.theme.total).name() not in colours_at(view, 5.5, 64 * KIB)
     session.select_step(5)
     assert view.line.full_text.endswith("usage unavailable, known part 64.0 KiB (65,536 B)")
-    assert view.legend.texts[0].startswith("total, worst tile ")
+    assert view.legend.texts[0].startswith("total, fullest tile ")
     assert view.legend.texts[0].endswith(" unavailable")
     assert "1 live allocation without a known size" in view.tip(5)
     assert "18446744073709551615" not in view.tip(5) + view.table_csv()
@@ -211,7 +211,7 @@ def test_layers_add_up_and_are_named(make) -> None:
     data = view.data
     assert sum(layer.sizes for layer in data.layers).tolist() == data.curves.total.tolist()
     assert {
-        "total, worst tile 2 636.0 KiB",
+        "total, fullest tile 2 636.0 KiB",
         "parameters 64.0 KiB",
         "op 5 508.0 KiB",
         "op 1 64.0 KiB",
@@ -240,7 +240,7 @@ def test_curves_follow_the_tile_that_is_chosen(make) -> None:
     box = view.controls.mode_box
     box.setCurrentIndex(box.findData(CurveMode.TILE))
     assert view.data.curves.mode is CurveMode.WORST
-    assert view.line.full_text.startswith("No tile selected, worst tile shown")
+    assert view.line.full_text.startswith("No tile selected, fullest tile shown")
     session.select_tiles((3,))
     assert view.data.curves.mode is CurveMode.TILE
     assert view.data.curves.total.tolist() == [size * KIB for size in (32, 32, 32, 34, 32, 140, 44, 40)]

@@ -69,7 +69,7 @@ def test_the_next_thing_is_done_by_its_button_and_then_the_next_is_named(driver,
     why = driver.window.docks.views["why"]
     driver.qtbot.waitUntil(lambda: why.diagnosis is not None)
     driver.session.mark_clean()
-    assert banner.next.plain().startswith("Next: Nothing is needed for the fit")
+    assert banner.next.plain().startswith("Next: Nothing to do: it fits with")
     assert why.diagnosis is not None
     assert "Looking for the cause" not in why.text()
 
@@ -91,7 +91,7 @@ def test_the_layouts_that_would_resolve_are_copied_in_three_notations(driver, re
     driver.open(rejected)
     banner = driver.window.verdict
     driver.qtbot.waitUntil(lambda: banner.act.text() == "Copy 43 layouts", timeout=60_000)
-    assert banner.next.plain().startswith("Next: Copy the 43 layouts")
+    assert banner.next.plain().startswith("Next: Copy the 43 valid layouts")
     assert [action.text() for action in banner.layout_actions(banner)][:4] == [
         "Copy as text", "Copy as JSON", "Copy as Markdown", "Apply here",
     ]  # fmt: skip

@@ -159,6 +159,6 @@ def test_an_export_is_the_file_itself_whatever_if(driver, over, tmp_path, monkey
 def test_what_cannot_be_pressed_says_why(qtbot) -> None:
     shown = stage(WhatIfView, qtbot, "rejected-op0.timeline.json")
     assert not shown.view.reset_button.isEnabled()
-    assert shown.view.reset_button.toolTip() == "Everything is as in the file already"
+    assert shown.view.reset_button.toolTip() == "Everything is as in the file"
     assert not shown.view.smallest_button.isEnabled()
     assert shown.view.smallest_button.toolTip() == "sizes are unavailable: no budget makes it fit"

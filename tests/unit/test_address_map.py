@@ -133,7 +133,7 @@ def test_boxes_columns_and_live_bytes():
     assert parts_of_ranges(tile) == (("region 1", (524_288, 524_352)),)
     assert hole_words(tile, order1) == (
         "largest hole: 16 B, 0x80030 to 0x80040",
-        "root 9 needs 32 B in one piece: 16 B too much",
+        "root 9 needs 32 B in one piece: 16 B too large",
     )
     assert entry_lines(tile, order1, 1)[:2] == ["root 9", "32 B, no address"]
 

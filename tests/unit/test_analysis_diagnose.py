@@ -246,13 +246,13 @@ def test_invalid_layouts_with_the_rule_and_what_resolves():
     assert (first.name, first.kind) == ("vit.embedding.bias", LayoutErrorKind.EMPTY_AXIS_TILING)
     assert "288 tiles" in first.remedy
     assert "1,152 elements in grains of 4" in first.remedy
-    assert "resolve" in diagnosis.next_step
-    assert any("288 owners" in sentence for sentence in diagnosis.details)
+    assert "valid layouts" in diagnosis.next_step
+    assert any("288 tiles" in sentence for sentence in diagnosis.details)
     known = [item.bytes for item in diagnosis.contributions if not isinstance(item.bytes, Unavailable)]
     assert diagnosis.load.total == sum(known)
     assert len(known) < len(diagnosis.contributions)
     figures = {figure.label: figure.bytes for figure in diagnosis.figures}
-    assert figures["known on the worst tile"] + figures["reserve"] == figures["known, with reserve"]
+    assert figures["known on the fullest tile"] + figures["reserve"] == figures["known, with reserve"]
 
 
 def test_a_what_if_budget_decides_the_figures():
@@ -283,5 +283,5 @@ def test_the_next_step_is_the_true_one_for_each_state():
     timeline = rejected()
     bad = diagnose(timeline.verdict, timeline)
     assert next_step(bad, timeline.verdict, timeline, None).action is Action.COPY_LAYOUTS
-    assert "the 43 layouts" in bad.next_step
+    assert "the 43 valid layouts" in bad.next_step
     assert next_step(fits, good.verdict, timeline, None, layouts=43).text.startswith("Copy the 43 layouts")

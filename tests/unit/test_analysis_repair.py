@@ -55,7 +55,7 @@ def test_too_many_owners_for_the_grains_of_the_sample() -> None:
     # 2,304 bytes in chunks of 256: 9 owners of 32 grains each
     assert chunks.layout == linear(9, 4)
     assert (chunks.owners, chunks.shard_bytes) == (9, 256)
-    assert "9 owners, largest shard 256 B" in chunks.label
+    assert "9 tiles, largest shard 256 B" in chunks.label
 
 
 def test_smaller_grains_keep_the_owners_where_there_are_enough_elements() -> None:
@@ -247,7 +247,7 @@ def test_groups_hold_what_fails_alike() -> None:
     assert first.key == ("fewer-owners",)
     assert (first.layouts[0], first.layouts[1]) == (linear(2, 4), linear(4, 4))
     assert (first.most_owners, first.shard_bytes) == (4, 8)
-    assert first.label == "at most one tile per grain: 2 to 4 owners, largest shard 8 B"
+    assert first.label == "at most one tile per grain: 2 to 4 tiles, largest shard 8 B"
     layouts_of_all: dict[int, Layout] = {}
     for group in groups:
         layouts_of_all.update(group.repairs[0].layouts)
@@ -261,7 +261,7 @@ def test_one_layout_for_values_of_several_sizes_names_the_largest_shard() -> Non
     (group,) = repair_groups(timeline)
     whole = next(repair for repair in group.repairs if repair.key == ("one-owner",))
     assert (whole.most_owners, whole.shard_bytes) == (1, 32)
-    assert whole.label == "whole on one tile: 1 owner, largest shard 32 B"
+    assert whole.label == "whole on one tile: 1 tile, largest shard 32 B"
 
 
 @pytest.mark.parametrize(("shape", "offered"), [((1, 8), {"one-owner"}), ((4, 8), {"rows", "one-owner"})])

@@ -135,7 +135,7 @@ def test_a_product_of_no_plan_has_no_price() -> None:
         (12, 288 + 48 + 300 + 1 * 2 * 6 * (12 + 140)),  # 192 elements, 384 bytes, one block of 16 × 16
         (16, 288 + 64 + 300 + 1 * 2 * 6 * 60),
         (20, 288 + 80 + 300 + 1 * 2 * 6 * (12 + 280)),  # 320 elements in one block of 16 × 32
-        (18, 288 + 72 + 10 * 288 + 11),  # 18 is no multiple of 4
+        (18, 288 + 72 + 10 * 288 + 11),  # 18 is not a multiple of 4
     ],
 )
 def test_packing_to_matrix(width: int, cycles: int) -> None:

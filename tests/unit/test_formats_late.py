@@ -24,6 +24,8 @@ from tileview.formats.search_state import (
 )
 from tileview.model.plan import Unknown
 from tileview.model.recipe import Recipe
+from tileview.session.kept_results import results_key
+from tileview.session.state import EditState
 
 NAMES = ["vit3-64tiles.recipe.json.gz", "v8/vit3.v8.recipe.json.gz", "v8/vit3.v7.recipe.json.gz"]
 
@@ -267,3 +269,10 @@ def test_spaces_within_a_plan_leave_a_large_recipe_to_be_read_late(late) -> None
     assert isinstance(state.recipe.alternatives, LateAlternatives)
     assert_same(state.recipe, at_once(raw).recipe)
     assert rendered(state) == raw
+
+
+def test_results_kept_of_large_files_are_told_apart_by_all_of_their_content(late) -> None:
+    raws = [raw_of(name) for name in NAMES[:2]]
+    late_keys = [results_key(search_state_from_bytes(raw).pieces(), EditState()) for raw in raws]
+    assert late_keys == [results_key(at_once(raw).pieces(), EditState()) for raw in raws]
+    assert late_keys[0] != late_keys[1]

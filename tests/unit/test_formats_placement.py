@@ -245,5 +245,5 @@ def test_dumps_are_told_apart(entry: Json, tmp_path: Path):
         assert (type(found), kind) == (TileDump, DumpKind.TILE_DUMP)
     else:
         assert (type(found), kind) == (PlacementProfile, DumpKind.PLACEMENT)
-    with pytest.raises(LoadError, match="addresses, not of a program"):
+    with pytest.raises(LoadError, match="addresses, not a program"):
         open_file(path)

@@ -278,14 +278,14 @@ def test_a_disk_that_gives_back_something_else(tmp_path: Path, monkeypatch: pyte
     path.write_bytes(b"old")
     write = os.write
     monkeypatch.setattr(os, "write", lambda handle, data: write(handle, bytes(data).replace(b"n", b"m")))
-    with pytest.raises(SaveError, match="gives back something else"):
+    with pytest.raises(SaveError, match="what was read back differs"):
         write_atomic(path, b"new")
     assert path.read_bytes() == b"old"
     assert len(list(tmp_path.iterdir())) == 1
 
 
 def test_targets_that_are_no_file(tmp_path: Path) -> None:
-    with pytest.raises(SaveError, match="a folder stands there"):
+    with pytest.raises(SaveError, match="there is a folder of this name"):
         write_atomic(tmp_path, b"new")
     with pytest.raises(SaveError, match="the folder does not exist"):
         write_atomic(tmp_path / "missing" / "x.json", b"new")

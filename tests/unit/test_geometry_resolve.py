@@ -96,7 +96,7 @@ def test_more_partitions_than_blocks_leave_empty_ones() -> None:
 
 
 def test_strides_that_are_no_chain_can_still_be_a_mapping() -> None:
-    # t mod 2 and t mod 3 over 6 owners: every pair once (remainders), though 1 is no multiple of 2
+    # t mod 2 and t mod 3 over 6 owners: every pair once (remainders), though 1 is not a multiple of 2
     assert is_mapping([(1, 2), (1, 3)], 6, 1)
     layout = Layout(ROW_MAJOR, Tiling(6, 1, (end(1, 2, 1, stride=1), end(2, 3, 1, stride=1))))
     assert resolve((3, 2), layout).owner_elements().tolist() == [1] * 6

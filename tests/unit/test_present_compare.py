@@ -163,6 +163,25 @@ def test_curves_of_states_stand_at_the_steps_of_the_first() -> None:
     assert "C  no such step" in shown.tip("ABC", 1)
 
 
+def test_curves_are_shared_out_among_the_operations_that_make_the_bytes() -> None:
+    """In every state the layers add up to what is drawn, at the step that is drawn; a colour is an operation's own."""
+    before = make_timeline(
+        FakeProgram(1, [Step(source=0), Step(source=1), Step(source=2)], [Alloc("a", 10, 0, 2), Alloc("b", 90, 1, 1)])
+    )
+    steps = [Step(source=0), Step(source=1), Step(source=1), Step(source=2)]
+    after = make_timeline(FakeProgram(1, steps, [Alloc("a", 10, 0, 3), Alloc("b", 50, 2, 2)]))
+    states = [state("a", before), state("b", after)]
+    for curve in state_curves(states, {1: 3}).curves:
+        assert curve is not None
+        layers = {layer.operation: layer for layer in curve.layers if layer.kind == "group"}
+        assert layers[1].place == 3
+        total = sum(layer.sizes for layer in curve.layers)
+        assert total.tolist() == (curve.needed - before.reserve_bytes).tolist()
+    made = [layer.sizes.tolist() for layer in state_curves(states, {1: 3}).curves[1].layers if layer.operation == 1]
+    assert made == [[0, 50, 0]]
+    assert state_curves(states, {1: 3}, most=2).curves[0].layers == ()
+
+
 def test_all_curves_share_the_largest_scale() -> None:
     timeline = small_timeline()
     # fullest tile: 64 + 64 + 500 + 8 KiB at step 5, and the reserve of 48 KiB

@@ -197,7 +197,7 @@ def test_alternatives_rank_by_fit_then_peak_and_refused_ones_come_last() -> None
     spec = ALTERNATIVES
     assert spec.cell(rows[3], ALTERNATIVES.place("Own peak")).text == "…"
     assert rows[3].outcome == NOT_COMPUTED
-    assert spec.cell(rows[-1], ALTERNATIVES.place("Fits")).text == "! refused"
+    assert spec.cell(rows[-1], ALTERNATIVES.place("Fits")).text == "! not lowered"
     assert spec.cell(rows[-1], ALTERNATIVES.place("Why")).text == "parts of 2 are refused"
     assert spec.cell(rows[0], ALTERNATIVES.place("Fits")).text == "✓ fits"
     assert spec.cell(rows[0], ALTERNATIVES.place("Δ peak")).text == "−3 B"
@@ -476,7 +476,7 @@ def test_what_no_budget_can_change_is_said() -> None:
     assert "interleaved peak of 500,000 B" in limits(over).obstacle
     wide = replace(timeline, peak=Peak(430_000, 0, 430_000, 430_000, 0))
     assert "5,120 B too large" in limits(wide).obstacle
-    assert sentences(None, Overrides()) == ["No estimate: there is nothing to hold against a budget."]
+    assert sentences(None, Overrides()) == ["No estimate: there is nothing to compare with a budget."]
 
 
 def test_the_program_that_does_not_stand_counts_for_the_limits() -> None:

@@ -39,9 +39,9 @@ def test_what_is_understood(text: str, number: int) -> None:
         ("12,34,567", "groups of three"),
         ("1,234_567", "groups of three"),
         ("48.5", "bytes are whole"),
-        ("-5", "no number of bytes"),
-        ("", "no number of bytes"),
-        ("5 GiB", "no number of bytes"),
+        ("-5", "not a number of bytes"),
+        ("", "not a number of bytes"),
+        ("5 GiB", "not a number of bytes"),
         (str(2**62 + 1), "2^62"),
     ],
 )

@@ -214,7 +214,7 @@ def _stated(dump: TileDump, spans: Mapping[int, Span]) -> Attempt:
     found = [spans.get(one.roots[0]) if one.roots else None for one in requests]
     rooted = sum(bool(one.roots) for one in requests)
     count = sum(one is not None for one in found)
-    text = f"the file states the places of {count:,} of {rooted:,} requests with roots"
+    text = f"the file gives addresses for {count:,} of {rooted:,} requests with roots"
     starts = np.array([-1 if one is None else one[0] for one in found], dtype=np.int64)
     ends = np.array([-1 if one is None else one[1] for one in found], dtype=np.int64)
     return Attempt(STATED, starts, ends, ends, text)
@@ -337,9 +337,9 @@ def _search_text(found: Searched, asked: Asked, memory: Memory) -> str:
     if found.placed:
         return f"all {len(asked):,} requests placed after {found.nodes:,} nodes"
     if found.excess:
-        return f"not begun: over by {found.excess:,} B whatever the order"
+        return f"not started: over by {found.excess:,} B whatever the order"
     if found.ended:
-        return "ended before it was done"
+        return "stopped before it was done"
     proof = proof_text(prove(asked, memory))
     why = f"; {proof}" if proof else "; that proves nothing"
     limit = "limit reached" if found.exhausted else "nothing found"

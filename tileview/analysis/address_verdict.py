@@ -40,8 +40,8 @@ def _verdict(dump: TileDump, study: TileStudy) -> Verdict:
     assert placing.failed is not None
     request = study.requests[placing.failed]
     text = (
-        f"Tile {tile}: the compiler's two orders do not place all {count:,} requests: {request.bytes:,} B are asked "
-        f"for in one piece, the largest hole is {placing.hole:,} B, {placing.free_bytes:,} B are free in all. That is "
+        f"Tile {tile}: the compiler's two orders do not place all {count:,} requests: {request.bytes:,} B are needed "
+        f"in one piece, the largest hole is {placing.hole:,} B, {placing.free_bytes:,} B are free in all. That is "
         f"no proof that they cannot be placed. The compiler would write: "
         f'"{insufficient_message(tile, request.memory_class, request.bytes)}".'
     )

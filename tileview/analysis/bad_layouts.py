@@ -1,4 +1,4 @@
-"""Values whose layouts do not resolve: which rule each breaks, and what would resolve."""
+"""Values with invalid layouts: which rule each breaks, and what would resolve."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tileview.model.timeline import Timeline
 
 
 def bad_layouts(timeline: Timeline) -> tuple[BadLayout, ...]:
-    """Every value whose layout does not resolve, in the order of the values, with what would."""
+    """Every value with an invalid layout, in the order of the values, with what would."""
     found = []
     for index, value in enumerate(timeline.values):
         if value.layout_error is None:
@@ -26,7 +26,7 @@ def bad_layouts(timeline: Timeline) -> tuple[BadLayout, ...]:
 
 
 def remedy(timeline: Timeline, index: int) -> str:
-    """What would make a layout that does not resolve resolve, in a sentence; from the same figures as the failure."""
+    """What would make an invalid layout resolve, in a sentence; from the same figures as the failure."""
     value = timeline.values[index]
     if value.layout is None:
         return "The layout's text does not parse."
@@ -51,7 +51,7 @@ def layout_remedy(shape: Shape, layout: Layout, tile_count: int) -> str:
 
 
 def bad_homes(recipe: Recipe) -> tuple[BadLayout, ...]:
-    """Graph inputs whose fixed home has a layout that does not resolve or needs more tiles than there are.
+    """Graph inputs whose fixed home has an invalid layout or needs more tiles than there are.
 
     ``BadLayout.value`` is the graph value here.
     """
@@ -84,7 +84,7 @@ _AXIS_REMEDIES = {
 
 
 def offers(timeline: Timeline, bad: BadLayout, most: int = 3) -> list[str]:
-    """Some layouts that resolve, in words, for a value whose own does not."""
+    """Some valid layouts, in words, for a value whose own does not."""
     value = timeline.values[bad.value]
     if value.layout is None:
         return []

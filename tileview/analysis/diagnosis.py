@@ -1,4 +1,4 @@
-"""What a diagnosis consists of: figures, contributions, levers, layouts that do not resolve."""
+"""What a diagnosis consists of: figures, contributions, levers, invalid layouts."""
 
 from __future__ import annotations
 

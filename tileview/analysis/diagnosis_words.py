@@ -26,7 +26,7 @@ def figures(verdict: Verdict, timeline: Timeline, load: TileLoad | None) -> tupl
     if cause is Cause.INVALID_LAYOUT or isinstance(verdict.needed_bytes, Unavailable):
         known = 0 if load is None else load.total
         return (
-            Figure("known on the worst tile", known),
+            Figure("known on the fullest tile", known),
             Figure("reserve", timeline.reserve_bytes),
             Figure("known, with reserve", known + timeline.reserve_bytes),
             Figure("budget", timeline.budget_bytes),
@@ -36,8 +36,8 @@ def figures(verdict: Verdict, timeline: Timeline, load: TileLoad | None) -> tupl
     last = Figure("over by" if is_over else "spare", _magnitude(short))
     if cause is Cause.CONTRADICTION and verdict.stated_bytes is not None and verdict.found_bytes is not None:
         return (
-            Figure(f"by its headline, for the {verdict.limit}", verdict.stated_bytes),
-            Figure("by its steps or arrays", verdict.found_bytes),
+            Figure(f"its headline, against the {verdict.limit}", verdict.stated_bytes),
+            Figure("its steps or arrays", verdict.found_bytes),
             Figure(verdict.limit, available),
         )
     if cause is Cause.INTERLEAVED:
@@ -73,12 +73,11 @@ def details(
     details = []
     for kind, count, first in _bad_by_kind(bad):
         more = f"{count} values" if count > 1 else "1 value"
-        break_it = "break" if count > 1 else "breaks"
-        what = f"{break_it} {kind}" if kind else "cannot be sized"
+        what = f"{'fail' if count > 1 else 'fails'} the check {kind}" if kind else "without a known size"
         details.append(f"{more} {what}, the first is {first.name}: {first.text}. {first.remedy}".rstrip())
         found = offers(timeline, first)
         if found:
-            details.append(f"Layouts of {first.name} that resolve: {'; '.join(found)}.")
+            details.append(f"Valid layouts of {first.name}: {'; '.join(found)}.")
     if load is not None and load.items:
         details.append(_made_of(load, contributions))
         reducible = [item for item in contributions if item.smaller_by]
@@ -88,17 +87,17 @@ def details(
             item = reducible[0]
             assert item.choice is not None
             details.append(
-                f"Most could be had from {item.name}: alternative {item.choice[1]} of operation {item.choice[0]} would "
-                f"make it {exact_text(item.smaller_by)} smaller."
+                f"The largest saving is in {item.name}: alternative {item.choice[1]} of operation {item.choice[0]} "
+                f"would make it {exact_text(item.smaller_by)} smaller."
             )
     if load is not None and load.unexplained:
-        details.append(f"The file states {exact_text(load.unexplained)} more there than its own allocations hold.")
+        details.append(f"The file states {exact_text(load.unexplained)} more there than its allocations add up to.")
     grown = [change for change in changes if change.delta is not None and change.delta > 0]
     if grown:
         what = ", ".join(f"{change.name} by {exact_text(change.delta or 0)}" for change in grown[:3])
         net = sum(change.delta or 0 for change in changes)
         change_text = f"{exact_text(abs(net))} {'more' if net >= 0 else 'less'}"
-        details.append(f"Against the baseline the tile holds {change_text}; grown: {what}.")
+        details.append(f"Against the baseline the tile holds {change_text}; grew: {what}.")
     if verdict.at_least:
         details.append("Operations that TileView does not know are missing in every sum: the figures are lower bounds.")
     if verdict.fits:
@@ -127,10 +126,11 @@ def _made_of(load: TileLoad, contributions: Sequence[Contribution]) -> str:
     scratch = sum(size for item, size in sizes if item.root is None)
     rest = [size for item, size in sizes if not item.resident and item.root is not None]
     parts = []
+    other = "other allocation" if resident else "allocation"
     if resident:
         parts.append(f"{exact_text(sum(resident))} in {counted(len(resident), 'resident parameter')}")
     if rest:
-        parts.append(f"{exact_text(sum(rest))} in {counted(len(rest), 'other allocation')}")
+        parts.append(f"{exact_text(sum(rest))} in {counted(len(rest), other)}")
     if scratch:
         parts.append(f"{exact_text(scratch)} of scratch")
     largest = sorted(sizes, key=lambda pair: -pair[1])[:3]

@@ -16,7 +16,7 @@ from typing import Final
 from tileview.analysis.bad_layouts import bad_homes
 from tileview.analysis.conflict import SwapConflict
 from tileview.analysis.trials import Cancelled, Evaluator, Swap, Swaps, Trial, never
-from tileview.analysis.words import counted
+from tileview.analysis.words import at_start, in_words
 from tileview.analysis.workers import Workers
 from tileview.core.cycles.words import cycles_between, describe_cycles, percent_between
 from tileview.core.estimate import estimate
@@ -130,7 +130,7 @@ def search_fixes(
 
 
 def repaired_homes(recipe: Recipe, overrides: Overrides = NO_OVERRIDES) -> dict[int, Format]:
-    """New homes for graph inputs whose fixed one does not resolve on the tiles there are: those that the re-planner
+    """New homes for graph inputs whose fixed one is invalid on the tiles there are: those that the re-planner
     chooses itself.
 
     Empty where all resolve, and where the re-planner cannot lower the recipe without them either.
@@ -334,7 +334,7 @@ def _found_text(
         change += f", planner's cycles {describe_cycles(saved)}{percent_between(before.cycles, after.cycles)}"
     if mode is Mode.FEWEST:
         better = "has a lower peak" if prefer is Prefer.MEMORY else "takes fewer cycles"
-        other = f"; no other fix with {counted(len(after.swaps), 'swap')} {better}" if after.swaps else ""
+        other = f"; no other {in_words(len(after.swaps))}-swap fix {better}" if after.swaps else ""
         proof = f"fewest possible{other}" if exhaustive else "the search was cut short"
     else:
         proof = "no lower peak was left out" if exhaustive else "the search was cut short"
@@ -347,7 +347,7 @@ def _found_text(
 
 def _nothing_text(base: Trial, max_swaps: int, tried: int, exhaustive: bool, closest: Trial | None) -> str:
     sets = "single swap" if max_swaps == 1 else f"set of at most {max_swaps} swaps"
-    reason = base.verdict.text[:1].upper() + base.verdict.text[1:].rstrip(".")
+    reason = at_start(base.verdict.text).rstrip(".")
     if exhaustive:
         text = f"No {sets} makes it fit; the search was exhaustive ({tried:,} re-plans). {reason}."
     else:

@@ -89,9 +89,9 @@ def search_placed(
         return PlacedFix(_nothing(by_sum, preset, max_swaps, hunt, left), preset, hunt.tried, left)
     best = placed[0]
     after = Evaluator(repaired, overrides).confirm(best.swaps)
-    proof = "fewest possible" if depth <= whole + 1 else "fewer swaps may do: not every set was tried"
+    proof = "fewest possible" if depth <= whole + 1 else "fewer swaps may be enough: not every set was tried"
     if depth > whole or hunt.cut:
-        proof += f"; of the sets of {counted(depth, 'swap')} not every one was tried"
+        proof += f"; not every set of {counted(depth, 'swap')} was tried"
     found = replace(
         by_sum,
         found=after.fits is True,
@@ -172,16 +172,16 @@ def _why_first(
     first: tuple[int, int, int], second: tuple[int, int, int], count: int, preset: Preset, prefer: Prefer
 ) -> str:
     same = "total peak" if prefer is Prefer.MEMORY else "total peak and cycles"
-    head = f"{count:,} proposals have the same {same}; the first stands first because"
+    head = f"{count:,} proposals have the same {same}; the first is listed first because"
     if first[0] != second[0]:
         left = "every tile is placed" if not first[0] else f"{first[0]:,} tiles are not placed"
         more = "an unknown number" if second[0] >= 1 << 64 else f"{second[0]:,}"
         return f"{head} {left} in {preset.title}, with the next {more} {'is' if second[0] == 1 else 'are'} not."
     if first[1] != second[1]:
-        return f"{head} it takes the fewest planner's cycles of those that leave as few tiles without a place."
+        return f"{head} it takes the fewest planner's cycles of those with as few tiles not placed."
     if first[2] != second[2]:
         return f"{head} its standard peak is the lowest: {exact_text(first[2])}."
-    return f"{count:,} proposals agree in all that is compared; they stand in the order of their operations."
+    return f"{count:,} proposals are equal in all that is compared; they are in the order of their operations."
 
 
 class _Hunt:

@@ -92,9 +92,11 @@ class StepAgreement:
         if self.fused is None:
             return f"{without}; there is nothing to fuse"
         if self.fused == self.composed:
-            return f"{without} and as many the one with them: the steps do not tell which of them the timeline is of"
+            return (
+                f"{without} and as many match the one with them: the steps do not tell which program the timeline is of"
+            )
         which = "with" if self.fused > self.composed else "without"
-        return f"{without}, {self.fused:,} the one with them: the timeline is of the program {which} fusions"
+        return f"{without}, {self.fused:,} match the one with them: the timeline is of the program {which} fusions"
 
 
 def agreement(fusion: Fusion, timeline: Timeline) -> StepAgreement:

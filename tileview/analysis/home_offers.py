@@ -142,7 +142,7 @@ def _order(size: Size) -> int:
 def _offer(
     types: TypeTable, shape: Shape, wanted: Format, names: list[str], together: tuple[int, ...]
 ) -> HomeOffer | None:
-    """An offer with its figures; None for a layout that does not resolve or needs too many tiles."""
+    """An offer with its figures; None for an invalid layout or needs too many tiles."""
     if types.get(shape, wanted.precision, wanted.layout).problem is not None:
         return None
     if wanted.layout.order.kind is OrderKind.UNKNOWN:
@@ -193,7 +193,7 @@ def _group_offers(recipe: Recipe, values: list[int]) -> tuple[GroupRepair, ...]:
     made = [
         _group_offer(key, {value: choice[key] for value, choice in zip(values, choices, strict=True)}) for key in common
     ]
-    return (GroupRepair(PLANNER, "what the planner chooses itself", {}, 0, UNAVAILABLE), *made)
+    return (GroupRepair(PLANNER, "the planner's own choice", {}, 0, UNAVAILABLE), *made)
 
 
 def _group_offer(key: tuple[str, ...], chosen: Mapping[int, Repair]) -> GroupRepair:
@@ -201,7 +201,7 @@ def _group_offer(key: tuple[str, ...], chosen: Mapping[int, Repair]) -> GroupRep
     first = next(iter(chosen.values()))
     sizes: list[Size] = [repair.shard_bytes for repair in chosen.values()]
     known = [size for size in sizes if isinstance(size, int)]
-    label = first.label if len(chosen) == 1 else f"{first.label}; {len(chosen) - 1} more alike"
+    label = first.label if len(chosen) == 1 else f"{first.label}; {len(chosen) - 1} more like it"
     layouts = {value: repair.layout for value, repair in chosen.items()}
     most = max(repair.owners for repair in chosen.values())
     return GroupRepair(key, label, layouts, most, max(known) if len(known) == len(sizes) else UNAVAILABLE)

@@ -1,4 +1,4 @@
-"""What makes a timeline without a recipe fit: layouts that resolve, for the values whose layouts do not."""
+"""What makes a timeline without a recipe fit: valid layouts, for the values whose layouts do not."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class LayoutFix:
 
 
 def fix_layouts(timeline: Timeline) -> LayoutFix:
-    """Repair every layout that does not resolve: with what fits first, else with what has the lowest total peak."""
+    """Repair every layout that is invalid: with what fits first, else with what has the lowest total peak."""
     if timeline.verdict.fits:
         return LayoutFix((), timeline, 0, True, "It fits as it is.")
     doubt = "" if timeline.verdict.fits is False else f"It is not known whether it fits: {timeline.verdict.text}. "
@@ -47,7 +47,7 @@ def fix_layouts(timeline: Timeline) -> LayoutFix:
     if not offered:
         text = "No layout is invalid, and a timeline holds no plans to swap: open the recipe of the same compile."
         if groups:
-            text = "No layout that resolves was found for the values without one."
+            text = "No valid layout was found for the values without one."
         return LayoutFix((), timeline, 0, True, doubt + text)
     tried = 0
     best: tuple[tuple[bool, int], tuple[GroupRepair, ...], Timeline] | None = None
@@ -69,12 +69,12 @@ def fix_layouts(timeline: Timeline) -> LayoutFix:
     )
     peak = changed.peak.total
     size = f" with a total peak of {exact_text(peak)}" if isinstance(peak, int) else ""
-    text = f"It fits{size} after giving {values} values layouts that resolve."
+    text = f"It fits{size} after giving {values} values valid layouts."
     if changed.verdict.fits is None:
         why = changed.verdict.text
-        text = f"After giving {values} values layouts that resolve it is not known whether it fits: {why}."
+        text = f"After giving {values} values valid layouts it is not known whether it fits: {why}."
     elif not changed.verdict.fits:
-        text = f"Giving {values} values layouts that resolve does not make it fit."
+        text = f"Giving {values} values valid layouts does not make it fit."
     return LayoutFix(chosen, changed, tried, exhaustive, text)
 
 

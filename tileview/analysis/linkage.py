@@ -334,7 +334,7 @@ class Counterparts:
         if one.precision != two.precision:
             lines.append(f"Precision {precision_words(two.precision)}, here {precision_words(one.precision)}.")
         if (one.layout or one.layout_text) != (two.layout or two.layout_text):
-            lines.append("Its layout is another one.")
+            lines.append("Its layout differs.")
         classes = [
             timeline.values[timeline.aliases[at][-1]].memory_class
             for timeline, at in ((self.here, root), (self.there, other))

@@ -31,7 +31,7 @@ class MessageKind(StrEnum):
     """Which of the compiler's sentences a text is."""
 
     INSUFFICIENT = "insufficient memory"
-    RANGES = "refused ranges"
+    RANGES = "rejected ranges"
     TRANSFERS = "too many transfers"
     TABLES = "exchange tables too large"
     SEQUENCES = "overlapping sequences"
@@ -75,7 +75,7 @@ _MEANINGS: Final = {
         "came before. Any of the tiles that fail may be named.",
     ),
     MessageKind.RANGES: (
-        "Tile 0 and 0 bytes: no allocation failed. The compiler refused the ranges of open memory themselves: one is "
+        "Tile 0 and 0 bytes: no allocation failed. The compiler rejected the ranges of open memory themselves: one is "
         "empty, not ascending, ends above 949,168 or starts below 362,208 without being the host's window. "
         "Descriptors, code or exchange tables have left nothing sound.",
     ),
@@ -93,8 +93,8 @@ _MEANINGS: Final = {
         "input is placed in one piece, so a value cannot be in two of them.",
     ),
     MessageKind.UNKNOWN: (
-        "This is none of the compiler's sentences on memory that are known here: insufficient SRAM of a tile, exchange "
-        "transfer count, exchange tables, and placement constraints of a Repeat.",
+        "This is not one of the compiler's messages about memory that TileView knows: insufficient SRAM of a tile, "
+        "exchange transfer count, exchange tables, and placement constraints of a Repeat.",
     ),
 }
 
@@ -147,7 +147,7 @@ def _about_recipe(message: Message, recipe: Recipe, overrides: Overrides, ended:
     try:
         requests = program_requests(recipe, overrides)
     except PlacementUnknownError as error:
-        return [f"Nothing can be said with this recipe: {error}."]
+        return [f"This recipe cannot be used: {error}."]
     if message.kind is MessageKind.TRANSFERS:
         return fragment_lines(requests.program)
     if message.kind is MessageKind.TABLES:
@@ -183,7 +183,10 @@ def _named_requests(message: Message, requests: ProgramRequests, each: TileClass
     size = exact_text(message.bytes or 0)
     alike = "" if len(each.tiles) == 1 else f" ({len(each.tiles) - 1:,} other tiles request the same)"
     if not same:
-        return [f"Tile {message.tile} asks for no {size} of this class with these plans: the recipe is another one's."]
+        return [
+            f"Tile {message.tile} asks for no {size} of this class with these plans: the recipe belongs to another "
+            "compile."
+        ]
     return [f"On tile {message.tile}{alike}, {size} are requested by: {_listed(same)}."]
 
 

@@ -61,7 +61,7 @@ def next_step(
     Parameters
     ----------
     diagnosis : Diagnosis
-        Of the current state: its cure, levers, reliefs and layouts that do not resolve decide. None only where the
+        Of the current state: its cure, levers, reliefs and invalid layouts decide. None only where the
         verdict says that the program fits.
     swaps : int
         Edits of a recipe that no export holds yet.
@@ -71,7 +71,7 @@ def next_step(
         Whether budget or reserve are what-if values; an export leaves them out.
     """
     if verdict.cause is Cause.PLACED:
-        return NextStep("Nothing has to be done: every request has its address.", Action.NOTHING)
+        return NextStep("Nothing to do: every request has its address.", Action.NOTHING)
     if verdict.cause is Cause.NOT_PLACED:
         text = "Open the recipe of the same compile: a dump of addresses holds no plans to swap."
         return NextStep(text, Action.OPEN_RECIPE)
@@ -99,16 +99,16 @@ def _after_fit(verdict: Verdict, swaps: int, layouts: int, what_if: bool) -> Nex
         )
     short = verdict.short_bytes
     spare = size_text(short if isinstance(short, Unavailable) else abs(short))
-    return NextStep(f"Nothing is needed for the fit; {spare} are spare.", Action.NOTHING)
+    return NextStep(f"Nothing to do: it fits with {spare} spare.", Action.NOTHING)
 
 
 def _layouts(bad: Sequence[BadLayout], timeline: Timeline) -> NextStep:
     if timeline.origin is Origin.FILE and bad:
-        which = "the layout" if len(bad) == 1 else f"the {len(bad):,} layouts"
+        which = "the valid layout" if len(bad) == 1 else f"the {len(bad):,} valid layouts"
         it = "it" if len(bad) == 1 else "them"
-        return NextStep(f"Copy {which} that would resolve and hand {it} to the compiler.", Action.COPY_LAYOUTS)
+        return NextStep(f"Copy {which} and hand {it} to the compiler.", Action.COPY_LAYOUTS)
     first = bad[0].remedy if bad else ""
-    return NextStep(f"Give these values layouts that resolve. {first}".strip(), Action.SHOW_PROBLEMS)
+    return NextStep(f"Give these values valid layouts. {first}".strip(), Action.SHOW_PROBLEMS)
 
 
 def _over(diagnosis: Diagnosis, timeline: Timeline, recipe: Recipe | None) -> NextStep:
@@ -121,7 +121,7 @@ def _over(diagnosis: Diagnosis, timeline: Timeline, recipe: Recipe | None) -> Ne
         fused = " with the compiler's fusions" if lever.only_fused else ""
         return NextStep(f"Swap in {swap_arrows(swap)}: it then fits{fused}.", Action.SWAP, swap)
     if cure is not None:
-        text = f"Swap in {swap_arrows(cure.swaps)} and search for the other swaps it takes: alone it is not enough."
+        text = f"Swap in {swap_arrows(cure.swaps)} and search for further swaps: alone it is not enough."
         return NextStep(text, Action.FIND_FIX, cure.swaps)
     if lever is not None:
         swap = ((lever.operation, lever.alternative),)
@@ -155,16 +155,14 @@ def swap_arrows(swaps: Sequence[tuple[int, int]]) -> str:
 
 
 def _after_refusal(verdict: Verdict, recipe: Recipe | None, bad: Sequence[BadLayout]) -> str:
-    """What to do about a recipe that cannot be lowered; ``bad`` are homes that do not resolve."""
+    """What to do about a recipe that cannot be lowered; ``bad`` are invalid homes."""
     operation = verdict.operation
     if verdict.limit == GRAPH_LIMIT:
         return "The graph itself is at fault, so no other plan helps: have the compiler write the file again."
     if bad:
         one = len(bad) == 1
-        which = (
-            f"Give {bad[0].name} a home that resolves" if one else f"Give these {len(bad)} inputs homes that resolve"
-        )
-        return f"{which}; a search for a fix proposes what the planner itself would choose."
+        which = f"Give {bad[0].name} a valid home" if one else f"Give these {len(bad)} inputs valid homes"
+        return f"{which}; Find fix proposes the planner's own choice."
     if operation is None or recipe is None:
         return "The recipe names a choice that cannot be carried out; see the reason."
     others = len(recipe.alternatives.get(operation, ())) - (recipe.in_force(operation) is not None)

@@ -16,6 +16,7 @@ import numpy as np
 from tileview.analysis.allocation_names import allocation_name, name_parts, scratch_name
 from tileview.analysis.lifetimes import largest_bytes
 from tileview.analysis.loads import PeakPlace
+from tileview.analysis.words import at_start, in_words
 from tileview.core.memory.verdict import contiguous_bytes
 from tileview.model.sizes import kib_text
 from tileview.model.tensor import MemoryClass
@@ -28,7 +29,6 @@ STANDARD_ALLOCATION: Final = "standard allocation"
 _JUDGED = (Cause.FITS, Cause.TOTAL, Cause.INTERLEAVED, Cause.CONTIGUOUS)
 """Verdicts that rest on known sums; with any other it is not known what is over."""
 _MOST_NAMED = 3
-_NUMBERS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,10 +215,10 @@ def _too_large(
 Phrase = tuple[str, str]
 """Words and what they lead to (``step:69``, ``op:21``, ``root:454``, ``tile:174``), empty where they lead nowhere."""
 
-_LIMIT_WORDS = {
+LIMIT_WORDS = {
     TOTAL: "",
-    INTERLEAVED: " of the interleaved region",
-    STANDARD_ALLOCATION: " beyond the largest unbroken piece of standard memory",
+    INTERLEAVED: " (interleaved memory)",
+    STANDARD_ALLOCATION: " (one piece of standard memory)",
 }
 
 
@@ -250,7 +250,7 @@ def _opening(found: Sequence[Overflow]) -> str:
         what = "place"
     count = len(found)
     plural = "" if count == 1 else "runs of steps" if what == "run of steps" else what + "s"
-    number = _NUMBERS[count] if count < len(_NUMBERS) else f"{count:,}"
+    number = at_start(in_words(count))
     return f"{number} {what if count == 1 else plural} overflow{'s' if count == 1 else ''}: "
 
 
@@ -271,7 +271,7 @@ def _place_phrases(one: Overflow, kinds: Mapping[int, str]) -> list[Phrase]:
         phrases.append((")", ""))
     elif one.made:
         phrases += [(" (", ""), *_made_phrases(one.made), (")", "")]
-    by = f" by {kib_text(one.over_bytes)}{_LIMIT_WORDS[one.limit]} on "
+    by = f" by {kib_text(one.over_bytes)}{LIMIT_WORDS[one.limit]} on "
     return [*phrases, (by, ""), (f"tile {one.tile}", f"tile:{one.tile}")]
 
 
@@ -304,5 +304,5 @@ def overflow_lines(found: Sequence[Overflow], kinds: Mapping[int, str]) -> list[
     for one in found:
         text = "".join(words for words, _ in _place_phrases(one, kinds))
         tiles = "1 tile is" if one.tiles_over == 1 else f"{one.tiles_over:,} tiles are"
-        lines.append(f"{text[:1].upper()}{text[1:]}; {tiles} over.")
+        lines.append(f"{at_start(text)}; {tiles} over.")
     return lines

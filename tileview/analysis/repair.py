@@ -1,4 +1,4 @@
-"""Layouts that do resolve, in place of one that does not.
+"""Valid layouts, in place of an invalid one.
  Each check that a layout can fail has a few changes that would pass it. They are tried on the failing layout, again
 on what is left failing, and so on; what resolves in the end, on the tiles that the device has, is offered with its
 figures, the least changed first. Values that fail alike are repaired together: one choice, a layout of its own for
@@ -23,7 +23,7 @@ _MOST_CHANGES = 4
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """A layout that resolves.
+    """A valid layout.
 
     ``key`` names what was changed, equal for values that are repaired alike; ``label`` says it in words with the
     figures of this value. ``shard_bytes`` is the payload of the largest shard, ``total_bytes`` that of all owners.
@@ -53,7 +53,7 @@ class GroupRepair:
 class RepairGroup:
     """Values whose layouts fail alike. ``values`` are indices into the timeline's values, ascending.
 
-    ``kind`` is None for layouts that resolve but have more owners than there are tiles.
+    ``kind`` is None for valid layouts but have more owners than there are tiles.
     """
 
     kind: LayoutErrorKind | None
@@ -63,9 +63,9 @@ class RepairGroup:
 
 
 def repairs(shape: Shape, precision: Precision, layout: Layout, tile_count: int) -> tuple[Repair, ...]:
-    """Layouts that resolve against ``shape`` on at most ``tile_count`` tiles, the least changed first.
+    """Valid layouts against ``shape`` on at most ``tile_count`` tiles, the least changed first.
 
-    Among equally many changes the smaller largest shard comes first. A layout that resolves already has none; one that
+    Among equally many changes the smaller largest shard comes first. A valid layout already has none; one that
     needs more tiles than there are is repaired too.
     """
     tensor = Tensor(shape, precision.element_bytes, tile_count)
@@ -121,7 +121,7 @@ def _repair(tensor: Tensor, layout: Layout, keys: tuple[str, ...], labels: tuple
 
 
 def _counted_owners(owners: int) -> str:
-    return "1 owner" if owners == 1 else f"{owners} owners"
+    return "1 tile" if owners == 1 else f"{owners:,} tiles"
 
 
 # -- groups ----------------------------------------------------------------------------------------------------------
@@ -180,6 +180,6 @@ def _group_repair(key: tuple[str, ...], chosen: Mapping[int, Repair]) -> GroupRe
         shard = max(size for size in shards if not isinstance(size, Unavailable))
     label = some.label
     if len({(repair.layout, repair.shard_bytes) for repair in chosen.values()}) > 1:
-        span = f"{owners[0]} to {owners[-1]} owners" if len(owners) > 1 else _counted_owners(owners[0])
+        span = f"{owners[0]:,} to {owners[-1]:,} tiles" if len(owners) > 1 else _counted_owners(owners[0])
         label = f"{KEY_TEXTS.get(key[-1], key[-1])}: {span}, largest shard {exact_text(shard)}"
     return GroupRepair(key, label, {i: r.layout for i, r in chosen.items()}, owners[-1], shard)

@@ -48,14 +48,14 @@ KEY_TEXTS: Final[Mapping[str, str]] = {
     "pad-to-blocks": "padding Zero to whole blocks",
     "single-blocks": "blocks of one element",
     "plain-shards": "shards not padded",
-    "count-parts": "as many owners as parts and replicas make",
-    "replicas": "as many replicas as owners and parts leave",
-    "partitions": "as many partitions as owners and replicas leave",
+    "count-parts": "as many owners as parts times replicas",
+    "replicas": "as many replicas as owners and parts allow",
+    "partitions": "as many partitions as owners and replicas allow",
     "packed-strides": "packed strides",
     "fewer-replicas": "fewer replicas",
     "fewer-partitions": "fewer partitions",
     "one-padding-group": "one padding group",
-    "no-zeros": "1 in place of figures of 0",
+    "no-zeros": "1 in place of 0",
     "owners": "at least one owner and one replica",
     "drop-axes": "axes without a dimension of their own left out",
     "drop-axes-replicate": "axes without a dimension of their own left out, replicas in their place",
@@ -110,11 +110,7 @@ def _linear(tensor: Tensor, layout: Layout) -> Iterable[RepairChange]:
     grains = -(-tensor.elements // grain)
     if grains < owners:
         fewer = min(grains, tensor.tiles)
-        change = (
-            f"{fewer} owners instead of {owners}, one grain of {grain} each at most"
-            if fewer == grains
-            else f"{fewer} owners"
-        )
+        change = f"at most one grain of {grain} a tile" if fewer == grains else f"{fewer:,} owners"
         yield RepairChange("fewer-owners", change, _linear_layout(layout, fewer, grain, axis.padding))
         if tensor.element_bytes is not None:
             chunks = min(fewer, -(-tensor.elements * tensor.element_bytes // CHUNK_BYTES))
@@ -142,7 +138,7 @@ def _empty_group(tensor: Tensor, layout: Layout) -> Iterable[RepairChange]:
     parts = prod(axis.partitions for axis in tiling.axes)
     owners = tiling.tile_count or replicas * max(parts, 1)
     changed = replace(tiling, tile_count=owners, replicas=replicas)
-    yield RepairChange("owners", f"{owners} owners and {replicas} replicas", _with(layout, changed))
+    yield RepairChange("owners", f"{owners:,} owners and {replicas:,} replicas", _with(layout, changed))
 
 
 def _zero_figures(tensor: Tensor, layout: Layout) -> Iterable[RepairChange]:
@@ -159,7 +155,7 @@ def _zero_figures(tensor: Tensor, layout: Layout) -> Iterable[RepairChange]:
             tile_stride=axis.tile_stride or None,
         )
 
-    yield RepairChange("no-zeros", "1 in place of figures of 0", _with_axes(layout, filled))
+    yield RepairChange("no-zeros", "1 in place of 0", _with_axes(layout, filled))
 
 
 def _drop_axes(tensor: Tensor, layout: Layout) -> Iterable[RepairChange]:
@@ -174,7 +170,7 @@ def _drop_axes(tensor: Tensor, layout: Layout) -> Iterable[RepairChange]:
     tiling = layout.tiling
     if parts and tiling.tile_count % parts == 0:
         replicas = tiling.tile_count // parts
-        text = f"axes that cannot be left out, {replicas} replicas"
+        text = f"axes that the shape lacks left out, {replicas} replicas"
         changed = replace(tiling, replicas=replicas, axes=tuple(kept))
         yield RepairChange("drop-axes-replicate", text, _with(layout, changed))
     owners = tiling.replicas * parts
@@ -214,7 +210,7 @@ def _tile_count(tensor: Tensor, layout: Layout) -> Iterable[RepairChange]:
     tiling = layout.tiling
     parts = prod(axis.partitions for axis in tiling.axes)
     owners = tiling.replicas * parts
-    text = f"{owners} owners instead of {tiling.tile_count}, as its parts and replicas make"
+    text = f"{owners:,} owners instead of {tiling.tile_count:,}, its parts times replicas"
     yield RepairChange("count-parts", text, _with(layout, replace(tiling, tile_count=owners)))
     if tiling.tile_count % parts == 0:
         replicas = tiling.tile_count // parts
@@ -240,12 +236,12 @@ def _mapping(tensor: Tensor, layout: Layout) -> Iterable[RepairChange]:
 
 
 def _fewer_tiles(tensor: Tensor, layout: Layout) -> Iterable[RepairChange]:
-    """A layout that resolves but has more owners than there are tiles: fewer replicas, or fewer parts of one axis."""
+    """A valid layout that has more owners than there are tiles: fewer replicas, or fewer parts of one axis."""
     tiling = layout.tiling
     if tiling.is_linear:
         axis = tiling.axes[0]
         spread = _linear_layout(layout, tensor.tiles, axis.block_size, axis.padding)
-        yield RepairChange("fewer-owners", f"{tensor.tiles} owners instead of {tiling.tile_count}", spread)
+        yield RepairChange("fewer-owners", f"{tensor.tiles:,} owners instead of {tiling.tile_count:,}", spread)
         return
     parts = prod(axis.partitions for axis in tiling.axes)
     if parts <= tensor.tiles < tiling.tile_count:

@@ -18,6 +18,7 @@ from tileview.analysis.loads import total_peak_place
 from tileview.analysis.overflows import overflow_lines
 from tileview.analysis.pictures import tiles_svg, timeline_svg
 from tileview.analysis.relief import Relief
+from tileview.analysis.words import sentence
 from tileview.core.cycles.words import describe_cycles
 from tileview.core.fusion.words import fits_only_fused
 from tileview.model.names import escaped
@@ -123,7 +124,7 @@ def _verdict(given: ReportInput, diagnosis: Diagnosis) -> str:
     style = "unknown" if given.verdict.fits is None else "fits" if given.verdict.fits else "fails"
     lines = [
         f'<section class="verdict {style}"><h2>{word}</h2>',
-        f"<p>{text(_sentence(diagnosis.headline), 900)}</p>",
+        f"<p>{text(sentence(diagnosis.headline), 900)}</p>",
         *(f"<p>{text(line, 900)}</p>" for line in _overflows(given, diagnosis)),
         f"<p><b>Next:</b> {text(diagnosis.next_step, 900)}</p></section>",
     ]
@@ -134,10 +135,6 @@ def _overflows(given: ReportInput, diagnosis: Diagnosis) -> list[str]:
     """One line for every overflow."""
     kinds = {row.operation: row.kind for row in given.operations}
     return overflow_lines((diagnosis.overflows or ())[:_MOST_ROWS], kinds)
-
-
-def _sentence(words: str) -> str:
-    return words[:1].upper() + words[1:] + ("" if words.endswith((".", "!", "?")) else ".")
 
 
 def _peaks(timeline: Timeline | None) -> str:
@@ -163,9 +160,9 @@ def _peaks(timeline: Timeline | None) -> str:
         for label, size, step, room, share in rows
     ]
     note = f"<p>The total may reach the budget of {size_text(timeline.budget_bytes)} less the reserve of "
-    note += f"{size_text(timeline.reserve_bytes)}; its share of the budget is told with the reserve. "
+    note += f"{size_text(timeline.reserve_bytes)}; its share of the budget includes the reserve. "
     note += "Peaks follow version 3: exchange rows are not part of them.</p>"
-    return "<h2>Peaks</h2>\n" + _table(("Peak", "Bytes", "Step", "May reach", "Share"), cells, {1, 2, 3, 4}) + note
+    return "<h2>Peaks</h2>\n" + _table(("Peak", "Bytes", "Step", "Limit", "Share"), cells, {1, 2, 3, 4}) + note
 
 
 def _share(size: Size, room: int) -> str:
@@ -189,9 +186,9 @@ def _why(given: ReportInput, diagnosis: Diagnosis) -> str:
         parts.append("<h3>What the operations there could do</h3>")
         parts.append(_reliefs(diagnosis.reliefs))
     if diagnosis.bad_layouts:
-        parts.append("<h3>Layouts that do not resolve</h3>")
+        parts.append("<h3>Values with no valid layout</h3>")
         bad = [(name(item.name), item.text, item.remedy) for item in diagnosis.bad_layouts[:_MOST_ROWS]]
-        parts.append(_table(("Value", "Why", "What would"), bad, set(), raw={0}))
+        parts.append(_table(("Value", "Why", "Would be valid"), bad, set(), raw={0}))
         parts.append(_left_out(len(diagnosis.bad_layouts)))
     return "<h2>Why</h2>\n" + "\n".join(parts) if parts else ""
 

@@ -61,6 +61,14 @@ def counted(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+
+
+def in_words(number: int) -> str:
+    """``two``, ``12``: small numbers as words."""
+    return _NUMBERS[number] if number < len(_NUMBERS) else f"{number:,}"
+
+
 def shape_text(shape: Shape) -> str:
     """``[588,1152]``."""
     return "[" + ",".join(map(str, shape)) + "]"
@@ -217,3 +225,8 @@ def step_place(step: int, steps: int) -> str:
 def at_start(text: str) -> str:
     """A text with a capital at its start, the rest untouched."""
     return text[:1].upper() + text[1:]
+
+
+def sentence(text: str) -> str:
+    """A text with a capital at its start and a full stop at its end, unless it ends a sentence already."""
+    return at_start(text) + ("" if text.endswith((".", "!", "?", '."')) else ".")

@@ -157,7 +157,7 @@ def _open(is_open: bool) -> str:
 
 
 def _home(home: Format | None) -> str:
-    return "left to be chosen" if home is None else f"{precision_words(home.precision)}; {layout_words(home.layout)}"
+    return "left to the planner" if home is None else f"{precision_words(home.precision)}; {layout_words(home.layout)}"
 
 
 # -- text -----------------------------------------------------------------------------------------------------------

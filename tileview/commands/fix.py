@@ -1,4 +1,4 @@
-"""``tileview fix``: the fewest swaps that make a recipe fit; for a timeline, layouts that resolve."""
+"""``tileview fix``: the fewest swaps that make a recipe fit; for a timeline, valid layouts."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def _text(subject: Subject, state: SearchState, after: Subject | None, result: F
 
 
 def _fix_timeline(arguments: Arguments, subject: Subject) -> int:
-    """A timeline has no plans to swap; layouts that do not resolve can be given ones that do."""
+    """A timeline has no plans to swap; invalid layouts can be given ones that do."""
     if arguments.output is not None:
         raise UsageError("a timeline holds no recipe to write; -o works on recipes only")
     assert subject.timeline is not None

@@ -82,7 +82,7 @@ def _text(line: bytes) -> str:
     try:
         return line.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise UsageError(f"byte {error.start} of the line, 0x{line[error.start]:02x}, is no UTF-8 there") from None
+        raise UsageError(f"byte {error.start} of the line, 0x{line[error.start]:02x}, is not UTF-8 there") from None
 
 
 def _question(line: str) -> tuple[Shape, Layout, Precision | None]:
@@ -124,14 +124,14 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_constant(text: str) -> float:
-    raise ValueError(f"{text} is no JSON number")
+    raise ValueError(f"{text} is not a JSON number")
 
 
 def _checked_shape(shape: Any) -> Shape:
     if not isinstance(shape, list | tuple) or any(type(n) is not int or not 0 <= n < U64_MAX for n in shape):
         raise UsageError("the shape must be a list of whole numbers below 2^64 − 1")
     if len(shape) > 64:
-        raise UsageError("a shape of more than 64 dimensions is not believed")
+        raise UsageError("shapes of more than 64 dimensions are not accepted")
     return tuple(shape)
 
 

@@ -81,7 +81,7 @@ def byte_count(text: str) -> int:
 def count(text: str) -> int:
     """A whole number from 0 up, of a sensible length."""
     if re.fullmatch(r"[0-9]{1,19}", text, re.ASCII) is None:
-        raise argparse.ArgumentTypeError(f"{text[:40]!r} is no whole number")
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a whole number")
     return int(text)
 
 
@@ -108,7 +108,7 @@ def shape(text: str) -> tuple[int, ...]:
 def window_size(text: str) -> tuple[int, int]:
     match = re.fullmatch(r"([0-9]{2,5})x([0-9]{2,5})", text, re.ASCII)
     if match is None:
-        raise argparse.ArgumentTypeError(f"{text[:40]!r} is no size such as 1600x1000")
+        raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a size such as 1600x1000")
     return int(match.group(1)), int(match.group(2))
 
 

@@ -163,7 +163,7 @@ def _order_json(by: str | None) -> int | str | None:
 def program_text(name: str, placement: ProgramPlacement, fused: bool) -> str:
     """A program's placement as a page; ``fused``: fusions were looked for."""
     preset_, totals = placement.preset, placement.totals
-    which = "of the program that stands after fusions" if fused else "of the composed program, without fusions"
+    which = "of the program after fusions" if fused else "of the composed program, without fusions"
     lines = [
         f"{clean(name)}: {totals.answer.value.upper()}",
         f"  {preset_.title}: {_ranges_text(preset_.ranges)}, {exact_text(preset_.bytes)}",
@@ -295,7 +295,7 @@ def _study_text(study: TileStudy, names: list[str]) -> str:
     rows.append(("search", _search_text(study.searched), "", "", ""))
     lines = [
         f"  Tile {study.tile}: {study.outcome.answer.value}" + (f" by {study.outcome.by}" if study.outcome.by else ""),
-        table(("tried", "came to", "request", "largest hole", "free"), rows, numbers=(2, 3, 4), indent=2),
+        table(("tried", "outcome", "request", "largest hole", "free"), rows, numbers=(2, 3, 4), indent=2),
     ]
     proof = proof_text(study.proofs)
     if study.proofs.over:

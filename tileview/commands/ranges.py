@@ -34,7 +34,7 @@ def chosen_ranges(text: str | None, reserve: int, tile: int | None = None) -> Pr
         return _ranges_of_file(text, tile)
     if not text[:1].isdigit():
         names = ", ".join(each.name for each in presets(reserve))
-        raise UsageError(f"{clean(text)} is no preset ({names}), no ranges such as 491520-949168, and no file")
+        raise UsageError(f"{clean(text)} is not a preset ({names}), no ranges such as 491520-949168, and no file")
     return Preset("", "the ranges given", parse_ranges(text), "typed")
 
 

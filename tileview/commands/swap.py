@@ -89,7 +89,7 @@ def checked_swaps(recipe: Recipe, swaps: list[tuple[int, int]]) -> Swaps:
 
 
 def swap_text(recipe: Recipe, before: Subject, after: Subject, swaps: Swaps) -> str:
-    """What was swapped and what came of it."""
+    """What was swapped and the outcome."""
     names = operation_names(recipe)
     lines = []
     for operation, alternative in swaps:

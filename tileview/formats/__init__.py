@@ -15,7 +15,7 @@ from tileview.model.placement import PlacementProfile, TileDump
 from tileview.model.timeline_file import TimelineFile
 
 AddressDump = TileDump | PlacementProfile
-"""What speaks of addresses, not of a program."""
+"""What describes addresses, not a program."""
 Dump = SearchState | TimelineFile | AddressDump
 
 
@@ -75,7 +75,7 @@ def open_file(
         if isinstance(found, PlacementProfile):
             found.tiles.close()
         title = "tile dump" if isinstance(found, TileDump) else "placement profile"
-        hint = "It speaks of addresses, not of a program: tileview place and tileview summary read it."
+        hint = "It describes addresses, not a program: tileview place and tileview summary read it."
         raise LoadError(os.fspath(path), "", "a recipe or a memory timeline", f"a {title}", hint)
     return found
 

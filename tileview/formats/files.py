@@ -386,7 +386,7 @@ def check_head(path: str, head: bytes) -> None:
     if not first:
         raise LoadError(path, "byte 0", "JSON", "nothing but white space", RAW_HINT)
     if first != b"{":
-        found = "text that is not JSON" if first not in b'["-0123456789tfn' else "JSON that is no object"
+        found = "text that is not JSON" if first not in b'["-0123456789tfn' else "JSON that is not an object"
         place = f"byte {len(head) - len(head.lstrip())}"
         raise LoadError(path, place, "an object, '{'", found, RAW_HINT)
 
@@ -421,7 +421,7 @@ def refuse_hopeless(path: str, part: bytes, offset: int, held: int) -> None:
         Saying which of the two.
     """
     if part and not part.strip(b"\0"):
-        hint = "The file was never written to its end, or is no text: write it again."
+        hint = "The file was never written to its end, or is not text: write it again."
         raise LoadError(path, f"byte {offset}", "JSON", "nothing but zero bytes", hint)
     most = memory_bytes() // 2
     if held > most:
@@ -479,7 +479,7 @@ def parse_json(path: str, raw: bytes, offset: Callable[[int], int] | None = None
     except orjson.JSONDecodeError as error:
         raise _json_error(path, raw, error, offset) from None
     if not isinstance(document, dict):
-        raise LoadError(path, "", "an object", "JSON that is no object", RAW_HINT)
+        raise LoadError(path, "", "an object", "JSON that is not an object", RAW_HINT)
     return document
 
 
@@ -487,7 +487,7 @@ def _json_error(path: str, raw: bytes, error: orjson.JSONDecodeError, offset: Ca
     try:
         text = raw.decode()
     except UnicodeDecodeError as bad:
-        found = f"the byte 0x{raw[bad.start]:02x}, which is no UTF-8 there"
+        found = f"the byte 0x{raw[bad.start]:02x}, which is not UTF-8 there"
         byte = offset(bad.start) if offset else bad.start
         return LoadError(path, f"byte {byte}", "text in UTF-8", found, "Save the file as UTF-8.")
     place = f"line {error.lineno}, column {error.colno}"

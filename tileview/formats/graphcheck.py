@@ -136,7 +136,7 @@ def recipe_problems(recipe: Recipe) -> list[Problem]:
     inputs = {item.value for item in recipe.graph.inputs}
     for number in recipe.inputs:
         if number not in inputs:
-            text = f"value {number} is no input of the graph; its home is kept, not used"
+            text = f"value {number} is not an input of the graph; its home is kept, not used"
             problems.append(Problem("warning", f"inputs.{number}", text))
     for number in sorted(recipe.open_boundaries - values):
         text = f"there is no value {number}; kept, not used"

@@ -82,7 +82,7 @@ def render(state: SearchState, changes: Changes | None = None) -> Iterable[bytes
         return state.pieces()
     result = splice(raw, edits)
     if orjson.dumps(document) != result and orjson.loads(result) != document:
-        raise SaveError("The export does not hold what it should; nothing was written.")
+        raise SaveError("The export does not have the content it should; nothing was written.")
     if late is None:
         return (result,)
     at = late.start + sum(len(new) - (end - start) for start, end, new in edits if end <= late.start)
@@ -252,12 +252,12 @@ def replacement_notes(path: str | os.PathLike[str]) -> tuple[str, ...]:
         return ()
     notes = []
     if status.st_nlink > 1:
-        notes.append(f"It has {status.st_nlink} names (hard links): the others keep what stands there now.")
+        notes.append(f"It has {status.st_nlink} names (hard links): the others keep the old content.")
     if os.name == "posix" and os.geteuid() != 0:
         if status.st_uid != os.geteuid():
             notes.append("It belongs to another user: the new file will be yours.")
         if status.st_gid not in (os.getegid(), *os.getgroups()):
-            notes.append("Its group is none of yours: the new file gets your group, and the group loses its rights.")
+            notes.append("You are not in its group: the new file gets your group, and the group loses its rights.")
     return tuple(notes)
 
 
@@ -320,7 +320,7 @@ def _replaced(target: str, name: str) -> os.stat_result | None:
     except FileNotFoundError:
         return None
     if stat.S_ISDIR(status.st_mode):
-        raise SaveError(f"{name} could not be written: a folder stands there. Choose another name.")
+        raise SaveError(f"{name} could not be written: there is a folder of this name. Choose another name.")
     if not stat.S_ISREG(status.st_mode):
         raise SaveError(f"{name} could not be written: it is not a file. Choose another name.")
     if not os.access(target, os.W_OK):
@@ -364,7 +364,7 @@ def _compare(temporary: str, written: bytes, name: str) -> None:
     with open(temporary, "rb") as file:
         found = hashlib.file_digest(file, "sha256").digest()
     if found != written:
-        raise SaveError(f"{name} could not be written: the disk gives back something else than was written to it.")
+        raise SaveError(f"{name} could not be written: what was read back differs from what was written.")
 
 
 def _sync_folder(folder: str) -> None:
@@ -381,4 +381,4 @@ def _sync_folder(folder: str) -> None:
 
 def _sentence(name: str, error: OSError) -> str:
     reason = _REASONS.get(error.errno or 0) or error.strerror or str(error)
-    return f"{name} could not be written: {reason}. What stood there before is untouched."
+    return f"{name} could not be written: {reason}. The old content is untouched."

@@ -286,7 +286,7 @@ def _chip_tiles(options: Fields, tiles: int) -> tuple[tuple[int, ...], list[Prob
         wrong = f"{tiles - len(set(mapping)):,} tiles are named twice"
     if not wrong:
         return mapping, []
-    text = f"the mapping is no permutation of the tiles ({wrong}): the compiler refuses it; ignored here"
+    text = f"the mapping is not a permutation of the tiles ({wrong}): the compiler rejects it; ignored here"
     return (), [Problem("error", options.where("tile_mapping"), text)]
 
 

@@ -170,7 +170,7 @@ class _Reader:
             if root not in held:
                 self.say("warning", place, f"no request holds root {root}")
             elif span[0] > span[1] or not any(low <= span[0] and span[1] <= high for low, high in memory.ranges):
-                self.say("warning", place, f"{span[0]} to {span[1]} lies outside the ranges")
+                self.say("warning", place, f"{span[0]} to {span[1]} is outside the ranges")
         return found
 
 

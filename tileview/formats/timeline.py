@@ -245,7 +245,7 @@ class _Reader:
             final = final[final]
         ringed = direct[final] != final
         for index in np.flatnonzero(ringed).tolist():
-            self.say("error", f"timeline.values[{index}].root", "the roots lead round in a ring", value=index)
+            self.say("error", f"timeline.values[{index}].root", "the roots form a circle", value=index)
         final = np.where(ringed, np.arange(count), final)
         for index in np.flatnonzero(~ringed & (final != direct)).tolist():
             text = f"root {roots[index]} is itself an alias; its own root {final[index]} is used"
@@ -368,7 +368,7 @@ class _LiveReader:
         aliases = np.flatnonzero(roots != indices)
         if len(aliases):
             first = int(indices[aliases[0]])
-            text = f"{len(aliases)} entries are no roots (the first is {first}); their roots are taken"
+            text = f"{len(aliases)} entries are not roots (the first is {first}); their roots are taken"
             self._reader.say("warning", place, text, step=position)
             faultless = False
         if not bool(np.all(roots[1:] > roots[:-1])):

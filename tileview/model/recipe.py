@@ -51,7 +51,7 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class Overrides:
-    """What-if values that are no part of a recipe; None leaves the configuration's own.
+    """What-if values that are not part of a recipe; None leaves the configuration's own.
 
     ``fusion`` False asks for the program without the compiler's fusions.
     """

@@ -106,7 +106,7 @@ def bytes_from_text(text: str) -> int:
     match = _TYPED.fullmatch(both.group(1) if both else shown) if len(shown) <= 60 else None
     unit = _UNITS.get(match.group(2).lower()) if match else None
     if match is None or unit is None:
-        raise ValueError(f"{shown[:40]!r} is no number of bytes such as 586960, 48KiB or 573.2 KiB")
+        raise ValueError(f"{shown[:40]!r} is not a number of bytes such as 586960, 48KiB or 573.2 KiB")
     whole, point, fraction = match.group(1).partition(".")
     if _GROUPED.fullmatch(whole) is None or (point and re.fullmatch(r"[0-9]+", fraction, re.ASCII) is None):
         if re.fullmatch(r"[0-9]+,[0-9]+", match.group(1), re.ASCII):

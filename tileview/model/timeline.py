@@ -54,7 +54,7 @@ class TimelineValue:
     """A lowered value as a timeline lists it.
 
     ``id`` is its own number, ``root`` the *index into values* of its allocation. ``layout`` is None where the text
-    did not parse (then ``layout_text`` still shows it). ``layout_error`` says why the layout does not resolve, None
+    did not parse (then ``layout_text`` still shows it). ``layout_error`` says why the layout is invalid, None
     where it does. ``shard_bytes`` is the largest shard, ``aligned_bytes`` the largest aligned size, ``bytes`` =
     aligned · copies.
     """

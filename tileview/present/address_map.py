@@ -245,5 +245,5 @@ def hole_words(tile: AddressMap, attempt: Attempt) -> tuple[str, str]:
     start, end = attempt.hole
     missing = entry.bytes - (end - start)
     needs = f"{entry.name} needs {entry.bytes:,} B in one piece"
-    short = f": {missing:,} B too much" if missing > 0 else ", but not at these addresses: alignment or conflicts"
+    short = f": {missing:,} B too large" if missing > 0 else ", but not at these addresses: alignment or conflicts"
     return f"largest hole: {end - start:,} B, 0x{start:X} to 0x{end:X}", needs + short

@@ -503,7 +503,7 @@ ALLOCATIONS: Final = AllocationSpec(
     (
         Column(
             "Allocation",
-            tip="What it is: who makes it, of what, in which precision, and its number",
+            tip="What it is: what makes it, of what, in which precision, and its number",
             cell=_name,
             sample="op 21's copy of op 20's result (F16) #454",
             room=Room.SHARED,
@@ -546,7 +546,7 @@ ALLOCATIONS: Final = AllocationSpec(
             "What the allocation takes on the tile",
             "bytes",
             cell=_bytes,
-            sample="1,586,960 B",
+            sample="unavailable B",
             is_seen=True,
             sort=_sorted_size,
             unknown_first=True,

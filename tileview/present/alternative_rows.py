@@ -237,10 +237,10 @@ def _own(entry: Entry) -> Cell:
         return EMPTY_CELL
     result, own = entry.result, entry.own_peak
     if result is None:
-        return EMPTY_CELL if entry.index is None else Cell("…", None, "Not yet computed: Evaluate does", Tone.MUTED)
+        return EMPTY_CELL if entry.index is None else Cell("…", None, "Not yet computed: press Evaluate", Tone.MUTED)
     if not result.ok:
         reason = f"Cannot be lowered: {result.error or 'no reason given'}"
-        return Cell("! refused", None, reason, Tone.WARNING)
+        return Cell("! not lowered", None, reason, Tone.WARNING)
     if own is None or isinstance(own.spare, Unavailable) or isinstance(own.total, Unavailable):
         why = "It has no steps of its own" if own is None else "A size of its own steps is unavailable"
         return Cell("–", None, why, Tone.MUTED if own is None else Tone.UNAVAILABLE)
@@ -301,7 +301,7 @@ def _fits(entry: Entry) -> Cell:
         case AlternativeOutcome.NOT_KNOWN:
             return Cell("? not known", str(outcome), reason, Tone.UNKNOWN)
         case AlternativeOutcome.REFUSED:
-            return Cell("! refused", str(outcome), reason, Tone.WARNING)
+            return Cell("! not lowered", str(outcome), reason, Tone.WARNING)
     text = f"✗ {_kib(short)} over" if isinstance(short, int) and short > 0 else "✗ no"
     return Cell(text, str(outcome), reason, Tone.OVER)
 
@@ -371,7 +371,7 @@ ALTERNATIVES: Final = AlternativeSpec(
         Column(
             "Own peak",
             True,
-            "What the fullest of the operation's own steps leaves of the budget, the reserve taken off, or is over by",
+            "What is spare at the fullest of the operation's own steps, reserve included, or by how much it is over",
             "bytes",
             cell=_own,
             sample="✗ 1,399.8 over",
@@ -398,7 +398,7 @@ ALTERNATIVES: Final = AlternativeSpec(
         Column(
             "Placed",
             True,
-            "Tiles without a place if swapped in alone, in the memory that placement is looked at in",
+            "Tiles not placed if it is swapped in alone, in the memory chosen for placement",
             "tiles left",
             cell=_placed,
             sample="1,249 not",

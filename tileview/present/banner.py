@@ -11,6 +11,7 @@ from tileview.analysis.holdings import step_holdings
 from tileview.analysis.next_step import NextStep, next_step
 from tileview.analysis.overflows import Phrase, overflow_phrases
 from tileview.analysis.placement_words import State, Step, StepWords, verdict_step_words
+from tileview.analysis.words import sentence
 from tileview.core.cycles.words import short_cycles
 from tileview.core.fusion.words import fits_only_fused
 from tileview.model.recipe import Overrides, Recipe
@@ -89,7 +90,7 @@ class Load:
         if isinstance(needed, Unavailable) or self.budget <= 0:
             return "unavailable"
         tenths = (needed * 1000 * 2 + self.budget) // (self.budget * 2)
-        return f"{tenths // 10}.{tenths % 10} %"
+        return f"{tenths // 10:,}.{tenths % 10} %"
 
     def text(self) -> str:
         """The bar in words, to the byte."""
@@ -222,11 +223,10 @@ def _says(
     """The sentence under the verdict, in pieces."""
     if diagnosis is not None and diagnosis.overflows:
         return overflow_phrases(diagnosis.overflows, kinds, MOST_OVERFLOWS)
-    text = verdict.text[:1].upper() + verdict.text[1:]
-    sentence = text if text.endswith(".") else f"{text}."
+    told = sentence(verdict.text.removeprefix("cannot be lowered: "))  # as the title says
     if verdict.cause is not Cause.FITS or timeline is None:
-        return [(sentence, "")]
-    phrases: list[Phrase] = [(f"{sentence} ", "")] if fits_only_fused(verdict) else []
+        return [(told, "")]
+    phrases: list[Phrase] = [(f"{told} ", "")] if fits_only_fused(verdict) else []
     if verdict.step is not None:
         phrases += [("Fullest: ", ""), (f"step {verdict.step}", f"step:{verdict.step}")]
         if verdict.operation is not None:
@@ -236,7 +236,7 @@ def _says(
             phrases += [(", ", ""), (f"tile {verdict.tile}", f"tile:{verdict.tile}")]
         phrases.append((". ", ""))
     elif not phrases:
-        phrases.append((f"{sentence} ", ""))
+        phrases.append((f"{told} ", ""))
     return [*phrases, (" ".join(words.sentences), "")]
 
 

@@ -118,7 +118,11 @@ def _summary(states: Sequence[CompareState]) -> list[CompareRow]:
         rows.append(CompareRow(Section.SUMMARY, "Placement", entries, "In the memory that one real compile left open"))
     timelines = [state.timeline for state in states]
     figures: tuple[tuple[str, list[Size | None], str], ...] = (
-        ("Total peak", [_peak(timeline, "total") for timeline in timelines], "On the worst tile, without the reserve"),
+        (
+            "Total peak",
+            [_peak(timeline, "total") for timeline in timelines],
+            "On the fullest tile, without the reserve",
+        ),
         ("Total peak + reserve", [_needed(timeline) for timeline in timelines], "What the budget has to hold"),
         ("Budget", [None if t is None else t.budget_bytes for t in timelines], ""),
         ("Standard peak", [_peak(timeline, "standard") for timeline in timelines], ""),
@@ -126,12 +130,12 @@ def _summary(states: Sequence[CompareState]) -> list[CompareRow]:
         (
             "Largest standard allocation",
             [_peak(timeline, "maximum_standard_allocation") for timeline in timelines],
-            "Has to lie in one piece",
+            "Must be in one piece",
         ),
         (
             "Exchange rows",
             [_peak(timeline, "exchange_rows") for timeline in timelines],
-            "Reported beside the peaks; nothing is decided by it",
+            "Reported beside the peaks; not part of the verdict",
         ),
     )
     rows.extend(CompareRow(Section.SUMMARY, label, _sized(sizes), tip) for label, sizes, tip in figures)
@@ -140,7 +144,7 @@ def _summary(states: Sequence[CompareState]) -> list[CompareRow]:
     rows.append(
         CompareRow(
             Section.SUMMARY,
-            "Where the total peaks",
+            "Place of the total peak",
             tuple(_place(place, timeline) for place, timeline in zip(places, timelines, strict=True)),
         )
     )
@@ -347,7 +351,7 @@ def _unmatched_values(states: Sequence[CompareState]) -> list[CompareRow]:
     return rows
 
 
-PLANNERS = "The planner's own estimate of the program that stands, no measurement: compare differences"
+PLANNERS = "The planner's own estimate, not a measurement: compare differences"
 MOST_STATES = 4
 MISSING = "–"
 """What a state shows where it has not what another has."""
@@ -419,7 +423,7 @@ def allocations_at_peak(states: Sequence[CompareState]) -> list[CompareRow]:
     """Allocations whose bytes at the total peaks differ between the states, the largest difference first."""
     loads = peak_loads(states)
     items = [None if load is None else load.items for load in loads]
-    return _rows(Section.ALLOCATIONS, states, items, "not there at the peak")
+    return _rows(Section.ALLOCATIONS, states, items, "not live at the peak")
 
 
 def allocations_anywhere(states: Sequence[CompareState]) -> list[CompareRow]:

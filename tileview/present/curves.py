@@ -34,7 +34,7 @@ class CurveMode(StrEnum):
     """Which tile the curves follow."""
 
     BOTH = "both"
-    """The worst tile and, beside it, one tile: the curves of WORST, with those of TILE as second ones."""
+    """The fullest tile and, beside it, one tile: the curves of WORST, with those of TILE as second ones."""
     WORST = "worst"
     """At each step the tile with the largest total; its two classes add up to it."""
     LARGEST = "largest"
@@ -84,7 +84,7 @@ def unavailable_steps(timeline: Timeline) -> BoolArray:
 def curves(timeline: Timeline, mode: CurveMode, tile: int | None = None) -> Curves:
     """The curves of a timeline; ``tile`` is needed for :attr:`CurveMode.TILE`.
 
-    Those of :attr:`CurveMode.BOTH` are the worst tile's; the second ones are asked for as those of a tile.
+    Those of :attr:`CurveMode.BOTH` are the fullest tile's; the second ones are asked for as those of a tile.
 
     Raises
     ------
@@ -533,9 +533,11 @@ class Stacking:
         return result
 
 
-def stack(timeline: Timeline, shown: Curves, top: int = 6) -> tuple[Series, ...]:
+def stack(
+    timeline: Timeline, shown: Curves, top: int = 6, places: Callable[[], Mapping[int, int]] = dict
+) -> tuple[Series, ...]:
     """The layers of a timeline at once; see :class:`Stacking`."""
-    stacking = Stacking(StackSource(timeline), shown, top)
+    stacking = Stacking(StackSource(timeline), shown, top, places)
     stacking.advance()
     return stacking.layers
 

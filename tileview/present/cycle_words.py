@@ -40,10 +40,9 @@ def cycles_note(estimate: Estimate | None) -> str:
     fusion = None if estimate is None else estimate.fusion
     if fusion is None:
         return ""
-    which = "after the compiler's fusions" if fusion.reason is Reason.FUSED else "without fusions, which stands"
-    return (
-        f"Planner's cycles are the planner's own estimate of the program {which}; no measurement, compare differences"
-    )
+    which = "after the compiler's fusions" if fusion.reason is Reason.FUSED else "without fusions, which is used"
+    told = f"Planner's cycles are the planner's own estimate of the program {which}"
+    return f"{told}; not a measurement: compare differences"
 
 
 @dataclass(frozen=True, slots=True)

@@ -180,13 +180,13 @@ def operation_details(
             f"{label}: {text}" for label, text in (*operator_facts(plan.operator), *dispatch_facts(plan.dispatch))
         )
         if file_plan is not None and file_plan != plan:
-            lines.append(f"Not the file's plan, which is: {plan_words(file_plan)}")
+            lines.append(f"The file's plan: {plan_words(file_plan)}")
         sections.append(Paragraphs("Current plan", tuple(lines)))
         asks = [f"Operand {number}: {requirement_words(asked)}" for number, asked in enumerate(plan.inputs)]
         asks.append(f"Result: {requirement_words(plan.output)}")
         if plan.may_alias:
             asks.append("The result may take the memory of " + " or ".join(f"operand {i}" for i in plan.may_alias))
-        sections.append(Paragraphs("What the plan asks and gives", tuple(asks)))
+        sections.append(Paragraphs("What the plan requires and produces", tuple(asks)))
     sections += _costs(operation.id, estimate)
     if timeline is not None:
         steps = steps_of_operation(timeline, operation.id)
@@ -321,10 +321,10 @@ def homes_of_operation(
             continue
         home = recipe.inputs.get(value) or homes.get(value)
         text = (
-            "chosen when planned" if home is None else f"{precision_words(home.precision)}; {layout_words(home.layout)}"
+            "left to the planner" if home is None else f"{precision_words(home.precision)}; {layout_words(home.layout)}"
         )
         name = groups.get(value, entry.name)
-        short = f"{name}: chosen when planned"
+        short = f"{name}: left to the planner"
         if home is not None:
             owners = counted(home.layout.tiling.tile_count, "owner")
             short = f"{name}: {precision_short(home.precision)}, {owners}, {order_words(home.layout.order)}"

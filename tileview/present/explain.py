@@ -104,7 +104,7 @@ def value_sentence(timeline: Timeline, index: int) -> str:
 
 
 def failure_words(shape: Shape, layout: Layout, error: LayoutError) -> str:
-    """Why a layout does not resolve; of too few grains with the figures one can check."""
+    """Why a layout is invalid; of too few grains with the figures one can check."""
     if layout.tiling.is_linear and error.kind is LayoutErrorKind.EMPTY_AXIS_TILING:
         grain, owners, elements = layout.tiling.axes[0].block_size, layout.tiling.tile_count, prod(shape)
         grains = -(-elements // grain) if grain else 0
@@ -163,7 +163,7 @@ def tile_sentence(timeline: Timeline, root: int, tile: int) -> str:
 def owners_sentence(timeline: Timeline, root: int) -> str:
     """Which tiles hold an allocation, and between which sizes."""
     if root in timeline.unavailable_roots:
-        return "Which tiles hold it is not known: its layout does not resolve."
+        return "Which tiles hold it is not known: it has no valid layout."
     sizes = timeline.tiles.allocation(root)
     held = sizes[sizes > 0]
     if not len(held):

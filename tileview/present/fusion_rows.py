@@ -6,13 +6,14 @@ from enum import IntEnum
 from typing import Final
 
 from tileview.analysis.fusions import FusionFacts, FusionRow
+from tileview.analysis.words import at_start, sentence
 from tileview.core.cycles.words import describe_cycles, exact_cycles
 from tileview.core.fusion.stand import Reason
 from tileview.model.sizes import Size, Unavailable
 from tileview.model.timeline import TimelineStep
 from tileview.present.tables import EMPTY_CELL, Cell, Column, Node, TableSpec, Tone
 
-FUSION_TIP: Final = "Estimate the program after the compiler's fusions where that stands; off: always the one before"
+FUSION_TIP: Final = "Use the compiler's fusions where the fused program takes fewer cycles and fits; off: never"
 
 _KINDS: Final = {
     "residual": "op {partner}'s Add makes the statistics of op {operation}'s LayerNorm",
@@ -21,11 +22,6 @@ _KINDS: Final = {
     "F8 at source": "op {operation} writes F8 at once, in place of op {partner}'s cast",
     "F8 at consumer": "op {operation} runs where op {partner} casts its result, and writes F8",
 }
-
-
-def sentence_case(text: str) -> str:
-    """The text with its first letter as a capital."""
-    return text[:1].upper() + text[1:]
 
 
 def step_name(step: TimelineStep) -> str:
@@ -42,7 +38,7 @@ def fusion_name(row: FusionRow) -> str:
 def fusion_outcome(row: FusionRow, facts: FusionFacts) -> str:
     """What came of a candidate; of one in a set that does not stand, what would have."""
     if row.made and facts.reason is not Reason.FUSED:
-        return "pays, falls with the set"
+        return "pays, but not the whole set"
     if not isinstance(row.apart, int) or not isinstance(row.together, int):
         return "has no price"
     if not row.pays:
@@ -60,7 +56,7 @@ def fusion_lines(operation: int, facts: FusionFacts | None) -> tuple[str, ...]:
         lines.append(f"Its Add went into op {into}'s step: only its copies are left here.")
     for row in facts.rows:
         if operation in (row.operation, row.partner):
-            lines.append(f"{sentence_case(fusion_name(row))}: {fusion_outcome(row, facts)}{_change(row)}.")
+            lines.append(f"{at_start(fusion_name(row))}: {fusion_outcome(row, facts)}{_change(row)}.")
     return tuple(lines)
 
 
@@ -85,7 +81,7 @@ class FusionSpec(TableSpec[FusionRow]):
     """Fusion · apart · together · change · outcome; prices are planner's cycles of one run."""
 
     columns = (
-        Column("Fusion", tip="What the compiler would put together"),
+        Column("Fusion", tip="What the compiler would fuse"),
         Column("Apart", True, f"{_RUN} of the steps that it would replace", "planner's cycles"),
         Column("Together", True, f"{_RUN} of the steps in their place", "planner's cycles"),
         Column("Change", True, f"{_RUN}, together against apart", "planner's cycles"),
@@ -97,7 +93,7 @@ class FusionSpec(TableSpec[FusionRow]):
 
     def cell(self, row: FusionRow, column: int) -> Cell:
         if column == FusionColumn.FUSION:
-            return Cell(sentence_case(fusion_name(row)), tip=row.kind)
+            return Cell(at_start(fusion_name(row)), tip=row.kind)
         if column in (FusionColumn.APART, FusionColumn.TOGETHER):
             cycles: Size = row.apart if column == FusionColumn.APART else row.together
             tone = Tone.UNAVAILABLE if isinstance(cycles, Unavailable) else Tone.TEXT
@@ -122,9 +118,9 @@ def fusion_nodes(facts: FusionFacts | None) -> tuple[Node[FusionRow], ...]:
 def fusion_headline(facts: FusionFacts | None) -> str:
     """Which program stands and why, and how many candidates there were."""
     if facts is None:
-        return "A timeline is as its writer measured it: fusions are looked for in recipes"
+        return "A timeline is as its writer measured it: fusions are considered for recipes only"
     if not facts.rows:
-        return f"{sentence_case(facts.text)}."
+        return sentence(facts.text)
     made = sum(row.made for row in facts.rows)
     held = "made" if facts.reason is Reason.FUSED else "would be made"
-    return f"{sentence_case(facts.text)}. {len(facts.rows)} looked at, {made} {held}; all of them stand, or none."
+    return f"{at_start(facts.text)}. {len(facts.rows)} considered, {made} {held}; all of them are made, or none."

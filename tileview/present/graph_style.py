@@ -155,7 +155,7 @@ class GraphStyle:
             lines.append(f"The parameters and inputs it reads hold {size_text(read)} there, {part} of {whole}")
         if node in self.marks.faults:
             operation, over = self.marks.faults[node]
-            lines.append(f"Operation {operation} is at fault for an overflow by {size_text(over)}")
+            lines.append(f"Operation {operation} is at fault for an overflow of {size_text(over)}")
         return tuple(lines)
 
 

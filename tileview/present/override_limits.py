@@ -71,7 +71,7 @@ def sentences(timeline: Timeline | None, overrides: Overrides, other: Peak | Non
     ``other`` as in :func:`limits`.
     """
     if timeline is None:
-        return ["No estimate: there is nothing to hold against a budget."]
+        return ["No estimate: there is nothing to compare with a budget."]
     found = limits(timeline, other)
     lines = []
     total = timeline.peak.total

@@ -29,7 +29,7 @@ class ProblemRow:
 
     ``kind`` is the sort of problem in words. ``value`` is an index into the timeline's values, ``root`` its
     allocation. ``step``, ``tile`` and ``operation`` say where; None where that is not known. ``repairable``: a layout
-    that does not resolve.
+    that is invalid.
     """
 
     severity: str
@@ -45,23 +45,22 @@ class ProblemRow:
     count: int = 0
     repairable: bool = False
     home: int | None = None
-    """Graph value of the input whose home does not resolve."""
+    """Graph value of the input with an invalid home."""
 
 
 INVALID_LAYOUT = "invalid layout"
-INVALID_HOME = "home that does not resolve"
+INVALID_HOME = "invalid home"
 UNAVAILABLE_SIZE = "unavailable size"
 OVER_BUDGET = "over budget"
 UNKNOWN_OPERATION = "unknown operation"
 CANNOT_LOWER = "cannot be lowered"
-FILE_PROBLEM = "report of the file"
-NOT_MODELLED = "thing not modelled"
+FILE_PROBLEM = "problem in the file"
+NOT_MODELLED = "part not modelled"
 
 _PLURALS = {
-    INVALID_HOME: "homes that do not resolve",
     OVER_BUDGET: "runs of steps over budget",
-    FILE_PROBLEM: "reports of the file",
-    NOT_MODELLED: "things not modelled",
+    FILE_PROBLEM: "problems in the file",
+    NOT_MODELLED: "parts not modelled",
 }
 
 
@@ -85,7 +84,7 @@ def problem_nodes(
     unknown : iterable of (operation, reason)
         Operations that the estimate does not model.
     homes : sequence of ProblemRow
-        Homes of inputs that do not resolve, see :mod:`tileview.analysis.home_offers`.
+        Invalid homes of inputs, see :mod:`tileview.analysis.home_offers`.
     """
     rows: list[ProblemRow] = []
     if verdict is not None and verdict.cause is Cause.CANNOT_LOWER:
@@ -109,7 +108,7 @@ def problem_nodes(
 
 
 def invalid_layouts(timeline: Timeline) -> list[ProblemRow]:
-    """One row for each value whose layout does not resolve."""
+    """One row for each value with an invalid layout."""
     rows = []
     for index, value in enumerate(timeline.values):
         failure = None if value.layout is None else layout_failure(value.shape, value.layout)
@@ -138,7 +137,7 @@ def invalid_layouts(timeline: Timeline) -> list[ProblemRow]:
 
 
 def _unavailable(timeline: Timeline) -> list[ProblemRow]:
-    """Values without a size though their layout resolves."""
+    """Values without a size though their layout is valid."""
     rows = []
     for index, value in enumerate(timeline.values):
         if not isinstance(value.bytes, Unavailable) or value.layout is None or value.layout_error is not None:
@@ -235,6 +234,11 @@ def _runs(marks: Sequence[bool]) -> list[tuple[int, int]]:
     return runs
 
 
+def error_count(nodes: Sequence[Node[ProblemRow]]) -> int:
+    """How many of the problems are errors."""
+    return sum(max(node.row.count, 1) for node in nodes if node.row.severity == SEVERITIES[0])
+
+
 def tally(nodes: Sequence[Node[ProblemRow]]) -> str:
     """``43 errors, 1 warning``; ``No problems`` where there are none."""
     counts = dict.fromkeys(SEVERITIES, 0)
@@ -276,7 +280,7 @@ PROBLEMS: Final = TableSpec[ProblemRow](
 
 
 def home_problems(recipe: Recipe | None) -> list[ProblemRow]:
-    """One row for each input whose home does not resolve."""
+    """One row for each input with an invalid home."""
     found = () if recipe is None else bad_homes(recipe)
     return [
         ProblemRow("error", INVALID_HOME, bad.name, bad.text, bad.remedy, home=bad.value, repairable=True)

@@ -104,8 +104,8 @@ class StepSpec(TableSpec[StepRow]):
         Column("Step", True),
         Column("Op", True, "The operation of the graph that the step belongs to"),
         Column("Operation text"),
-        Column("Worst tile", True, "Largest total of any tile, without the reserve", "bytes"),
-        Column("Budget", True, "Share of the budget, the reserve counted in", "per cent"),
+        Column("Fullest tile", True, "Largest total of any tile, without the reserve", "bytes"),
+        Column("Budget", True, "Share of the budget, reserve included", "per cent"),
         Column("Marks"),
         Column("Runs", True, "How often the step runs: the product of the counts of the Repeats around it"),
     )

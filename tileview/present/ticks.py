@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tileview.model.sizes import exact_text
 
-UNIT_BYTES = {"GiB": 1 << 30, "MiB": 1 << 20, "KiB": 1 << 10, "B": 1}
+UNIT_BYTES = {"EiB": 1 << 60, "PiB": 1 << 50, "TiB": 1 << 40, "GiB": 1 << 30, "MiB": 1 << 20, "KiB": 1 << 10, "B": 1}
 """Units of sizes, the largest first."""
 
 

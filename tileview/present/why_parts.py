@@ -1,4 +1,4 @@
-"""Each overflow taken apart: what the step needs on its worst tile, in parts that add up, and what cures it."""
+"""Each overflow taken apart: what the step needs on its fullest tile, in parts that add up, and what cures it."""
 
 from __future__ import annotations
 

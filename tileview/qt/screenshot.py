@@ -124,6 +124,6 @@ def _wait(application: QApplication, done: Callable[[], bool]) -> None:
     until = time.monotonic() + PATIENCE_SECONDS
     while not done():
         if time.monotonic() > until:
-            raise TileViewError("the window did not come to rest in time")
+            raise TileViewError("the window did not settle in time")
         application.processEvents()
         time.sleep(0.003)

@@ -92,7 +92,7 @@ def trouble(offscreen: bool = False) -> str | None:
         return _no_display(f"no compositor is at WAYLAND_DISPLAY={os.environ.get('WAYLAND_DISPLAY', '')!r}")
     if platform == "other" and not _trial_starts():
         asked = os.environ.get("QT_QPA_PLATFORM", "")
-        return f"Qt does not start with QT_QPA_PLATFORM={asked!r}; take the variable away, or set xcb; {HEADLESS_HINT}"
+        return f"Qt does not start with QT_QPA_PLATFORM={asked!r}; unset the variable, or set xcb; {HEADLESS_HINT}"
     return None
 
 

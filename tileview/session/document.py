@@ -20,8 +20,8 @@ from tileview.model.timeline_file import FILE_CHANGED, TimelineFile
 from tileview.session.state import EditState
 
 _SPEAKS_OF: Final = {
-    "tile dump": "A tile dump speaks of the addresses of one tile, not of a program: the address map shows it.",
-    "placement profile": "A placement profile speaks of addresses, not of a program: the address map shows it.",
+    "tile dump": "A tile dump describes the addresses of one tile, not a program: the address map shows it.",
+    "placement profile": "A placement profile describes addresses, not a program: the address map shows it.",
 }
 
 

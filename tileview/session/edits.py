@@ -122,7 +122,7 @@ class SetOverrides:
     @property
     def label(self) -> str:
         if replace(self.new, fusion=self.old.fusion) == self.old:
-            return "Look for the compiler's fusions" if self.new.fusion else "Leave the compiler's fusions out"
+            return "Use the compiler's fusions" if self.new.fusion else "Leave the compiler's fusions out"
         if self.new == Overrides():
             return "Budget and reserve as configured"
         parts = []

@@ -63,7 +63,7 @@ class History:
         return True
 
     def undo(self) -> Edit | None:
-        """Take the last edit back; the edit that was undone, None where there is none."""
+        """Undo the last edit; the edit that was undone, None where there is none."""
         if not self._done:
             return None
         edit = self._done.pop()

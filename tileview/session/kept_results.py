@@ -36,16 +36,16 @@ _LARGEST: Final = 2**64
 _NOT_A_SIZE: Final = "unavailable"
 
 
-def results_key(pieces: Iterable[bytes], state: EditState) -> dict[str, Any]:
-    """What results are of: a file's content, given in pieces, the edits on it, what-if values and fusion among them,
-    and the rules of this program."""
-    content = hashlib.sha256()
-    for piece in pieces:
-        content.update(piece)
+def results_key(content: Iterable[bytes], state: EditState) -> dict[str, Any]:
+    """What results are of: a file's content (in pieces), the edits on it, what-if values and fusion among them, and the
+    rules of this program."""
+    digest = hashlib.sha256()
+    for piece in content:
+        digest.update(piece)
     return {
         "results": VERSION,
         "program": f"{__version__} {_rules()}",
-        "content": content.hexdigest(),
+        "content": digest.hexdigest(),
         "edits": state_to_json(state),
     }
 

@@ -57,19 +57,19 @@ def json_of(text: str) -> Any:
 
 
 def _no_constant(text: str) -> None:
-    raise ValueError(f"{text} is no number")
+    raise ValueError(f"{text} is not a number")
 
 
 def _key(text: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) <= 10):
-        raise ValueError(f"{text[:40]!r} is no number of an operation or a value")
+        raise ValueError(f"{text[:40]!r} is not a number of an operation or a value")
     return whole_number(int(text), MOST_NUMBER)
 
 
 def whole_number(value: object, most: int, least: int = 0) -> int:
     """The value, if it is a whole number of the range. Raises ValueError otherwise."""
     if type(value) is not int or not least <= value <= most:
-        raise ValueError(f"{str(value)[:40]} is no whole number from {least:,} to {most:,}")
+        raise ValueError(f"{str(value)[:40]} is not a whole number from {least:,} to {most:,}")
     return value
 
 

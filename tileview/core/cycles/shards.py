@@ -47,7 +47,7 @@ class Shard(NamedTuple):
 
 
 def shard_of(value: Value) -> Shard | None:
-    """The largest shard of a value; None where its layout does not resolve or its precision is not known."""
+    """The largest shard of a value; None where its layout is invalid or its precision is not known."""
     return _shard(value.shape, value.precision, value.layout)
 
 

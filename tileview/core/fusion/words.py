@@ -15,7 +15,7 @@ _ONLY_FUSED: Final = "fits with the compiler's fusions"
 _PLAIN = {
     Reason.NOTHING: "the compiler's fusions: nothing to fuse",
     Reason.OFF: "the program is the one without the compiler's fusions, as asked for",
-    Reason.NO_GAIN: "the compiler's fusions gain no cycles: the program without them stands",
+    Reason.NO_GAIN: "the compiler's fusions gain no cycles: the program without them is used",
 }
 
 
@@ -24,7 +24,7 @@ def fusion_sentence(fusion: Fusion) -> str:
     if fusion.reason in _PLAIN:
         return _PLAIN[fusion.reason]
     if fusion.reason is Reason.NOT_LOOKED:
-        return f"the compiler's fusions were not looked for: {fusion.why}"
+        return f"the compiler's fusions were not considered: {fusion.why}"
     if fusion.reason is Reason.FUSED:
         change = cycles_between(fusion.composed_cycles.total, fusion.cycles.total)
         assert change is not None
@@ -39,7 +39,7 @@ def fusion_sentence(fusion: Fusion) -> str:
     saved = "" if change is None else f", {describe_cycles(change)} planner's cycles"
     return (
         f"with the compiler's fusions the program does not fit (total peak {exact_text(tried.peak.total)}{saved}): "
-        "the one without them stands"
+        "the one without them is used"
     )
 
 

@@ -35,7 +35,7 @@ _MOST_OWNERS = 2**32 - 1
 
 
 class LayoutErrorKind(StrEnum):
-    """Why a layout does not resolve; the names are the compiler's."""
+    """Why a layout is invalid; the names are the compiler's."""
 
     EMPTY_TILE_GROUP = "EmptyTileGroup"
     EMPTY_AXIS_TILING = "EmptyAxisTiling"
@@ -51,7 +51,7 @@ class LayoutErrorKind(StrEnum):
 
 
 class LayoutError(TileViewError):
-    """A layout that does not resolve against a shape: ``kind`` and a sentence with the figures."""
+    """A layout that is invalid against a shape: ``kind`` and a sentence with the figures."""
 
     def __init__(self, kind: LayoutErrorKind, text: str) -> None:
         self.kind = kind
@@ -95,7 +95,7 @@ def resolve(shape: Shape, layout: Layout) -> Resolved:
 
 
 def layout_failure(shape: Shape, layout: Layout) -> LayoutError | None:
-    """Why a layout does not resolve, as a value instead of a raised error; None where it does."""
+    """Why a layout is invalid, as a value instead of a raised error; None where it does."""
     outcome = _resolve_cached(shape, layout)
     return LayoutError(outcome.kind, outcome.text) if isinstance(outcome, _Failure) else None
 
@@ -233,7 +233,7 @@ def _pad(axis: Axis, dimension: int, extent: int) -> tuple[int, int]:
         if axis.padding is Padding.REJECT:
             raise LayoutError(
                 LayoutErrorKind.INDIVISIBLE_AXIS,
-                f"dimension {dimension}: extent {group} is no multiple of {multiple} and padding is Reject",
+                f"dimension {dimension}: extent {group} is not a multiple of {multiple} and padding is Reject",
             )
         padded += multiple - rest
     if padded % axis.block_size:
@@ -287,7 +287,7 @@ def _split(axis: Axis, padded: int, logical: int, stride: int) -> Split:
                 if width % multiple:
                     raise LayoutError(
                         LayoutErrorKind.INDIVISIBLE_SHARD,
-                        f"a shard of width {width} is no multiple of {multiple} and padding is Reject",
+                        f"a shard of width {width} is not a multiple of {multiple} and padding is Reject",
                     )
         narrow = -(-narrow // multiple) * multiple
         wide = -(-wide // multiple) * multiple

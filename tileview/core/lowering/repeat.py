@@ -144,7 +144,7 @@ def _check_counts(operation: Operation, kind: RepeatKind) -> None:
     """Refuse a Repeat whose figures do not agree."""
     body = kind.body
     if kind.count < 1:
-        raise GraphFaultError("it repeats its body no time")
+        raise GraphFaultError("it repeats its body 0 times")
     for found, declared, what in (
         (len(operation.inputs), kind.carried_inputs + kind.invariant_inputs, "inputs"),
         (len(operation.results), kind.carried_inputs, "results"),

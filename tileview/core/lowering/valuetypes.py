@@ -38,7 +38,7 @@ class ValueType:
 
     @property
     def problem(self) -> str | None:
-        """Why a value of this type cannot be: its layout does not resolve, or has more owners than the program tiles.
+        """Why a value of this type cannot be: its layout is invalid, or has more owners than the program tiles.
 
         A layout whose element order is not known is let through: its size is unavailable, its program is not refused.
         """

@@ -250,7 +250,7 @@ class LiveSums:
 
 
 def check_step(file: TimelineFile, timeline: Timeline, step: int, sums: LiveSums | None = None) -> list[Problem]:
-    """Whether a step's tiles hold the sum of live allocations and scratch, and its usage is that of the worst tile.
+    """Whether a step's tiles hold the sum of live allocations and scratch, and its usage is that of the fullest tile.
 
     ``sums`` carries the sums from one step to the next where several are checked.
     """

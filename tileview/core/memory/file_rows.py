@@ -73,9 +73,7 @@ class FileRows:
                 problems.append(Problem("note", f"{place}.shard_bytes", text, hint, value=index))
             return problems
         if value.layout_error is not None:
-            text = (
-                f"{value.name} has a size, and a layout that resolves, but also a reason why not: {value.layout_error}"
-            )
+            text = f"{value.name} has a size, and a valid layout, but also a reason why not: {value.layout_error}"
             problems.append(Problem("warning", f"{place}.layout_error", text, _OWN_FIGURE, value=index))
         for field, stated, found in (
             ("shard_bytes", value.shard_bytes, derived.shard),

@@ -111,7 +111,7 @@ class _Reader:
             if not roots.issuperset(live):
                 wrong = [entry for entry in live if entry not in roots]
                 live = tuple(sorted({entry if entry in roots else values[entry].root for entry in live}))
-                text = f"{len(wrong)} entries are no root, the first is {wrong[0]}: the values' roots are taken"
+                text = f"{len(wrong)} entries are not roots, the first is {wrong[0]}: the values' roots are taken"
                 self.problems.append(Problem("warning", f"timeline.steps[{index}].live", text, step=index))
             result.append(live)
         return result

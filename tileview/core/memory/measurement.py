@@ -1,6 +1,6 @@
 """From a lowered program to its memory timeline.
 
-A value whose layout does not resolve is unavailable and so is every sum that contains it; the rest is summed all the
+A value with an invalid layout is unavailable and so is every sum that contains it; the rest is summed all the
 same. An operation that is not known makes every sum a lower bound, which verdict and notes say.
 
 Bytes of one value on each tile: shards, access tails, rounding to memory elements; cached by all they depend on.

@@ -1,7 +1,7 @@
 """Peaks and the verdict: fits or not, by how much, and where.
 
 Fits if interleaved ≤ the interleaved budget, and total + reserve ≤ budget, and no single standard allocation is
-larger than the largest unbroken piece of standard memory. A value without a valid layout never fits; where sizes
+larger than the largest contiguous range of standard memory. A value without a valid layout never fits; where sizes
 are not known, or operations are not, what is known decides only if it is too much already.
 """
 
@@ -26,7 +26,7 @@ NOT_KNOWN: Final = frozenset({Cause.CONTRADICTION, Cause.DAMAGED, Cause.INCOMPLE
 
 @dataclass(frozen=True, slots=True)
 class Unsized:
-    """A live value whose size is unavailable. ``invalid_layout``: because its layout does not resolve."""
+    """A live value whose size is unavailable. ``invalid_layout``: because its layout is invalid."""
 
     value: int
     name: str

@@ -47,7 +47,7 @@ def with_layouts(
     timeline : Timeline
         From a file or an estimate; not changed.
     layouts : mapping
-        Index into ``timeline.values`` → layout. One that does not resolve makes its value unavailable.
+        Index into ``timeline.values`` → layout. One that is invalid makes its value unavailable.
     budget_bytes, reserve_bytes : int, optional
         What-if values; None keeps the timeline's.
     """

@@ -30,7 +30,7 @@ CODE_START: Final = 376_832
 STEP: Final = 4_096
 """Bytes by which an enlargement is tried."""
 PLANNER: Final = "planner"
-_REFUSED: Final = "the compiler refuses such ranges (tile 0 has insufficient Ipu21Standard SRAM for 0 bytes)"
+_REFUSED: Final = "the compiler rejects such ranges (tile 0 has insufficient Ipu21Standard SRAM for 0 bytes)"
 _DESCRIPTORS: Final = "Per-tile image data / host descriptors"
 _PROFILING: Final = "cycle profile samples"
 

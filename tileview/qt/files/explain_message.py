@@ -137,7 +137,7 @@ class ExplainDialog(QDialog):
         if isinstance(payload, Explanation):
             self._findings += payload.findings
         elif outcome != "cancelled":
-            self._findings.append(("", (f"Nothing can be said: {failure_of(outcome, payload)[0]}",)))
+            self._findings.append(("", (f"This message cannot be explained: {failure_of(outcome, payload)[0]}",)))
         self._show()
 
     @Slot()
@@ -149,7 +149,7 @@ class ExplainDialog(QDialog):
         for name, lines in self._findings:
             parts.append(f"<h4>{page_text(name)}</h4>" + "".join(f"<p>{linked(line)}</p>" for line in lines))
         if self._jobs:
-            parts.append("<p>Looking into the open files…</p>")
+            parts.append("<p>Searching the open files…</p>")
         elif self._session.document is None:
             parts.append("<p>Open the recipe, the timeline or the tile dump of that compile to see more.</p>")
         elif not self._findings and find_message(self.text.toPlainText()).tile is None:

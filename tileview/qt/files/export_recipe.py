@@ -58,7 +58,7 @@ def summary_markdown(session: Session) -> str:
     if cycles:
         lines += [f"{_markdown(cycles)}.", ""]
     if isinstance(verdict.short_bytes, Unavailable):
-        lines += ["How many bytes are short is unavailable.", ""]
+        lines += ["The shortfall is unavailable.", ""]
     edits = session.history.done
     if edits:
         lines += ["Edits:", "", *(f"- {_markdown(edit.label)}" for edit in edits), ""]
@@ -137,7 +137,7 @@ class Exporter(FileWriter):
         self.recipe_written.emit(target)
         note = ""
         if session.state.overrides.budget_bytes is not None or session.state.overrides.reserve_bytes is not None:
-            note = " What-if budget and reserve are no part of a recipe and are not in the file."
+            note = " What-if budget and reserve are not part of a recipe and are not in the file."
         self.written(target, note)
         return True
 

@@ -16,7 +16,7 @@ from tileview.qt.jobs.runner import Job, Runner, failure_of
 from tileview.qt.jobs.session_signals import SessionSignals
 
 WORK = "report"
-PAGES = "Pages (*.html);;All files (*)"
+PAGES = "HTML page (*.html);;All files (*)"
 
 
 class ReportExporter(FileWriter):

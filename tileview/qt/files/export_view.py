@@ -47,9 +47,9 @@ KIND_NAMES = {
     ViewFormat.CSV: "CSV table",
 }
 KIND_FILTERS = {
-    ViewFormat.PNG: "Pictures (*.png)",
-    ViewFormat.SVG: "Drawings (*.svg)",
-    ViewFormat.CSV: "Tables (*.csv)",
+    ViewFormat.PNG: "PNG image (*.png)",
+    ViewFormat.SVG: "SVG drawing (*.svg)",
+    ViewFormat.CSV: "CSV table (*.csv)",
 }
 
 
@@ -291,7 +291,7 @@ class ViewExporter(FileWriter):
         """Ask for a file for the table of the view named, else of the one that has the focus."""
         view = self._named(argument)
         if view is None or not view.has_table():
-            self.signals.message.emit("Click into the table that is to be exported first.")
+            self.signals.message.emit("Click in the table to export first.")
             return
         self._bring(view, partial(self._ask, Wish(view, ViewFormat.CSV)))
 
@@ -299,7 +299,7 @@ class ViewExporter(FileWriter):
         """Put a picture of the view named, else of the one that has the focus, on the clipboard."""
         view = self._named(argument)
         if view is None:
-            self.signals.message.emit("Click into the view that is to be copied first.")
+            self.signals.message.emit("Click in the view to copy first.")
             return
         try:
             image = png_image(picture_of(view), view.devicePixelRatioF())

@@ -101,6 +101,9 @@ _OF_SWAPS = (
 _OF_LAYOUTS = ("Layouts", "Values", "Largest shard")
 """Columns of the proposals for a recipe, and for a timeline, which has layouts to change and no swaps."""
 
+_NAME = 48
+"""Characters of the column that names a proposal; layouts have twice as many."""
+
 
 def _fits(trial: Trial) -> str:
     return verdict_words(trial.verdict)
@@ -184,14 +187,16 @@ class FixDialog(QDialog):
         row.addWidget(self._most)
         self.prefer_box = QComboBox(self._options)
         self.prefer_box.setAccessibleName("Which of several fixes comes first")
-        self.prefer_box.setToolTip("Which of the fixes with as few swaps comes first")
+        self.prefer_box.setToolTip("Which comes first among fixes with equally few swaps")
         for text, prefer in (("Lowest peak first", Prefer.MEMORY), ("Fewest cycles first", Prefer.CYCLES)):
             self.prefer_box.addItem(text, prefer.value)
         row.addSpacing(12)
         row.addWidget(self.prefer_box)
         self.memory_box = QComboBox(self._options)
         self.memory_box.setAccessibleName("Memory that every tile has to be placed in")
-        self.memory_box.setToolTip("Also ask that the compiler's two orders place every tile; for the fewest changes")
+        self.memory_box.setToolTip(
+            "Also require that the compiler's two orders place every tile; with Fewest changes only"
+        )
         self._fill_memory()
         row.addSpacing(12)
         row.addWidget(self.memory_box)
@@ -201,7 +206,7 @@ class FixDialog(QDialog):
         self.search_button.clicked.connect(self.search)
         self._bar = QProgressBar(self)
         self._bar.setAccessibleName("Progress of the search")
-        run.addWidget(self.search_button)
+        run.addWidget(self.search_button, 0, Qt.AlignmentFlag.AlignLeft)
         run.addWidget(self._bar, 1)
         column.addLayout(run)
         self._text = plain_label("", self)
@@ -211,13 +216,13 @@ class FixDialog(QDialog):
         self.proposals = self._tree(
             _OF_SWAPS,
             "Proposals",
-            (48, 8, 14, 14, 22, 16, 14, 14),
+            (_NAME, 8, 14, 14, 22, 16, 16, 15),
         )
         header = self.proposals.headerItem()
         if header is not None:
             header.setToolTip(4, plain_tip(f"Against now. {PLANNERS}"))
         self.proposals.currentItemChanged.connect(self._show_current)
-        self.rows = self._tree(("What", "Now", "With the proposal", "Difference"), "Comparison", (28, 30, 30, 30))
+        self.rows = self._tree(("What", "Now", "With the proposal", "Difference"), "Comparison", (32, 34, 34, 40))
         column.addWidget(self.proposals, 2)
         column.addWidget(self.rows, 3)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
@@ -232,7 +237,7 @@ class FixDialog(QDialog):
         buttons.addButton(self.choose_button, QDialogButtonBox.ButtonRole.ActionRole)
         column.addWidget(buttons)
         metrics = self.fontMetrics()
-        self.resize(metrics.averageCharWidth() * 120, metrics.height() * 36)
+        self.resize(metrics.averageCharWidth() * 160, metrics.height() * 36)
 
     def _fill_memory(self) -> None:
         """The memory looked at, and the presets."""
@@ -276,6 +281,8 @@ class FixDialog(QDialog):
         shown = _OF_LAYOUTS if recipe is None else _OF_SWAPS
         self.proposals.setHeaderLabels(list(shown))
         self.proposals.setColumnCount(len(shown))
+        characters = _NAME if recipe is not None else 2 * _NAME
+        self.proposals.setColumnWidth(0, self.fontMetrics().averageCharWidth() * characters)
         self._options.setVisible(recipe is not None)
         if recipe is not None:
             mode = Mode.FEWEST if self._modes.checkedId() == 0 else Mode.MARGIN
@@ -289,7 +296,7 @@ class FixDialog(QDialog):
             self._say("Searching …", running=True)
         elif session.timeline is not None:
             self._job = Job(partial(_fix_layouts, session.timeline))
-            self._say("Looking for layouts that resolve …", running=True)
+            self._say("Looking for valid layouts …", running=True)
         if self._job is not None:
             self._runner.submit(self._job)
 
@@ -448,7 +455,7 @@ class FixDialog(QDialog):
             edit: Edit = edits.swap_plans(session.state, trial.swaps, result.homes)
         elif layouts is not None:
             chosen = {index: layout for repair in layouts.repairs for index, layout in repair.layouts.items()}
-            edit = edits.set_layouts(session.state, f"Fix: layouts that resolve for {len(chosen)} values", chosen)
+            edit = edits.set_layouts(session.state, f"Fix: valid layouts for {len(chosen)} values", chosen)
         else:
             return
         self.accept()

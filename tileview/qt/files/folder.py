@@ -22,7 +22,8 @@ from PySide6.QtWidgets import (
 )
 
 from tileview.analysis.placement_words import StepWords
-from tileview.model.sizes import size_text
+from tileview.analysis.words import counted
+from tileview.model.sizes import exact_text, kib_text
 from tileview.present.tables import outcome as shown_as
 from tileview.qt.base.icons import icon
 from tileview.qt.base.text import plain_tip
@@ -34,6 +35,16 @@ from tileview.qt.widgets.dialogs import LOGGER
 FILE_LIMIT = 5000
 COLUMNS = ("File", "Scope", "Kind", "Verdict", "Peak", "Placement", "Process", "Over by", "Why")
 PLACEMENT = COLUMNS.index("Placement")
+_WIDTHS = (31, 12, 18, 19, 14, 24, 9, 14, 34)
+"""Of the columns, in characters."""
+_UNREAD = "cannot be read"
+_WORDS = {
+    True: ("fits", "fit"),
+    False: ("does not fit", "do not fit"),
+    None: ("not known", "not known"),
+    _UNREAD: (_UNREAD, _UNREAD),
+}
+"""What files are counted by in the line above the list: of one, of several."""
 _NAME = re.compile(r"(?P<scope>.+)-(?P<pid>[0-9]+)-(?P<serial>[0-9]+)\.json", re.DOTALL)
 _PLACEMENT = re.compile(r"placement-(?P<pid>[0-9]+)\.json")
 _TILE = re.compile(r"tile-(?P<tile>[0-9]+)-[0-9a-fA-F]{16}\.json")
@@ -119,7 +130,7 @@ class FolderDialog(QDialog):
         self._left_out = len(found) - len(self._paths)
         self._jobs: dict[Job, _Row] = {}
         self._done = 0
-        self._fitting = 0
+        self._counts = dict.fromkeys(_WORDS, 0)
         self.tree = QTreeWidget(self)
         self.tree.setHeaderLabels(list(COLUMNS))
         self.tree.setRootIsDecorated(False)
@@ -162,9 +173,12 @@ class FolderDialog(QDialog):
         column.addWidget(self.tree)
         column.addWidget(buttons)
         metrics = self.fontMetrics()
-        self.resize(metrics.averageCharWidth() * 150, metrics.height() * 30)
-        for index, width in enumerate((34, 18, 16, 20, 28, 28, 9, 24, 60)):
+        self.resize(metrics.averageCharWidth() * (sum(_WIDTHS) + 6), metrics.height() * 30)
+        for index, width in enumerate(_WIDTHS):
             self.tree.setColumnWidth(index, metrics.averageCharWidth() * width)
+        for name in ("Scope", "Process"):
+            place = COLUMNS.index(name)
+            self.tree.setColumnHidden(place, not any(row.text(place) for row in rows))
         self._runner = Runner(self)
         self._runner.part.connect(self._on_part)
         self._runner.ended.connect(self._on_ended)
@@ -212,15 +226,19 @@ class FolderDialog(QDialog):
             self.count_label.setText(self._trouble or "There is no JSON file in this folder.")
             return
         left = f" {self._left_out:,} further files are not listed." if self._left_out else ""
-        self.count_label.setText(f"{self._done:,} of {count:,} files looked at, {self._fitting:,} fit.{left}")
+        found = ", ".join(counted(number, *_WORDS[key]) for key, number in self._counts.items() if number)
+        told = f": {found}" if found else ""
+        self.count_label.setText(f"{self._done:,} of {count:,} files checked{told}.{left}")
 
     @Slot(object, object)
     def _on_part(self, job: Job, payload: tuple[str, bool | None, str, str, str, int, int]) -> None:
         """The verdict by the sum, before the file is placed."""
         item = self._jobs[job]
         kind, fits, words, text, peak, item.peak, item.over = payload
-        item.setText(COLUMNS.index("Over by"), size_text(item.over) if item.over > 0 else "")
-        self._fitting += bool(fits)
+        for name, size in (("Over by", item.over), ("Peak", item.peak)):
+            item.setToolTip(COLUMNS.index(name), exact_text(size) if size >= 0 else "")
+        item.setText(COLUMNS.index("Over by"), kib_text(item.over) if item.over > 0 else "")
+        self._counts[fits] += 1
         self._show(item, (kind, words, peak, "placing…", text), shown_as(fits)[1], str(shown_as(fits)[2]))
 
     @Slot(object, str, object)
@@ -230,11 +248,14 @@ class FolderDialog(QDialog):
         if outcome == "done" and isinstance(payload, StepWords):
             item.setText(PLACEMENT, payload.steps[2].text)
             item.setToolTip(PLACEMENT, plain_tip("\n".join(payload.lines)))
+        elif outcome == "done":
+            item.setText(PLACEMENT, item.text(COLUMNS.index("Verdict")))
         elif outcome != "done":
             reason, details = failure_of(outcome, payload)
             if details:
                 LOGGER.error("%s: %s\n%s", item.path, reason, details)
-            self._show(item, ("", "cannot be read", "", "", reason), "unavailable", "unavailable")
+            self._counts[_UNREAD] += 1
+            self._show(item, ("", _UNREAD, "", "", reason), "unavailable", "unavailable")
         self._say()
 
     def _show(self, item: _Row, cells: tuple[str, ...], sign: str, token: str) -> None:

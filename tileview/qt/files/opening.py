@@ -450,7 +450,7 @@ class Files(QObject):
         if carried.conflicts:
             kept.keep_rest()
             text = (
-                "Some edits make no sense in this file. They are kept, and offered again when the file that they were "
+                "Some edits do not apply to this file. They are kept, and offered again when the file that they were "
                 "made on is opened.\n" + "\n".join(carried.conflicts[:20])
             )
             ErrorDialog("Not all edits were recovered", text, "", self._window).open()

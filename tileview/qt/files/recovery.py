@@ -103,7 +103,7 @@ class LeftBehind:
         count, more = len(self.set_aside), len(self.set_aside) - 1
         files = "A recovery file" if count == 1 else f"{count} recovery files"
         return (
-            f"{files} could not be read and stands aside in {recovery_folder() / ASIDE}: {self.set_aside[0]}"
+            f"{files} could not be read and was moved to {recovery_folder() / ASIDE}: {self.set_aside[0]}"
             f"{f'; and {more} more' if more else ''}."
         )
 

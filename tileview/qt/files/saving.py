@@ -53,9 +53,9 @@ def may_replace_opened(window: QWidget, opened: Path, target: Path, mark: str) -
     """The same for a recipe, which may take the place of the open one; ``mark``: the fingerprint of that as opened."""
     if not same_file(opened, target):
         return may_replace(window, opened, target)
-    lost = "Its plans as opened would then be in no file any more."
+    lost = "The plans as opened would be lost."
     if not _holds(target, mark):
-        lost = "What stands there now is not what was opened: something else has written it since. That would be lost."
+        lost = "It has changed on disk since it was opened; that change would be lost."
     return confirm(
         window,
         "Replace the opened file?",

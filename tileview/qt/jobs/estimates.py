@@ -111,7 +111,7 @@ class Estimates(QObject):
         return result, 0.0
 
     def _read_steps(self, result: EstimateResult, reporter: Reporter, may_defer: bool = False) -> None:
-        """Have the worst tile of every step at hand before views ask for it.
+        """Have the fullest tile of every step at hand before views ask for it.
 
         The per-tile arrays of a file are read here, some steps at a time: in the window's thread that would take
         seconds. Those of a large one are left to a process, where ``may_defer``: a parser of numbers holds the

@@ -23,7 +23,7 @@ from tileview.formats import open_dump
 from tileview.formats.files import MemorySource, Source
 from tileview.formats.search_state import search_state_from_source
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
-from tileview.model.sizes import size_text
+from tileview.model.sizes import kib_text
 from tileview.model.timeline import Problem, Timeline
 from tileview.model.timeline_file import TimelineFile
 from tileview.qt.jobs.process import Reporter
@@ -99,15 +99,15 @@ def verdict(path: str, reporter: Reporter) -> StepWords | None:
     reporter.check()
     document.read_whole()
     result = EstimateJob(0, document, EditState()).run(Replanner()).estimate
-    if document.addresses is not None:
-        document.close()
-        reporter.part((document.kind, result.verdict.fits, result.verdict.words, result.verdict.text, "", -1, -1))
-        return None
-    total = None if result.timeline is None else result.timeline.peak.total
-    peak = "unavailable" if total is None else size_text(total)
-    size = total if isinstance(total, int) else -1
     short = result.verdict.short_bytes
     over = short if result.verdict.fits is False and isinstance(short, int) else -1
+    if document.addresses is not None:
+        document.close()
+        reporter.part((document.kind, result.verdict.fits, result.verdict.words, result.verdict.text, "", -1, over))
+        return None
+    total = None if result.timeline is None else result.timeline.peak.total
+    peak = "unavailable" if total is None else kib_text(total)
+    size = total if isinstance(total, int) else -1
     reporter.part((document.kind, result.verdict.fits, result.verdict.words, result.verdict.text, peak, size, over))
     if document.recipe is None:
         return verdict_step_words(result.verdict, None, NO_REQUESTS)

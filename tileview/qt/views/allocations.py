@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import replace
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction, QColor
+from PySide6.QtGui import QAction, QColor, QResizeEvent
 from PySide6.QtWidgets import QCheckBox, QPushButton, QWidget
 
 from tileview.analysis.allocation_names import shortened_names
@@ -29,6 +29,8 @@ from tileview.qt.widgets.elided import ElidedLabel, WrappedLabel
 from tileview.session.session import linked_timeline
 
 _LINKED = ALLOCATIONS.place("Linked")
+_LEAST_FOR_FOOTER = 14
+"""Lines of text that the view is high at least where the sum has a line of its own."""
 
 
 class AllocationsView(TableView):
@@ -118,9 +120,24 @@ class AllocationsView(TableView):
             self.tree.expandAll()
         elif was_empty and self.model.rowCount() and self.model.row(self.model.index(0, 0)).maker is not None:
             self.tree.expand(self.model.index(0, 0))
-        self.headline.setText(allocations_headline(table, self.session.timeline))
         self.footer.setText(allocations_footer(table))
+        self._tell()
         self.span_button.setVisible(selection.span is not None)
+
+    def _tell(self) -> None:
+        """Say what is shown above the rows and their sum below them; in a low view, where both have room, above."""
+        metrics = self.fontMetrics()
+        words = allocations_headline(self._table, self.session.timeline)
+        total = self.footer.text() if self.session.timeline is not None else ""
+        both = f"{words}: {total}"
+        is_low = self.height() < _LEAST_FOR_FOOTER * metrics.height()
+        is_above = is_low and metrics.horizontalAdvance(both) <= self.headline.width()
+        self.footer.setVisible(bool(total) and not is_above)
+        self.headline.setText(both if is_above and total else words)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._tell()
 
     @property
     def table(self) -> AllocationTable:
@@ -163,4 +180,4 @@ class AllocationsView(TableView):
         return [self._group_action]
 
     def picture_words(self) -> str:
-        return f"{self.headline.text()}\n{self.footer.text()}"
+        return f"{allocations_headline(self._table, self.session.timeline)}\n{self.footer.text()}"

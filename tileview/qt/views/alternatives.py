@@ -40,7 +40,7 @@ class AlternativeScope(IntEnum):
     ALL = 2
 
 
-_SCOPES = ("At fault and selected", "Selected operation", "All operations")
+_SCOPES = ("At fault", "Selected", "All")
 _MOST_EXPANDED = 12
 """Operations whose alternatives are all open at first."""
 
@@ -53,7 +53,7 @@ class AlternativesView(TableView):
     spec = ALTERNATIVES
     table_name = "Alternatives by operation"
     description = "Ranked by the peak that each gives; Enter swaps one in."
-    filter_tip = "By operation, by what changes, or by what came out: fits, over, not known, cannot be lowered"
+    filter_tip = "By operation, change or result: fits, over, not known, cannot be lowered"
     is_tree = True
 
     def __init__(self, bridge: SessionSignals, parent: QWidget | None = None) -> None:
@@ -66,13 +66,15 @@ class AlternativesView(TableView):
         self.scope_box = QComboBox()
         self.scope_box.addItems(_SCOPES)
         self.scope_box.setAccessibleName("Whose alternatives")
-        self.scope_box.setToolTip("Whose alternatives are shown: operations at fault come first")
+        self.scope_box.setToolTip(
+            "Whose alternatives are shown: of the operations at fault and the selected one, of that alone, or of all"
+        )
         self.outcome_box = QComboBox()
         self.outcome_box.addItem("All results")
         for outcome in AlternativeOutcome:
             self.outcome_box.addItem(str(outcome).capitalize(), outcome)
         self.outcome_box.setAccessibleName("Which results")
-        self.outcome_box.setToolTip("Only alternatives that came out so")
+        self.outcome_box.setToolTip("Show only alternatives with this result")
         for box in (self.scope_box, self.outcome_box):
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             box.setMinimumContentsLength(8)
@@ -84,8 +86,10 @@ class AlternativesView(TableView):
         self.compare_button = self._button("&Compare", self.compare_current)
         self.evaluate_button = self._button("Eval&uate", self.evaluate)
         self.back_button = self._button("File's p&lan", self.back_to_file)
-        self.choose_button = self._button("Memory against cycles…", self.choose_by_eye)
-        self.choose_button.setToolTip("All alternatives of the selected operation in one picture, to choose by eye")
+        self.choose_button = self._button("Cycles…", self.choose_by_eye)
+        self.choose_button.setToolTip(
+            "Memory against cycles: all alternatives of the operation in one picture, to choose by eye"
+        )
         buttons = FlowLayout(spacing=4)
         left = (self.swap_button, self.compare_button, self.evaluate_button, self.back_button)
         for button in (*left, self.choose_button):

@@ -44,8 +44,8 @@ MOST_KNOWN = 4_000
 """Choices of which it is looked whether that memory is known."""
 
 _NOTE = (
-    "Planner's cycles are the planner's own estimate, of the program that stands with each choice: fused where it "
-    "does so. No measurement; compare differences."
+    "Planner's cycles are the planner's own estimate for each choice, of the fused program where that is used. They "
+    "are not a measurement: compare differences."
 )
 
 
@@ -76,7 +76,7 @@ class ChooseView(View):
         self.swap_button = self._button("Swap in", "Swap the chosen ones in (Enter, double click)", self.swap_in)
         self.compare_button = self._button("Compare", "Show the chosen swap beside the current state", self.compare)
         self.evaluate_button = self._button("Evaluate", "Work out what is not yet evaluated", self.evaluate)
-        self.fix_button = self._button("Find fix…", "Search swaps that make the program fit", self._find_fix)
+        self.fix_button = self._button("Find fix…", "Search for swaps that make the program fit", self._find_fix)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(_SETTLE_MS)
@@ -233,7 +233,7 @@ class ChooseView(View):
         if session.timeline is None:
             return "The recipe cannot be lowered: there is no program to compare with"
         if self.scope is ChoiceScope.FIXES:
-            return "No fixes yet: Find fix searches them, its button shows them here"
+            return "No fixes yet: run Find fix, its button shows them here"
         if self.scope is ChoiceScope.OPERATION and self._operation() is None:
             return "Select an operation to see its alternatives"
         return "Nothing evaluated yet: Evaluate works the alternatives out"

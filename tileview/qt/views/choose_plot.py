@@ -211,7 +211,9 @@ class ChoicePlot(Plot):
         painter.save()
         painter.translate(2, area.bottom())
         painter.rotate(-90)
-        painter.drawText(QRectF(0, 0, area.height(), line + 2), Qt.AlignmentFlag.AlignCenter, "planner's cycles")
+        upright = QRectF(0, 0, area.height(), line + 2)
+        has_room = self.fontMetrics().horizontalAdvance("planner's cycles") <= upright.width()
+        painter.drawText(upright, Qt.AlignmentFlag.AlignCenter, "planner's cycles" if has_room else "cycles")
         painter.restore()
 
     def _draw_legend(self, painter: QPainter, area: QRectF) -> None:

@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QLineEdit, QPushButton,
 
 from tileview.analysis.fusions import agreement
 from tileview.analysis.linkage import brief, link_timelines, link_values, statement
+from tileview.analysis.words import sentence
 from tileview.core.fusion.stand import Fusion
 from tileview.present.compare_rows import MOST_STATES, CompareRow, CompareSpec, CompareState, compare_nodes
-from tileview.present.fusion_rows import sentence_case
 from tileview.present.state_curves import StateCurve, state_curves
 from tileview.present.state_maps import state_maps
 from tileview.present.tables import Node, matches
@@ -129,7 +129,9 @@ class CompareView(TableView):
     def _fit_height(self) -> None:
         """In a low dock the table takes the room of the charts, and the statement on the link that of a line."""
         is_whole = self.height() >= _HIGHER
-        self.charts.setVisible(bool(self._shown) and self.height() >= self.charts.needed_height() + _BESIDE)
+        needed = self.charts.needed_height()
+        self.charts.setMinimumHeight(needed)
+        self.charts.setVisible(bool(self._shown) and self.height() >= needed + _BESIDE)
         statement = "\n".join(self._statement)
         self.link_label.setText(statement if is_whole else self._brief)
         self.link_label.setToolTip("" if is_whole else safe_tip(statement))
@@ -200,7 +202,7 @@ class CompareView(TableView):
             card.setVisible(position < len(self._shown))
             if position < len(self._shown):
                 card.show_state(self._shown[position], LETTERS[position], self.bridge.theme)
-        self._curves = state_curves(states)
+        self._curves = state_curves(states, self.bridge.colours())
         names = [shown.title for shown in self._shown]
         self.charts.show_states(names, self._curves, state_maps(states), self.bridge.theme)
         self._show_cursor()
@@ -241,7 +243,7 @@ class CompareView(TableView):
         fusion = self._linked_fusion()
         if fusion is not None and linkage.is_one_compile:
             text = agreement(fusion, file).text
-            lines.insert(1, f"{sentence_case(text)}.")
+            lines.insert(1, sentence(text))
             self._brief += f"; {text.rpartition(': ')[2]}"
         return lines
 

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 from tileview.model.sizes import kib_text
 from tileview.present.colours import Ramp
 from tileview.present.compare_rows import MOST_STATES
-from tileview.present.curves import Columns, column_any, column_max, columns
+from tileview.present.curves import REST, Columns, column_any, column_max, column_steps, columns
 from tileview.present.rasters import FloatArray
 from tileview.present.state_curves import StateCurve, StateCurves
 from tileview.present.state_maps import StateMap
@@ -21,10 +21,12 @@ from tileview.qt.base.theme import Theme
 from tileview.qt.plot.axes import ByteAxis, StepAxis
 from tileview.qt.plot.base import Drag, Plot
 from tileview.qt.plot.items import stairs
+from tileview.qt.plot.legend import Legend, LegendLine
 from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import ColumnPart, RowPart
 from tileview.qt.plot.zoom import Zoom
 from tileview.qt.views.tiles.items import ColourScale, SlotImage, slot_table, square_pen
+from tileview.qt.views.timeline.data import layer_brush, reserve_brush
 
 LETTERS = "ABCD"
 """What the states are called in charts, the first one A."""
@@ -38,14 +40,14 @@ class _Chart(Plot):
 
     step_wanted = Signal(int)
 
-    def __init__(self, theme: Theme, name: str, zoom: Zoom, bottom: StepAxis | None = None) -> None:
+    def __init__(self, theme: Theme, name: str, zoom: Zoom) -> None:
         self._curves: StateCurves | None = None
         self._cursor: int | None = None
-        axes = {"left": ByteAxis(widest="−000.0 KiB"), **({} if bottom is None else {"bottom": bottom})}
+        axes = {"left": ByteAxis(widest="−000.0 KiB"), "bottom": StepAxis()}
         super().__init__(theme, name, zoom=zoom, axes=axes)
         line = self.fontMetrics().height()
-        self.setMinimumSize(QSize(80, (1 if bottom is None else 2) * line + _LEAST))
-        self.set_margins(0, line + 2, 6, line // 2 if bottom is None else 2)
+        self.setMinimumSize(QSize(80, 2 * line + _LEAST))
+        self.set_margins(0, line + 2, 6, 2)
 
     def set_cursor(self, place: int | None) -> None:
         """Mark a step of the first state."""
@@ -124,7 +126,11 @@ class StateChart(_Chart):
         super().__init__(theme, "Chart of a state", zoom)
 
     def show_curve(self, title: str, place: int, curves: StateCurves, theme: Theme) -> None:
-        """Show one state's curve; all charts have the same axes."""
+        """Show one state's curve; all charts have the same axes. Only one that stands alone has numbers of steps."""
+        is_alone, line = len(curves.curves) == 1, self.fontMetrics().height()
+        self.getPlotItem().showAxis("bottom", is_alone)
+        self.set_margins(0, line + 2, 6, 2 if is_alone else line // 2)
+        self.setMinimumHeight((2 if is_alone else 1) * line + _LEAST)
         self._letter, self._curves, self._curve = LETTERS[place], curves, curves.curves[place]
         self.setYRange(curves.low, curves.high + (curves.high - curves.low) * 0.08, padding=0)
         curve, words = self._curve, "no timeline"
@@ -143,12 +149,20 @@ class StateChart(_Chart):
             edges, where = self.columns()
             there = column_any(curve.there, where)
             heights = np.where(there, column_max(curve.needed, where), curves.low).astype(np.float64)
-            fill = stairs(edges, heights, square_pen(self.theme.total), QBrush(self.theme.color("standard", 110)))
-            fill.setFillLevel(curves.low)
+            brush = reserve_brush(self.theme) if curve.layers else QBrush(self.theme.color("standard", 110))
+            parts = [stairs(edges, heights, square_pen(self.theme.total), brush)]
+            chosen = column_steps(curve.needed, where)
+            tops = list(np.cumsum([layer.sizes[chosen] for layer in curve.layers], axis=0))
+            for layer, top in reversed(list(zip(curve.layers, tops, strict=True))):
+                shown = np.maximum(top, curves.low).astype(np.float64)
+                parts.append(stairs(edges, shown, QPen(Qt.PenStyle.NoPen), layer_brush(self.theme, layer)))
+            for part in parts:
+                part.setFillLevel(curves.low)
             limit = np.full(len(heights), float(curve.budget))
             over = np.where(heights > curve.budget, heights, np.nan)
-            parts = [fill, stairs(edges, over, square_pen(self.theme.over, 3)),
-                     stairs(edges, limit, square_pen(self.theme.budget, 1.5, Qt.PenStyle.DashLine))]  # fmt: skip
+            parts += [stairs(edges, heights, square_pen(self.theme.total)),
+                      stairs(edges, over, square_pen(self.theme.over, 3)),
+                      stairs(edges, limit, square_pen(self.theme.budget, 1.5, Qt.PenStyle.DashLine))]  # fmt: skip
         self.still.set_parts(parts)
         super().redraw()
 
@@ -170,7 +184,7 @@ class DifferenceChart(_Chart):
     """How the states differ from the first one at every step: orange is more, blue less; further ones as lines."""
 
     def __init__(self, theme: Theme, zoom: Zoom) -> None:
-        super().__init__(theme, "Difference from the first state", zoom, StepAxis())
+        super().__init__(theme, "Difference from the first state", zoom)
 
     def show_curves(self, curves: StateCurves, theme: Theme) -> None:
         self._curves = curves
@@ -307,11 +321,13 @@ class CompareCharts(QWidget):
         self.difference: DifferenceChart | None = None
         self.axis_name = QLabel("steps of A")
         self.axis_name.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom)
+        self.legend = Legend(self)
+        self.legend.set_most_lines(1)
         self._rows = grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setSpacing(2)
-        grid.addWidget(self.axis_name, MOST_STATES, 1)
-        grid.setRowStretch(MOST_STATES, 2)
+        grid.addWidget(self.legend, 0, 0, 1, 2)
+        grid.addWidget(self.axis_name, MOST_STATES + 1, 1)
         grid.setColumnStretch(0, 1)
         self._curves: StateCurves | None = None
         self.setMinimumHeight(1)
@@ -319,7 +335,7 @@ class CompareCharts(QWidget):
     def _make_rows(self, count: int, theme: Theme) -> None:
         """Make what is missing to show ``count`` states."""
         while len(self.charts) < count:
-            chart, tiles, row = StateChart(theme, self.zoom), StateMapPlot(theme), len(self.charts)
+            chart, tiles, row = StateChart(theme, self.zoom), StateMapPlot(theme), len(self.charts) + 1
             self._rows.addWidget(chart, row, 0)
             self._rows.addWidget(tiles, row, 1)
             chart.step_wanted.connect(self.step_wanted)
@@ -327,15 +343,21 @@ class CompareCharts(QWidget):
             self.maps.append(tiles)
         if count > 1 and self.difference is None:
             self.difference = DifferenceChart(theme, self.zoom)
-            self._rows.addWidget(self.difference, MOST_STATES, 0)
+            self._rows.addWidget(self.difference, MOST_STATES + 1, 0)
             self.difference.step_wanted.connect(self.step_wanted)
 
     def _all(self) -> list[StateChart | DifferenceChart]:
         return [*self.charts, *([] if self.difference is None else [self.difference])]
 
+    def hasHeightForWidth(self) -> bool:
+        """As the legend has one line, the height does not follow from the width; else the hints of all would count."""
+        return False
+
     def needed_height(self) -> int:
         """Pixels below which the charts say nothing."""
         shown: list[int] = [chart.minimumHeight() + 2 for chart in self.charts if not chart.isHidden()]
+        if not self.legend.isHidden():
+            shown.append(self.fontMetrics().height() + 4)
         if self.difference is not None and not self.difference.isHidden():
             shown.append(self.difference.minimumHeight())
         return sum(shown)
@@ -349,16 +371,35 @@ class CompareCharts(QWidget):
         self._make_rows(len(names), theme)
         for place, (chart, tiles) in enumerate(zip(self.charts, self.maps, strict=True)):
             chart.setVisible(place < len(names))
-            self._rows.setRowStretch(place, 3 if place < len(names) else 0)
+            self._rows.setRowStretch(place + 1, 3 if place < len(names) else 0)
             if place < len(names):
                 chart.show_curve(names[place], place, curves, theme)
                 tiles.show_map(maps[place], LETTERS[place], names[place], theme)
             else:
                 tiles.show_map(None, "", "", theme)
+        self._rows.setRowStretch(MOST_STATES + 1, 2 if len(names) > 1 else 0)
+        self._explain(curves, theme)
         self.axis_name.setVisible(len(names) > 1)
         if self.difference is not None:
             self.difference.setVisible(len(names) > 1)
             self.difference.show_curves(curves, theme)
+
+    def _explain(self, curves: StateCurves, theme: Theme) -> None:
+        """Say what the fills mean: one colour an operation in all charts; parameters first, then in their order."""
+        kinds = ("parameters", "group", "scratch", "rest", "other")
+        found: dict[tuple[int, int], LegendLine] = {}
+        for curve in curves.curves:
+            for layer in () if curve is None else curve.layers:
+                name = REST if layer.kind == "rest" else layer.name
+                found[kinds.index(layer.kind), layer.place] = LegendLine(name, None, layer_brush(theme, layer))
+        entries = [found[key] for key in sorted(found)]
+        if entries:
+            entries.append(LegendLine("reserve", None, reserve_brush(theme)))
+        if len(curves.curves) > 1:
+            entries.append(LegendLine("less than A", None, QBrush(theme.color("accent"))))
+            entries.append(LegendLine("more than A", None, QBrush(theme.color("warning"))))
+        self.legend.set_entries(tuple(entries))
+        self.legend.setVisible(bool(entries))
 
     def set_cursor(self, place: int | None) -> None:
         """Mark a step of the first state in all charts."""
@@ -375,4 +416,4 @@ class CompareCharts(QWidget):
             )
             if pair[0].isVisibleTo(self)
         ]
-        return ColumnPart(rows)
+        return ColumnPart([*([] if self.legend.isHidden() else [self.legend]), *rows])

@@ -32,8 +32,8 @@ class FusionsView(View):
         self.note = WrappedLabel()
         self.spec = FusionSpec()
         self.model = NodeModel(self.spec, bridge.theme, self)
-        self.tree = NodeView(self.model, "Fusions that the compiler looks at", self)
-        self.tree.describe("What goes into which step, what it costs apart and together, and what came of it.")
+        self.tree = NodeView(self.model, "Fusions that the compiler considers", self)
+        self.tree.describe("What goes into which step, what it costs apart and together, and the outcome.")
         self.tree.set_samples(
             "BiasGelu: op 19's Add goes into op 20's", "1,111,111", "1,111,111", "−1,111,111", "does not pay",
         )  # fmt: skip
@@ -41,7 +41,7 @@ class FusionsView(View):
         self.tree.set_optional(FusionColumn.APART, FusionColumn.TOGETHER)
         self.tree.set_seen(FusionColumn.FUSION, FusionColumn.CHANGE, FusionColumn.OUTCOME)
         self.tree.picked.connect(self._pick)
-        self.switch = QPushButton("Look for fusions")
+        self.switch = QPushButton("Use fusions")
         self.switch.setCheckable(True)
         self.switch.setToolTip(plain_tip(FUSION_TIP))
         self.switch.clicked.connect(self.session.set_fusion)

@@ -163,7 +163,7 @@ class OperationEdits(QWidget):
             action.triggered.connect(self._take_home)
             menu.addAction(action)
         if menu.isEmpty():
-            nothing = QAction("No other layout resolves", menu)
+            nothing = QAction("No other layout is valid", menu)
             nothing.setEnabled(False)
             menu.addAction(nothing)
         if value in session.state.homes:

@@ -6,17 +6,17 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from operator import is_
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDockWidget, QListWidget, QPushButton, QSizePolicy, QWidget
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtWidgets import QListWidget, QPushButton, QSizePolicy, QWidget
 
 from tileview.analysis.home_offers import home_groups, homes_of_offer
 from tileview.analysis.repair import GroupRepair, RepairGroup, repair_groups
 from tileview.analysis.words import counted
-from tileview.model.timeline import Cause
 from tileview.present.problem_rows import (
+    CANNOT_LOWER,
     PROBLEMS,
-    SEVERITIES,
     ProblemRow,
+    error_count,
     home_problems,
     problem_nodes,
     tally,
@@ -30,13 +30,12 @@ from tileview.qt.widgets.elided import ElidedLabel, WrappedLabel
 from tileview.qt.widgets.flow import FlowLayout
 from tileview.session import edits
 
-_TOLD_BY_WHY = (Cause.TOTAL, Cause.INTERLEAVED, Cause.CONTIGUOUS)
 _OFFER_LINES = 8
 """Lines of text that the list of repairs may take; it scrolls beyond."""
 
 
 class ProblemsView(TableView):
-    """Tree of problems; selecting one goes to its place. Layouts that do not resolve are repaired a kind at a time."""
+    """Tree of problems; selecting one goes to its place. Values with no valid layout are repaired a kind at a time."""
 
     title = "Problems"
     name = "problems"
@@ -52,12 +51,11 @@ class ProblemsView(TableView):
         self._found: _Found | None = None
         self._groups: tuple[RepairGroup, ...] = ()
         self._offered: RepairGroup | None = None
-        self._is_new = False
         self.headline = ElidedLabel(cut=Qt.TextElideMode.ElideRight)
         self.tree.selectionModel().currentRowChanged.connect(self._refresh_repairs)
         self.repair_label = WrappedLabel()
         self.repair_list = QListWidget()
-        self.repair_list.setAccessibleName("Layouts that resolve")
+        self.repair_list.setAccessibleName("Valid layouts")
         self.repair_list.setWordWrap(True)
         self.repair_list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.repair_list.setMaximumHeight(_OFFER_LINES * self.fontMetrics().lineSpacing())
@@ -77,18 +75,15 @@ class ProblemsView(TableView):
     # -- session --------------------------------------------------------------------------------------------------
 
     def on_document(self) -> None:
-        self._is_new = True
+        self.setWindowTitle(self.title)
         super().on_document()
 
     def on_estimate(self) -> None:
         super().on_estimate()
-        if self._is_new:
-            self._is_new = False
-            self._come_forward()
+        self.bridge.turns.add(self._count, is_for_later=True)
 
     def begin(self) -> None:
         super().begin()
-        self._is_new = True
         if self.session.is_current:
             self.on_estimate()
 
@@ -123,31 +118,24 @@ class ProblemsView(TableView):
         self.headline.setText("Nothing open" if self.session.document is None else tally(problems))
         self._refresh_repairs()
 
-    def _come_forward(self) -> None:
-        """Put the tab in front for a newly opened file whose errors leave its sum unknown: there the repairs are what
-        comes next. Of what is over, Why tells the cause. The focus stays where it is.
-        """
-        session = self.session
-        if session.document is None or (session.graph is not None and session.timeline is not None):
-            return
-        if session.verdict is not None and session.verdict.cause in _TOLD_BY_WHY:
-            return
-        self.bring_up_to_date()
-        dock = self.parentWidget()
-        while dock is not None and not isinstance(dock, QDockWidget):
-            dock = dock.parentWidget()
-        if dock is not None and any(node.row.severity == SEVERITIES[0] for node in self._problems()):
-            dock.raise_()
+    @Slot()
+    def _count(self) -> None:
+        """Say on the tab how many errors there are, also while the view is behind another."""
+        errors = error_count(self._problems())
+        self.setWindowTitle(f"{self.title} ({errors:,})" if errors else self.title)
 
     # -- repairs --------------------------------------------------------------------------------------------------
 
     def _group(self) -> RepairGroup | None:
-        """The group of the current row; the first one where no row is current, so that a repair is always in sight."""
+        """The group of the current row; the first one where no row is current, or the one that says what they lead to,
+        so that a repair is always in sight.
+        """
         row = self.tree.current_row()
         wanted = self._target(row)
         if wanted is not None:
             return next((group for group in self._groups if wanted in group.values), None)
-        return self._groups[0] if self._groups and (row is None or row.repairable) else None
+        is_about_it = row is None or row.repairable or row.kind == CANNOT_LOWER
+        return self._groups[0] if self._groups and is_about_it else None
 
     def _target(self, row: ProblemRow | None) -> int | None:
         """What of a row can be repaired: a value of a timeline, or an input of a recipe by its graph value."""
@@ -171,12 +159,12 @@ class ProblemsView(TableView):
         what = "layout" if self.session.graph is None else "home"
         whose = counted(count, "value" if what == "layout" else "input")
         if group.repairs:
-            offered = counted(len(group.repairs), f"{what} that resolves", f"{what}s that resolve")
+            offered = counted(len(group.repairs), f"valid {what}")
             alike = " that fail in the same way" if count > 1 else ""
-            self.repair_label.setText(f"{offered}, for {whose}{alike}")
+            self.repair_label.setText(f"{offered} for {whose}{alike}")
         else:
-            self.repair_label.setText(f"No single change makes the {what}s of {whose} resolve")
-        none = "" if group.repairs else f"No single change makes the {what}s resolve"
+            self.repair_label.setText(f"No single change makes the {what}s of {whose} valid")
+        none = "" if group.repairs else f"No single change makes the {what}s valid"
         self.all_button.setText(f"Appl&y to all {count}" if count > 1 else "Appl&y")
         allow(self.all_button, f"Give {whose} this {what}, in one edit", none)
         self.one_button.setVisible(count > 1)
@@ -185,7 +173,7 @@ class ProblemsView(TableView):
         allow(self.one_button, f"Give the selected {'value' if what == 'layout' else 'input'} this {what}", none)
 
     def _show_offers(self, group: RepairGroup) -> None:
-        """List the layouts that resolve; the one that was chosen stays chosen where it is still on offer."""
+        """List the valid layouts; the one that was chosen stays chosen where it is still on offer."""
         if self._offered is group:
             return
         chosen = self._chosen_key()
@@ -230,7 +218,7 @@ class ProblemsView(TableView):
             return
         homes = homes_of_offer(recipe, repair, values, session.state.overrides)
         if not homes:
-            self.bridge.message.emit("The planner finds no homes: something else stands in the way of lowering.")
+            self.bridge.message.emit("The planner finds no homes: something else prevents lowering.")
             return
         title = f"Repair {counted(len(homes), 'home')}: {repair.label}"
         changes = tuple(edits.set_home(session.state, value, home) for value, home in homes.items())

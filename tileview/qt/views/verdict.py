@@ -256,6 +256,7 @@ class VerdictBar(View):
         self.next.linkActivated.connect(self._follow)
         self._bar = LoadBar(bridge.theme, self)
         self.share = QLabel(self)
+        self.share.setWordWrap(True)
         self.share.setAccessibleName("Peak and budget")
         self.cycles = QLabel(self)
         self.cycles.setAccessibleName("Planner's cycles")
@@ -293,6 +294,7 @@ class VerdictBar(View):
         grid = QGridLayout(side)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setVerticalSpacing(1)
+        grid.setColumnStretch(0, 1)
         grid.addWidget(self._bar, 0, 0, 1, 2)
         grid.addWidget(self.share, 1, 0)
         grid.addWidget(self.notes, 1, 1, Qt.AlignmentFlag.AlignRight)
@@ -384,7 +386,7 @@ class VerdictBar(View):
         menu.deleteLater()
 
     def layout_actions(self, parent: QWidget) -> list[QAction]:
-        """What can be done with the layouts that would resolve: copy them in three notations, or apply them here."""
+        """What can be done with the valid layouts: copy them in three notations, or apply them here."""
         actions = []
         for notation in Notation:
             action = QAction(f"Copy as {notation.value}", parent)
@@ -539,11 +541,13 @@ class VerdictBar(View):
         reason = (
             "A dump of addresses holds no plans to swap." if document is not None and document.no_program
             else "It fits: there is nothing to fix." if fits
+            else "A timeline holds no plans to swap: open the recipe of the same compile."
+            if self._diagnosis is not None and not self._is_recipe() and not layouts
             else "The estimate is being made." if not session.is_current
             else ""
         )  # fmt: skip
         self.find_fix.setEnabled(document is not None and not reason)
-        self.find_fix.setToolTip(reason or "Search the fewest swaps that make the program fit")
+        self.find_fix.setToolTip(reason or "Search for the fewest swaps that make the program fit")
         can_export = document is not None and (document.is_recipe or bool(session.state.layouts))
         self.export.setEnabled(can_export)
         self.export.setToolTip(

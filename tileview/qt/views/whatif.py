@@ -9,12 +9,13 @@ from PySide6.QtGui import QAction, QPalette
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QLabel, QPushButton, QSlider, QVBoxLayout, QWidget
 
 from tileview.analysis.fusions import fusion_facts
+from tileview.analysis.words import sentence
 from tileview.core.fusion.words import verdict_sentence
 from tileview.model.config import PLANNED_BYTES
 from tileview.model.recipe import Overrides
 from tileview.model.sizes import exact_text, kib_text
 from tileview.model.timeline import Peak, Timeline
-from tileview.present.fusion_rows import FUSION_TIP, sentence_case
+from tileview.present.fusion_rows import FUSION_TIP
 from tileview.present.override_limits import NEVER_EXPORTED, limits, not_modelled, sentences
 from tileview.present.tables import outcome
 from tileview.qt.base.text import plain_tip
@@ -60,7 +61,7 @@ class WhatIfView(View):
             "Set the s&mallest budget that fits", "Total peak + reserve as the budget", self.set_smallest
         )
         self.reset_button = self._button("Rese&t", _RESET, self.reset)
-        self.fusion_box = QCheckBox("Look for fusions")
+        self.fusion_box = QCheckBox("Use fusions")
         self.fusion_box.setToolTip(plain_tip(FUSION_TIP))
         self.fusion_box.setAccessibleDescription(FUSION_TIP)
         self.fusion_box.clicked.connect(self._fusion_clicked)
@@ -172,12 +173,12 @@ class WhatIfView(View):
         here = configured is not None
         for widget in (self.budget_box, self.budget_slider, self.reserve_box, self.reserve_slider):
             widget.setEnabled(here)
-        reason = "" if overrides != Overrides() else "Everything is as in the file already"
+        reason = "" if overrides != Overrides() else "Everything is as in the file"
         allow(self.reset_button, _RESET, reason if here else "Nothing open")
         self.fusion_box.setEnabled(self.session.file_recipe is not None)
         self.fusion_box.setChecked(overrides.fusion)
         facts = None if self.session.estimate is None or not here else fusion_facts(self.session.estimate)
-        self.fusion.setText("" if facts is None else f"{sentence_case(facts.text)}.")
+        self.fusion.setText("" if facts is None else sentence(facts.text))
         self.fusion.setVisible(facts is not None)
         timeline = self.session.timeline if here else None
         if configured is not None and not self._timer.isActive():

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from PySide6.QtCore import QPoint, Qt, QTimer, QUrl, Slot
-from PySide6.QtWidgets import QTextBrowser, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDockWidget, QTextBrowser, QVBoxLayout, QWidget
 
 from tileview.analysis.diagnose import diagnose, levers_only
 from tileview.analysis.diagnosis import Diagnosis
@@ -45,6 +46,8 @@ class WhyView(View):
         super().__init__(bridge, parent)
         self._diagnosis: Diagnosis | None = None
         self._job: Job | None = None
+        self._came_for: Path | None = None
+        """The file for which the view has come to the front."""
         self._asked_of: Estimate | None = None
         """The estimate whose diagnosis is shown or being made."""
         self.browser = QTextBrowser(self)
@@ -90,9 +93,22 @@ class WhyView(View):
 
     def on_estimate(self) -> None:
         self._timer.start()
+        self._come_forward()
 
     def on_theme(self) -> None:
         self._show()
+
+    def _come_forward(self) -> None:
+        """Put the tab in front for a file that was opened just now and fails, or may. The focus stays where it is."""
+        document, verdict = self.session.document, self.session.verdict
+        if document is None or verdict is None or document.path == self._came_for:
+            return
+        self._came_for = document.path
+        dock = self.parentWidget()
+        while dock is not None and not isinstance(dock, QDockWidget):
+            dock = dock.parentWidget()
+        if dock is not None and verdict.fits is not True:
+            dock.raise_()
 
     def _forget(self) -> None:
         self._timer.stop()
@@ -166,7 +182,14 @@ class WhyView(View):
         color = self.bridge.theme.accent
         self.browser.document().setDefaultStyleSheet(f"a {{ color: {color}; }} th {{ text-align: left; }}")
         self.browser.setHtml(
-            page(self._diagnosis, self._names(), self.bridge.theme, self._overflows(), self.bridge.colours())
+            page(
+                self._diagnosis,
+                self._names(),
+                self.bridge.theme,
+                self._overflows(),
+                self.bridge.colours(),
+                has_plans=self.session.recipe is not None,
+            )
         )
 
     def _overflows(self) -> list[WhyOverflow]:

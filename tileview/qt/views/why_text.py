@@ -10,11 +10,13 @@ import html
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from tileview.analysis.diagnosis import Contribution, ContributionGroup, Diagnosis, Lever, grouped
+from tileview.analysis.diagnosis import BadLayout, Contribution, ContributionGroup, Diagnosis, Lever, grouped
+from tileview.analysis.overflows import LIMIT_WORDS
 from tileview.analysis.relief import Relief
+from tileview.analysis.words import at_start, counted, sentence
 from tileview.model.sizes import exact_text, kib_text
 from tileview.model.tensor import MemoryClass
-from tileview.model.timeline import fits_words
+from tileview.model.timeline import Cause, fits_words
 from tileview.present.tables import outcome
 from tileview.present.why_parts import PartKind, WhyOverflow
 from tileview.qt.base.text import page_text
@@ -66,18 +68,24 @@ def page(
     theme: Theme,
     overflows: Sequence[WhyOverflow] = (),
     colours: Mapping[int, int] = MappingProxyType({}),
+    has_plans: bool = True,
 ) -> str:
     """The whole page as HTML for a text browser; ``names`` are the kinds of the operations, ``colours`` their
     categories in the theme.
 
     ``overflows`` come first, each taken apart; the sum of the verdict is left out then, as it is the first of them.
+    Without ``has_plans`` there is nothing to swap.
     """
     color = theme.color(outcome(diagnosis.fits)[2])
     word = fits_words(diagnosis.fits).capitalize()
     parts = [_overflow(number, one, names, theme, colours) for number, one in enumerate(overflows, start=1)]
     if not overflows:
-        parts.append(f'<p><b><span style="color:{color}">{word}.</span></b> {page_text(diagnosis.headline)}.</p>')
-        parts.append(f"<p><b>Next:</b> {page_text(diagnosis.next_step)}{_next_links(diagnosis)}</p>")
+        cause = sentence(diagnosis.headline)
+        lead = "" if cause.startswith(word) else f'<b><span style="color:{color}">{word}.</span></b> '
+        parts.append(f"<p>{lead}{page_text(cause)}</p>")
+        parts += _layouts(diagnosis)
+        if not diagnosis.fits:
+            parts.append(f"<p><b>Next:</b> {page_text(diagnosis.next_step)}{_next_links(diagnosis, has_plans)}</p>")
     more = len(diagnosis.overflows or ()) - len(overflows)
     if overflows and more > 0:
         parts.append(f"<p>and {more:,} more; N goes from one to the next.</p>")
@@ -87,7 +95,8 @@ def page(
             for figure in diagnosis.figures
         ]
         parts.append(f"<h4>The sum</h4>{_table((), rows, _NUMBERS)}")
-    parts += _layouts(diagnosis)
+    if overflows:
+        parts += _layouts(diagnosis)
     parts += _shrinking(diagnosis, names)
     parts += _contributions(diagnosis, names)
     parts += [f"<p>{page_text(sentence)}</p>" for sentence in diagnosis.details]
@@ -107,7 +116,7 @@ def _overflow(number: int, why: WhyOverflow, names: Mapping[int, str], theme: Th
     operation = "" if one.operation is None else f", {_operation(one.operation, names)}"
     tiles = f"{one.tiles_over:,} tile{'' if one.tiles_over == 1 else 's'} over"
     where = _link(place, f"Step {one.step}, tile {one.tile}")
-    size = f"{kib_text(one.over_bytes)} ({exact_text(one.over_bytes)}) over"
+    size = f"{kib_text(one.over_bytes)} ({exact_text(one.over_bytes)}) over{LIMIT_WORDS[one.limit]}"
     over = f'<span style="color:{theme.color("over").name()}">{size}</span>'
     head = f'<p style="margin-bottom:2px"><b>{number}&nbsp; {where}{operation}<br>{over}</b>, {tiles}</p>'
     rows = []
@@ -149,13 +158,11 @@ def _bar(why: WhyOverflow, made: str, theme: Theme) -> str:
     return f'<table width="96%" cellspacing="0" cellpadding="0"><tr>{drawn}</tr></table>'
 
 
-def _next_links(diagnosis: Diagnosis) -> str:
-    if diagnosis.fits:
+def _next_links(diagnosis: Diagnosis, has_plans: bool) -> str:
+    if diagnosis.cause is Cause.NOT_PLACED:
         return ""
-    links = [_link("do:find_fix", "Find fix")]
-    if diagnosis.bad_layouts:
-        links.append(_link("view:problems", "Problems"))
-    return "<br>" + " · ".join(links)
+    links = [_link("do:find_fix", "Find fix")] if has_plans or diagnosis.bad_layouts else []
+    return "<br>" + " · ".join([*links, _link("view:problems", "Problems")])
 
 
 def _shrinking(diagnosis: Diagnosis, names: Mapping[int, str]) -> list[str]:
@@ -174,8 +181,8 @@ def _shrinking(diagnosis: Diagnosis, names: Mapping[int, str]) -> list[str]:
             )
             for relief in diagnosis.reliefs
         ]
-        header = ("Op", "Fullest now", "With best alternative", "Swap")
-        parts.append(f"<h4>Operations at fault that could need less</h4>{_table(header, rows, _NUMBERS)}")
+        header = ("Operation", "Now", "With best alternative", "")
+        parts.append(f"<h4>Fullest step of the operations at fault</h4>{_table(header, rows, _NUMBERS)}")
     if diagnosis.levers:
         rows = [
             _row(
@@ -188,7 +195,7 @@ def _shrinking(diagnosis: Diagnosis, names: Mapping[int, str]) -> list[str]:
             )
             for lever in diagnosis.levers[:MOST_ROWS]
         ]
-        titles = ("Op", "Total peak", "Swap")
+        titles = ("Operation", "Total peak", "")
         parts.append(f"<h4>Best single swaps by total peak</h4>{_table(titles, rows, frozenset({1}))}")
     return parts
 
@@ -216,7 +223,7 @@ def _contribution(group: ContributionGroup, roots: Mapping[str, int], names: Map
     size = exact_text(group.bytes)
     if group.memory_class is MemoryClass.INTERLEAVED:
         size += "<br>interleaved"
-    maker = "resident" if group.resident else _operation(group.operation, names)
+    maker = "input" if group.operation is None else _operation(group.operation, names)
     if group.choice is not None:
         operation, alternative = group.choice
         link = _link(f"swap:{operation}:{alternative}", f"swap in {alternative}")
@@ -246,15 +253,18 @@ def _growth(diagnosis: Diagnosis) -> list[str]:
 
 
 def _layouts(diagnosis: Diagnosis) -> list[str]:
-    bad = diagnosis.bad_layouts
-    if not bad:
+    """The values without a valid layout, those that fail alike together: how many, why, what would help."""
+    alike: dict[tuple[str, str], list[BadLayout]] = {}
+    for one in diagnosis.bad_layouts:
+        alike.setdefault((one.text, one.remedy), []).append(one)
+    if not alike:
         return []
-    lines = [
-        f"<li>{page_text(layout.name)}: {page_text(layout.text)}. {page_text(layout.remedy)}</li>"
-        for layout in bad[:MOST_LAYOUTS]
-    ]
-    more = f"<p>and {len(bad) - MOST_LAYOUTS:,} more: {_link('view:problems', 'Problems')}</p>"
-    return [
-        f"<h4>Layouts that do not resolve</h4><ul>{''.join(lines)}</ul>",
-        more if len(bad) > MOST_LAYOUTS else "",
-    ]
+    lines = []
+    for (text, remedy), members in list(alike.items())[:MOST_LAYOUTS]:
+        first = page_text(members[0].name)
+        who = first if len(members) == 1 else f"{len(members):,} values, the first is {first}"
+        cure = f"<br><b>Cure:</b> {page_text(remedy)}" if remedy else ""
+        lines.append(f"<li><b>{page_text(at_start(text).rstrip('.'))}:</b> {who}.{cure}</li>")
+    more = len(alike) - MOST_LAYOUTS
+    left = f"<p>and {counted(more, 'more cause')}: {_link('view:problems', 'Problems')}</p>"
+    return [f"<h4>No valid layout</h4><ul>{''.join(lines)}</ul>", left if more > 0 else ""]

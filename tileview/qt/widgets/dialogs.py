@@ -226,7 +226,7 @@ def about(parent: QWidget, versions: list[tuple[str, str]]) -> QDialog:
     column.addWidget(
         plain_label(
             "See which allocation overflowed a tile, swap an alternative plan in, and export a fixed recipe. "
-            "Estimates are made before addresses are chosen: placement may still fail where they say that it fits.",
+            "Estimates are made before addresses are chosen: placement may still fail for a program that fits.",
             dialog,
         )
     )

@@ -39,6 +39,8 @@ WIDE: Final = 1400
 TITLE_ICON: Final = 12
 LEAST_VIEW: Final = QSize(120, 60)
 _OF_ADDRESSES: Final = "address_map"
+_OF_PLANS: Final = "alternatives"
+"""The view that has nothing to show for a file without plans."""
 FIRST_VIEW: Final = "timeline"
 """The view that has the keys when a file has been opened: there the plain arrows step."""
 _LAYOUT: Final = zlib.crc32(" ".join(kind.name for kind in VIEW_KINDS).encode()) & 0x7FFF_FFFF
@@ -92,6 +94,7 @@ class TitleBar(QWidget):
         self._bridge = bridge
         self._maximise = maximise
         self._label = QLabel(dock.windowTitle(), self)
+        dock.windowTitleChanged.connect(self._label.setText)
         font = QFont(self._label.font())
         font.setBold(True)
         self._label.setFont(font)
@@ -103,7 +106,7 @@ class TitleBar(QWidget):
         for name, text, slot in (
             ("maximise", "Maximise or restore (F11)", maximise),
             ("float", "Float in a window of its own, or put back", lambda: dock.setFloating(not dock.isFloating())),
-            ("close", "Close; View brings it back", dock.close),
+            ("close", "Close (the View menu brings it back)", dock.close),
         ):
             button = QToolButton(self)
             button.setAutoRaise(True)
@@ -181,6 +184,7 @@ class DockArea(QMainWindow):
         self._maximised = ""
         self._is_for_file = False
         self._suited: Document | None = None
+        self._is_put_away = False
         self._current = ""
         self._title_timer = QTimer(self)
         self._title_timer.setSingleShot(True)
@@ -205,7 +209,7 @@ class DockArea(QMainWindow):
         dock.setAccessibleName(kind.title)
         self._panes[name] = Pane(name, dock)
         dock.setWidget(self._panes[name])
-        dock.toggleViewAction().setStatusTip(f"Show {kind.title}, or take it away")
+        dock.toggleViewAction().setStatusTip(f"Show {kind.title}")
         for signal in (dock.dockLocationChanged, dock.topLevelChanged, dock.visibilityChanged):
             signal.connect(self._titles_later)
         dock.visibilityChanged.connect(partial(self._on_front, name))
@@ -221,6 +225,7 @@ class DockArea(QMainWindow):
         for field in view.findChildren(QLineEdit):
             field.setAcceptDrops(False)  # a file dropped on a filter is to be opened
         self._panes[kind.name].hold(view)
+        view.windowTitleChanged.connect(self._docks[kind.name].setWindowTitle)
         if self._is_open():
             view.begin()
         return view
@@ -314,11 +319,11 @@ class DockArea(QMainWindow):
         return (
             *found,
             Command("next_view", "Go to the &next view", "View", lambda _: self.step_view(1), ("F6",),
-                    "Work in the next view that is in sight", there, in_menu=False),
+                    "Move to the next visible view", there, in_menu=False),
             Command("previous_view", "Go to the &previous view", "View", lambda _: self.step_view(-1), ("Shift+F6",),
-                    "Work in the view before", there, in_menu=False),
+                    "Move to the previous visible view", there, in_menu=False),
             Command("maximise_view", "&Maximise or restore the view", "View", lambda _: self.maximise(), ("F11",),
-                    "Give the view that has the keys the whole window, or put all views back", there),
+                    "Give the view with the focus the whole window, or put all views back", there),
             Command("show_view", "Show view", "View", lambda name: self.show_view(str(name)), in_menu=False),
         )  # fmt: skip
 
@@ -355,6 +360,7 @@ class DockArea(QMainWindow):
         if self._before_maximised is not None:
             before, self._before_maximised, self._maximised = self._before_maximised, None, ""
             self.restoreState(before, _LAYOUT)
+            self._suit_plans()
             return
         chosen = name or self._current
         dock = self._docks.get(chosen)
@@ -367,7 +373,9 @@ class DockArea(QMainWindow):
         self.show_view(chosen)
 
     def suit_document(self) -> None:
-        """Give the address map all the room for a file that speaks of addresses alone, and take it back after that."""
+        """Give the address map all the room for a file that speaks of addresses alone, and take it back after that;
+        show the alternatives only where there can be some."""
+        self._suit_plans()
         document = self._bridge.session.document
         if document is self._suited:
             return
@@ -378,6 +386,16 @@ class DockArea(QMainWindow):
         elif not is_alone and self._is_for_file and self._maximised == _OF_ADDRESSES:
             self.maximise()
         self._is_for_file = is_alone
+
+    def _suit_plans(self) -> None:
+        document, dock = self._bridge.session.document, self._docks[_OF_PLANS]
+        has_plans = document is None or document.is_recipe
+        if has_plans and self._is_put_away and not self._maximised:
+            self._is_put_away = False
+            dock.show()
+        elif not has_plans and not dock.isHidden() and not dock.isFloating() and not self._maximised:
+            self._is_put_away = True
+            dock.hide()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """A double click on a tab maximises its view, as one on a title does."""
@@ -423,8 +441,12 @@ class DockArea(QMainWindow):
     # -- arrangement ----------------------------------------------------------------------------------------------
 
     def reset(self) -> None:
-        """The arrangement of a first start: what a failing file needs in sight; Graph behind Tiles if narrow."""
-        self._before_maximised, self._maximised = None, ""
+        """The arrangement of a first start: what a failing file needs in sight.
+
+        In a narrow window the Graph is behind the Tiles, and the Details are beside them: the tables need the width.
+        """
+        self._before_maximised, self._maximised, self._is_put_away = None, "", False
+        is_narrow = self.width() < WIDE
         for dock in self._docks.values():
             dock.setFloating(False)
             self.removeDockWidget(dock)
@@ -432,25 +454,26 @@ class DockArea(QMainWindow):
         self._place("alternatives", columns[0], Qt.Orientation.Vertical)
         lower = self._place("timeline", columns[1], Qt.Orientation.Vertical)
         tables = self._place("allocations", lower, Qt.Orientation.Vertical)
-        if self.width() < WIDE:
-            self._tab("tiles", columns[1])
-        else:
+        if not is_narrow:
             self._place("tiles", columns[1], Qt.Orientation.Horizontal)
-        side = self._place("details", tables, Qt.Orientation.Horizontal)
-        self._tab("why", columns[0])
-        self._tab("address_map", "tiles")
-        self._tab("fusions", columns[0])
-        self._tab("choose", lower)
+        side = self._place("details", columns[1] if is_narrow else tables, Qt.Orientation.Horizontal)
+        if is_narrow:
+            self._tab("tiles", columns[1])
+        self._tab("operations", columns[0])
         self._tab("problems", columns[0])
+        self._tab("address_map", "tiles")
+        self._tab("choose", lower)
         self._tab("compare", tables)
+        self._tab("fusions", tables)
         self._tab("whatif", side)
         for name in ("why", "graph", "tiles", "alternatives", "timeline", "allocations", "details"):
             if name in self._docks:
                 self._docks[name].raise_()
         self.share_space()
+        self._suit_plans()
 
     def _place_columns(self) -> tuple[str | None, str | None]:
-        left = self._first("operations", "problems", "alternatives")
+        left = self._first("why", "operations", "problems", "alternatives")
         right = self._first("graph", "tiles", "timeline", "allocations", "details")
         if left is not None:
             self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self._docks[left])
@@ -486,10 +509,15 @@ class DockArea(QMainWindow):
     def share_space(self) -> None:
         """Give every dock its part of the window: a quarter to the left column, the rest to what is looked at."""
         width, height = max(self.width(), 1), max(self.height(), 1)
-        self._resize({"operations": 0.24, "graph": 0.32, "tiles": 0.44}, width, Qt.Orientation.Horizontal)
-        self._resize({"allocations": 0.48, "details": 0.28}, width, Qt.Orientation.Horizontal)
-        self._resize({"operations": 0.55, "alternatives": 0.45}, height, Qt.Orientation.Vertical)
-        self._resize({"graph": 0.31, "timeline": 0.48, "allocations": 0.21}, height, Qt.Orientation.Vertical)
+        if width < WIDE:
+            self._resize({"why": 0.27, "tiles": 0.45, "details": 0.28}, width, Qt.Orientation.Horizontal)
+            rows = {"tiles": 0.33, "timeline": 0.40, "allocations": 0.27}
+        else:
+            self._resize({"why": 0.25, "graph": 0.31, "tiles": 0.44}, width, Qt.Orientation.Horizontal)
+            self._resize({"allocations": 0.47, "details": 0.28}, width, Qt.Orientation.Horizontal)
+            rows = {"graph": 0.30, "timeline": 0.45, "allocations": 0.25}
+        self._resize({"why": 0.55, "alternatives": 0.45}, height, Qt.Orientation.Vertical)
+        self._resize(rows, height, Qt.Orientation.Vertical)
 
     def _resize(self, parts: dict[str, float], length: int, orientation: Qt.Orientation) -> None:
         here = [(self._docks[name], part) for name, part in parts.items() if name in self._docks]
@@ -504,8 +532,17 @@ class DockArea(QMainWindow):
         self.resizeDocks([dock], [int(self.height() * 0.62)], Qt.Orientation.Vertical)
 
     def keep(self) -> QByteArray:
-        """The arrangement, to be stored."""
-        return self.saveState(_LAYOUT) if self._before_maximised is None else self._before_maximised
+        """The arrangement, to be stored: with what is away only while a file without plans is open."""
+        if self._before_maximised is not None:
+            return self._before_maximised
+        dock = self._docks[_OF_PLANS]
+        is_away = self._is_put_away and dock.isHidden()
+        if is_away:
+            dock.show()
+        kept = self.saveState(_LAYOUT)
+        if is_away:
+            dock.hide()
+        return kept
 
     def restore(self, kept: QByteArray) -> bool:
         """Take a stored arrangement; False where it does not fit this version (then nothing changes)."""

@@ -130,15 +130,15 @@ class MainWindow(QMainWindow):
         history = self.session
         return (
             Command("new_window", "New empty &window", "File", lambda _: self.new_window.emit([]), ("Ctrl+N",),
-                    "Another window, on nothing", separator_before=True),
+                    "Open another window with no file", separator_before=True),
             Command("quit", "&Quit", "File", lambda _: self.close(), ("Ctrl+Q",), "Close the window"),
-            Command("undo", "&Undo", "Edit", lambda _: history.undo(), ("Ctrl+Z",), "Take the last edit back",
+            Command("undo", "&Undo", "Edit", lambda _: history.undo(), ("Ctrl+Z",), "Undo the last edit",
                     lambda: history.history.undo_label is not None, repeats=True, icon="undo"),
             Command("redo", "&Redo", "Edit", lambda _: history.redo(), ("Ctrl+Shift+Z", "Ctrl+Y"),
-                    "Do an edit again that was taken back", lambda: history.history.redo_label is not None,
+                    "Redo an edit that was undone", lambda: history.history.redo_label is not None,
                     repeats=True, icon="redo"),
             Command("reset_layout", "&Reset layout", "View", lambda _: self.reset_layout(), (),
-                    "Put all views back where they stood at first", separator_before=True),
+                    "Put all views back to their first places", separator_before=True),
             Command("open_paths", "Open files", "File", self._open_named, in_menu=False),
             Command("full_screen", "&Full screen", "View", lambda _: self._toggle_full_screen(), ("Shift+F11",),
                     "Use the whole screen"),
@@ -296,7 +296,7 @@ class MainWindow(QMainWindow):
             self.tools.show_folder(folders[0])
             if len(paths) > 1:
                 left = len(paths) - 1
-                self.bridge.message.emit(f"Only {folders[0].name} is listed; drop the {left} other alone.")
+                self.bridge.message.emit(f"Only {folders[0].name} is listed; drop the {left} other on its own.")
         elif len(paths) >= MANY_FILES:
             self.tools.show_folder(paths)
         elif not ask or self.files.may_leave():

@@ -81,7 +81,7 @@ class StatusBar(QStatusBar):
         self.addWidget(self._place, 1)
         self._notice = QLabel(self)
         self._notice.setTextFormat(Qt.TextFormat.PlainText)
-        self._notice.setAccessibleName("To be dealt with")
+        self._notice.setAccessibleName("Needs attention")
         self._notice.hide()
         self.addPermanentWidget(self._notice)
         self._work = WorkBar(bridge.work, self)

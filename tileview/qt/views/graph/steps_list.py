@@ -13,7 +13,7 @@ from tileview.qt.widgets.node_view import NodeView
 
 
 class StepsList(FocusHolder):
-    """A table of steps: text of the operation, usage of the worst tile, what is over or unavailable, peaks.
+    """A table of steps: text of the operation, usage of the fullest tile, what is over or unavailable, peaks.
 
     Selecting a row selects the step and its operation.
     """

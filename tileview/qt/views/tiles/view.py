@@ -343,7 +343,7 @@ class TilesView(View):
             self.refresh()
 
     def _show_groups(self) -> None:
-        high_enough = self.height() >= 13 * self.fontMetrics().height()
+        high_enough = self.height() >= 15 * self.fontMetrics().height()
         self.groups.set_shown(self.controls.groups_action.isChecked() and high_enough)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -351,7 +351,7 @@ class TilesView(View):
         super().resizeEvent(event)
         height, line = self.height(), self.fontMetrics().height()
         self.legend.setVisible(height >= 10 * line)
-        self.line.set_beside(24 if height < 26 * line else None)
+        self.line.set_beside(12 if height < 26 * line else None)
         self._show_groups()
 
     def fit(self) -> None:
@@ -495,7 +495,7 @@ class TilesView(View):
             ("Tiles: sorted by load", partial(self.set_sorted, True)),
             ("Tiles: scale 0 … budget", partial(self.set_scale, ScaleMode.LOCKED)),
             ("Tiles: scale to step", partial(self.set_scale, ScaleMode.AUTO)),
-            ("Tiles: select the worst tile", self.select_worst),
+            ("Tiles: select the fullest tile", self.select_worst),
         ]
         return [action_of(self, text, slot) for text, slot in entries]
 

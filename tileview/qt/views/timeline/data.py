@@ -91,7 +91,10 @@ def second_pen(theme: Theme, part: str) -> QPen:
 
 
 def layer_brush(theme: Theme, series: Series) -> QBrush:
-    """The fill of a layer of a stack; patterns keep categories apart where colours start again."""
+    """The fill of a layer of a stack; patterns keep categories apart where colours start again.
+
+    Only operations have a colour, the same in every view; inputs that nothing makes are grey, apart by pattern.
+    """
     if series.kind == "scratch":
         return QBrush(theme.color("scratch"), Qt.BrushStyle.Dense3Pattern)
     if series.kind == "parameters":
@@ -99,6 +102,8 @@ def layer_brush(theme: Theme, series: Series) -> QBrush:
     if series.kind in ("rest", "other"):
         token = "field" if series.kind == "rest" else "warning"
         return QBrush(theme.color(token))
+    if series.operation is None:
+        return QBrush(theme.color("border"), _PATTERNS[series.place % len(_PATTERNS)])
     colour, pattern = category(series.place, theme.categories)
     return QBrush(QColor(colour), _PATTERNS[pattern % len(_PATTERNS)])
 

@@ -65,7 +65,7 @@ def timeline_legend(
 
 
 _WHOSE = {
-    CurveMode.WORST: "worst tile",
+    CurveMode.WORST: "fullest tile",
     CurveMode.LARGEST: "largest of each class",
     CurveMode.TILE: "tile",
 }

@@ -49,7 +49,7 @@ class StepNotes(QObject):
             return
         dialog = QInputDialog(self._window)
         dialog.setWindowTitle(f"Note on step {step:,}")
-        dialog.setLabelText("It is kept with this file's settings, not in the file. Leave it empty to take it away.")
+        dialog.setLabelText("It is kept with this file's settings, not in the file. Leave it empty to delete it.")
         dialog.setTextValue(self.by_step().get(step, ""))
         dialog.textValueSelected.connect(lambda text: self.write(step, text))
         dialog.finished.connect(dialog.deleteLater)

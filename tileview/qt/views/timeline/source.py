@@ -1,4 +1,4 @@
-"""The curves that the timeline shows, from the session: of the worst tile, of the selected one, of the baseline."""
+"""The curves that the timeline shows, from the session: of the fullest tile, of the selected one, of the baseline."""
 
 from __future__ import annotations
 

@@ -89,4 +89,7 @@ class StepStrip(StepPlot):
         painter.setPen(self.theme.color("muted"))
         gutter = QRectF(4, area.top(), area.left() - 8, area.height())
         painter.drawText(gutter, Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignVCenter, self._name)
-        painter.drawText(QPointF(area.left() + 4, area.top() + self.fontMetrics().ascent()), self._most)
+        metrics = self.fontMetrics()
+        room = QRectF(area.left() + 4, area.top(), metrics.horizontalAdvance(self._most) + 2, metrics.height())
+        painter.fillRect(room, self.theme.color("background", 200))
+        painter.drawText(QPointF(room.left(), room.top() + metrics.ascent()), self._most)

@@ -10,8 +10,8 @@ from tileview.present.cycle_words import StepCycles
 from tileview.present.tables import csv_text
 
 MODE_NAMES = {
-    CurveMode.BOTH: "Worst and selected tile",
-    CurveMode.WORST: "Worst tile",
+    CurveMode.BOTH: "Fullest and selected tile",
+    CurveMode.WORST: "Fullest tile",
     CurveMode.LARGEST: "Largest of each class",
     CurveMode.TILE: "Selected tile",
 }
@@ -100,7 +100,7 @@ def step_tip(
     if shown.mode is CurveMode.LARGEST:
         lines.append(f"largest of each class on any tile; the largest total is on tile {tile}")
     else:
-        lines.append(f"{'worst tile' if shown.mode is CurveMode.WORST else 'tile'} {tile}")
+        lines.append(f"{'fullest tile' if shown.mode is CurveMode.WORST else 'tile'} {tile}")
     known = "known part of " if shown.unavailable[step] else ""
     if known:
         lost = sum(1 for root in entry.live if root in timeline.unavailable_roots)

@@ -46,7 +46,7 @@ from tileview.qt.widgets.elided import ElidedLabel
 
 LEAST_FOR_BOTH = 22
 """Lines of text that the view is high at least where curves and lifetimes are shown together."""
-LEAST_FOR_CYCLES = 18
+LEAST_FOR_CYCLES = 16
 LEAST_FOR_ALL = 25
 """The same for the strip of cycles, below curves alone and with lifetimes as well: six lines are the curves' own."""
 
@@ -259,7 +259,7 @@ class TimelineView(View):
         if step is not None and step < len(timeline.steps):
             text = step_line(timeline, data.curves, step, data.second)
             if self.source.mode is CurveMode.TILE and selection.tile is None:
-                text = f"No tile selected, worst tile shown · {text}"
+                text = f"No tile selected, fullest tile shown · {text}"
             if selection.span is not None:
                 text += f" · range {selection.span[0]} … {selection.span[1] - 1}"
             self.line.show_text(text)
@@ -313,7 +313,7 @@ class TimelineView(View):
             self._listed, self._listed_rows = key, rows
             message = "No allocations"
             if which is LifetimeFilter.SPAN and span is None:
-                message, rows = "Brush a range of steps with Shift and the mouse", ()
+                message, rows = "Shift-drag to choose a range of steps", ()
             self.bars.set_rows(ordered(filtered(rows, step, span), self.controls.order), message)
         self.bars.set_selected(selection.allocation)
 
@@ -351,7 +351,7 @@ class TimelineView(View):
         self.legend.setVisible(height >= 10 * line)
         self.hint.setVisible(height >= 20 * line)
         self._show_strip()
-        self.legend.set_most_lines(1 if height < 15 * line else 2 if height < 28 * line else 4)
+        self.legend.set_most_lines(1 if height < 18 * line else 2 if height < 28 * line else 4)
 
     # -- choices --------------------------------------------------------------------------------------------------
 
