@@ -276,3 +276,11 @@ def test_results_kept_of_large_files_are_told_apart_by_all_of_their_content(late
     late_keys = [results_key(search_state_from_bytes(raw).pieces(), EditState()) for raw in raws]
     assert late_keys == [results_key(at_once(raw).pieces(), EditState()) for raw in raws]
     assert late_keys[0] != late_keys[1]
+
+
+@pytest.mark.parametrize("tail", [b"\0" * (5 << 20), b'"' + b"x" * (5 << 20), b"x" * (5 << 20) + b'"'])
+def test_a_tail_without_a_bracket_is_gone_through_once(late, tail: bytes) -> None:
+    whole = raw_of(NAMES[0])
+    raw = whole[: len(whole) // 2] + tail
+    with pytest.raises(LoadError):
+        search_state_from_bytes(raw)
