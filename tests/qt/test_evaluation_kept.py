@@ -315,3 +315,12 @@ def test_large_files_do_not_take_each_others_results(pair, monkeypatch, state_fo
     ResultStore(another, EditState()).save(results)
     assert len(kept()) == 2
     assert store.load() == results
+
+
+def test_what_another_process_has_dropped_meanwhile_is_no_error(state_folder, monkeypatch):
+    folder = results_folder()
+    old = folder / "0.results"
+    old.write_bytes(b"x")
+    monkeypatch.setattr(result_store, "MOST_FILES", 1)
+    trim(folder / "dropped.results")
+    assert not old.exists()
