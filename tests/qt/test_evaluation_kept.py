@@ -10,8 +10,10 @@ import pytest
 from PySide6.QtCore import Qt
 
 from tileview.analysis.alternatives import evaluate_all
+from tileview.formats.search_state import load_search_state
 from tileview.qt.jobs import evaluation, result_store
 from tileview.qt.jobs.result_store import ResultStore, results_folder, trim
+from tileview.session.document import Document
 from tileview.session.state import EditState
 
 
@@ -294,3 +296,31 @@ def test_fewer_results_do_not_take_the_place_of_more(driver, expected):
     file.unlink()
     store.save(list(expected.values())[:3])
     assert store.load() == list(expected.values())[:3]
+
+
+def test_large_files_do_not_take_each_others_results(pair, monkeypatch, state_folder):
+    monkeypatch.setattr("tileview.formats.search_state.LATE_BYTES", 0)
+    monkeypatch.setattr("tileview.formats.files.HELD_BYTES", 0)
+    other = pair.with_name("other.json")
+    other.write_bytes(pair.read_bytes().replace(b'"attempts":', b'"attempts":1', 1))
+    one, another = (Document(path, load_search_state(path)) for path in (pair, other))
+    results = list(evaluate_all(one.recipe, workers=1))
+    store = ResultStore(one, EditState())
+    store.save(results)
+    assert store.load() == results
+    assert ResultStore(another, EditState()).load() == []
+    ResultStore(another, EditState()).save(results[:2])
+    other.write_bytes(pair.read_bytes())
+    assert ResultStore(another, EditState()).load() == []
+    ResultStore(another, EditState()).save(results)
+    assert len(kept()) == 2
+    assert store.load() == results
+
+
+def test_what_another_process_has_dropped_meanwhile_is_no_error(state_folder, monkeypatch):
+    folder = results_folder()
+    old = folder / "0.results"
+    old.write_bytes(b"x")
+    monkeypatch.setattr(result_store, "MOST_FILES", 1)
+    trim(folder / "dropped.results")
+    assert not old.exists()

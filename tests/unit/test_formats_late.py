@@ -217,8 +217,70 @@ def test_ids_that_are_none_or_occur_twice_are_refused_alike(late, key: str) -> N
     assert str(found.value) == str(wanted.value)
 
 
+def with_more(document: dict, index: int, more: object) -> bytes:
+    """The recipe with an unknown field in an alternative of operation 4."""
+    document["alternatives"]["4"][index]["more"] = more
+    return json.dumps(document, separators=(",", ":")).encode()
+
+
+@pytest.mark.parametrize("version", NAMES)
+def test_the_plan_in_force_is_the_one_that_equals_it_whatever_else_its_text_says(late, version: str) -> None:
+    document = json.loads(raw_of(version))
+    plan = document["recipe"]["plans"]["4"]
+    place = document["alternatives"]["4"].index(plan)
+    raw = with_more(document, place, 7)
+    state, wanted = search_state_from_bytes(raw), at_once(raw)
+    assert isinstance(state.recipe.alternatives, LateAlternatives)
+    assert state.recipe.in_force(4) == wanted.recipe.in_force(4) == place
+    assert state.problems == wanted.problems
+
+
+@pytest.mark.parametrize("version", NAMES)
+def test_a_plan_within_an_alternative_is_not_taken_for_the_alternative(late, version: str) -> None:
+    document = json.loads(raw_of(version))
+    plan = document["recipe"]["plans"]["4"]
+    plans = document["alternatives"]["4"]
+    first = 1 if plans.index(plan) == 0 else 0
+    plans.remove(plan)
+    plans.append(plan)
+    raw = with_more(document, first, [plan])
+    state, wanted = search_state_from_bytes(raw), at_once(raw)
+    assert isinstance(state.recipe.alternatives, LateAlternatives)
+    assert state.recipe.in_force(4) == wanted.recipe.in_force(4) == len(plans) - 1
+
+
+@pytest.mark.parametrize("space", [" ", "\n", "\r", "\t"])
+@pytest.mark.parametrize("between", ["}}},%s{", "}}}%s,{"])
+def test_plans_that_somebody_set_apart_by_hand_are_told_apart_before_the_check(late, space: str, between: str) -> None:
+    whole = raw_of(NAMES[0])
+    at = whole.rindex(b'}}},{"operator":', 0, whole.index(b'],"5":[', whole.index(b'"alternatives":')))
+    raw = whole[:at] + (between % space).encode() + whole[at + len(b"}}},{") :]
+    assert json.loads(raw) == json.loads(whole)
+    state = unchecked(raw)
+    assert_same(state.recipe, at_once(raw).recipe)
+    assert alternatives_problems(state) == ()
+
+
+def test_spaces_within_a_plan_leave_a_large_recipe_to_be_read_late(late) -> None:
+    whole = raw_of(NAMES[0])
+    at = whole.index(b'"dispatch":', whole.index(b'"alternatives":'))
+    raw = whole[:at] + b" " + whole[at:]
+    state = unchecked(raw)
+    assert isinstance(state.recipe.alternatives, LateAlternatives)
+    assert_same(state.recipe, at_once(raw).recipe)
+    assert rendered(state) == raw
+
+
 def test_results_kept_of_large_files_are_told_apart_by_all_of_their_content(late) -> None:
     raws = [raw_of(name) for name in NAMES[:2]]
     late_keys = [results_key(search_state_from_bytes(raw).pieces(), EditState()) for raw in raws]
     assert late_keys == [results_key(at_once(raw).pieces(), EditState()) for raw in raws]
     assert late_keys[0] != late_keys[1]
+
+
+@pytest.mark.parametrize("tail", [b"\0" * (5 << 20), b'"' + b"x" * (5 << 20), b"x" * (5 << 20) + b'"'])
+def test_a_tail_without_a_bracket_is_gone_through_once(late, tail: bytes) -> None:
+    whole = raw_of(NAMES[0])
+    raw = whole[: len(whole) // 2] + tail
+    with pytest.raises(LoadError):
+        search_state_from_bytes(raw)

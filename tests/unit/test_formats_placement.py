@@ -174,6 +174,10 @@ ENTRY = "tiles[0].allocations[0]"
         (with_entry(shards=["x"]), f"{ENTRY}.shards[0]"),
         (raw(PROFILE, tiles=PROFILE["tiles"] * 2), "tiles[1].logical"),
         (raw(PROFILE, labels=[3]), "labels[0]"),
+        (raw(PROFILE, tiles=[]), "tiles"),
+        (raw(PROFILE, tiles={}), "tiles"),
+        (raw(PROFILE, tiles=[{"logical": 0, "physical": 0}]), "tiles[0].allocations"),
+        (raw(PROFILE).replace(b'"tiles"', b'"tile"').replace(b'"allocations"', b'"x"'), "tiles"),
     ],
 )
 def test_what_is_wrong_with_a_profile_is_said_where_it_is(content: bytes, place: str):

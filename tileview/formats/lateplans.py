@@ -176,7 +176,16 @@ def _count(text: bytes) -> int | None:
     braces = (int(np.count_nonzero(content == ord(brace))) for brace in "{}")
     if not (text.startswith(b"[" + _PLAN) and text.endswith(b"}]")) or len(set(braces)) != 1:
         return None
-    return text.count(b"," + _PLAN) + 1
+    count = text.count(b"," + _PLAN) + 1
+    return count if not any(space in text for space in b" \n\r\t") or count == _parsed_count(text) else None
+
+
+def _parsed_count(text: bytes) -> int | None:
+    """How many entries a list has that may be spaced in any way; None where it is no JSON."""
+    try:
+        return len(orjson.loads(text))
+    except orjson.JSONDecodeError:
+        return None
 
 
 def _place_of(raw: bytes, key: bytes) -> int | None:
@@ -227,10 +236,10 @@ class LateAlternatives(Mapping[int, Sequence[Plan]]):
                 continue
             text, wanted = self._text(operation), orjson.dumps(plan)
             at = text.find(wanted)
-            if at > 0 and text[at - 1 : at] in b"[," and text[at + len(wanted)] in b",]":
+            if (at == 1 or (at > 1 and text[at - 1] == ord(","))) and text[at + len(wanted)] in b",]":
                 self._in_force[operation] = text.count(b"," + _PLAN, 0, at + len(_PLAN))
-            elif plan in (values := self._values(operation)):
-                self._in_force[operation] = values.index(plan)
+            elif self._values(operation) and (found := self._equal_to(operation, self._plans[operation])) is not None:
+                self._in_force[operation] = found
 
     def check(self, progress: Progress) -> None:
         """Read all plans; one that another operation has too, to the byte, is read once.
@@ -284,6 +293,9 @@ class LateAlternatives(Mapping[int, Sequence[Plan]]):
         """Which alternative equals a plan: the first; None for none. That of the file's own plan is known already."""
         if plan is self._plans.get(operation):
             return self._in_force.get(operation)
+        return self._equal_to(operation, plan)
+
+    def _equal_to(self, operation: int, plan: Plan) -> int | None:
         found = (index for index in range(self.count(operation)) if self.plan(operation, index) == plan)
         return next(found, None)
 

@@ -88,7 +88,10 @@ def placement_from_source(source: Source, progress: Progress = no_progress) -> P
         start, end = (number(top.raw(name, "an address"), name) for name in ("start", "end"))
         if start > end:
             raise FieldError("end", f"an address from {start} on", f"the number {end}")
-        tiles = _Tiles(source, len(labels), top.list("tiles"), spans)
+        listed = top.list("tiles")
+        if not listed:
+            raise FieldError("tiles", "the allocations of at least one tile", "an empty list")
+        tiles = _Tiles(source, len(labels), listed, spans)
     except FieldError as error:
         raise error.at(path) from None
     sums = list(_sums(source))
@@ -171,7 +174,7 @@ def _lists(source: Source, progress: Progress) -> list[_Cut]:
         at += keep
         kept = window[keep:]
         progress(0.9 * min(1.0, at / max(1, source.size)), "locating the tiles")
-    ends: list[_Cut | None] = [*keys[1:], None]
+    ends: list[_Cut | None] = [*keys, None][1:]
     return [(opening, _end(source, opening, end)) for (_, opening), end in zip(keys, ends, strict=True)]
 
 

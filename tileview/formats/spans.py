@@ -16,8 +16,9 @@ import orjson
 _SPACE: Final = re.compile(rb"[ \t\r\n]*+")
 _STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _SCALAR: Final = re.compile(rb"[^ \t\r\n,\]}]++")
-_BRACKET: Final = re.compile(rb'(?:[^"\[\]{}]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+([\[\]{}])', re.DOTALL)
-"""Everything up to the next bracket outside strings, in one match."""
+_BRACKET: Final = re.compile(rb'(?:[^"\[\]{}]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+([\[\]{}])?+', re.DOTALL)
+"""Everything up to the next bracket outside strings, in one match; without one it matches too, lest it be tried from
+every byte anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +37,15 @@ def _skip_space(raw: bytes, at: int) -> int:
 
 
 def value_end(raw: bytes, at: int) -> int:
-    """Where the value that begins at ``at`` ends."""
+    """Where the value that begins at ``at`` ends; the text's end where it has none."""
     first = raw[at : at + 1]
     if first not in (b"{", b"["):
         match = (_STRING if first == b'"' else _SCALAR).match(raw, at)
         return match.end() if match else at
     depth = 0
     for match in _BRACKET.finditer(raw, at):
+        if match.group(1) is None:
+            break
         if match.group(1) in b"{[":
             depth += 1
         else:

@@ -84,7 +84,10 @@ class ResultStore:
 
 
 def trim(newest: Path) -> None:
-    """Drop what was used longest ago where the folder holds too much, and what was never finished."""
+    """Drop what was used longest ago where the folder holds too much, and what was never finished.
+
+    Another process may do so at the same time, and drop ``newest`` too.
+    """
     dated = []
     for file in newest.parent.iterdir():
         with suppress(OSError):
@@ -93,7 +96,9 @@ def trim(newest: Path) -> None:
                 file.unlink()
             elif file.suffix == ".results" and file != newest:
                 dated.append((status.st_mtime_ns, status.st_size, file))
-    room, places = MOST_FOLDER_BYTES - newest.stat().st_size, MOST_FILES - 1
+    room, places = MOST_FOLDER_BYTES, MOST_FILES - 1
+    with suppress(FileNotFoundError):
+        room -= newest.stat().st_size
     for _, size, file in sorted(dated, reverse=True):
         room, places = room - size, places - 1
         if room < 0 or places < 0:
