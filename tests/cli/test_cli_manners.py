@@ -98,10 +98,10 @@ def test_interrupt_is_quiet(monkeypatch):
 
 WORKERS_AT_ONCE = """
 import functools, os, signal, sys
-from tileview.analysis import alternatives, workers
+from tileview.analysis import workers
 from tileview.cli import main
 if __name__ == "__main__":
-    alternatives.Workers = functools.partial(workers.Workers, patience=0)
+    workers.Workers = functools.partial(workers.Workers, patience=0)
     results, wait = [], workers.wait
     def wait_and_interrupt(*arguments, **settings):
         finished, waiting = wait(*arguments, **settings)
@@ -143,11 +143,11 @@ def test_interrupt_of_a_search_ends_its_workers(interrupts, tmp_path):
 
 WORKERS_THAT_DIE = """
 import functools, multiprocessing, sys
-from tileview.analysis import alternatives, workers
+from tileview.analysis import workers
 from tileview.cli import main
 if __name__ == "__main__":
     multiprocessing.set_executable("/bin/false")
-    alternatives.Workers = functools.partial(workers.Workers, patience=0)
+    workers.Workers = functools.partial(workers.Workers, patience=0)
     sys.exit(main(sys.argv[1:]))
 """
 """The command line with workers that end before they have read anything, as where memory is short."""
