@@ -450,6 +450,14 @@ def read_all(file: Source, progress: Progress = no_progress, share: float = 1.0)
     return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
+def seal_as_read(source: Source, sums: Sequence[int]) -> None:
+    """Have every later read compared with the ``sums`` of what was read. Raises :class:`LoadError` where the file
+    changed meanwhile."""
+    if not source.unchanged():
+        raise changed_error(source.path)
+    source.seal(sums)
+
+
 def changed_error(path: str) -> LoadError:
     return LoadError(
         path, "", "a finished file", "one that changed while it was read", "Open it again when it is complete."

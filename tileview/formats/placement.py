@@ -38,6 +38,7 @@ from tileview.formats.files import (
     no_progress,
     parse_json,
     refuse_hopeless,
+    seal_as_read,
 )
 from tileview.formats.sniff import DumpKind, check_version
 from tileview.formats.spans import value_end
@@ -95,9 +96,7 @@ def placement_from_source(source: Source, progress: Progress = no_progress) -> P
     except FieldError as error:
         raise error.at(path) from None
     sums = list(_sums(source))
-    if not source.unchanged():
-        raise changed_error(path)
-    source.seal(sums)
+    seal_as_read(source, sums)
     profile = PlacementProfile(path, version, start, end, labels, tiles, fingerprint=fingerprint(sums))
     if source.size <= _CHECKED_AT_ONCE:
         for logical in tiles.logical():

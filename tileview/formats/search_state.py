@@ -25,12 +25,12 @@ from tileview.formats.files import (
     OpenFile,
     Progress,
     Source,
-    changed_error,
     content_fingerprint,
     fingerprint,
     no_progress,
     parse_json,
     read_all,
+    seal_as_read,
 )
 from tileview.formats.graphcheck import graph_problems, recipe_problems
 from tileview.formats.lateplans import LATE_BYTES, CutFile, LateAlternatives, OddTextError, cut_alternatives
@@ -177,9 +177,7 @@ def _read_late(source: Source, progress: Progress, is_checked: bool) -> SearchSt
         return None
     except FieldError as error:
         raise error.at(path) from None
-    if not source.unchanged():
-        raise changed_error(path)
-    source.seal(cut.sums)
+    seal_as_read(source, cut.sums)
     progress(1.0, "read")
     return state
 

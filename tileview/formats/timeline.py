@@ -30,10 +30,10 @@ from tileview.formats.files import (
     OpenFile,
     Progress,
     Source,
-    changed_error,
     fingerprint,
     no_progress,
     parse_json,
+    seal_as_read,
 )
 from tileview.formats.names import CLASSES
 from tileview.formats.sniff import DumpKind, check_version, sniff
@@ -95,9 +95,7 @@ def _load(source: Source, progress: Progress) -> TimelineFile:
         result = _Reader(source, cut, document, version, progress).read()
     except FieldError as error:
         raise error.at(path) from None
-    if not source.unchanged():
-        raise changed_error(path)
-    source.seal(cut.sums)
+    seal_as_read(source, cut.sums)
     progress(1.0, "read")
     return result
 
