@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -140,3 +141,18 @@ def wide_timeline(version: int = 3) -> Json:
         step["source"] = step["execution_count"] = 2**64 - 1
     document["timeline"]["steps"][0]["usage"] = {"standard": 2**63, "interleaved": 2**63}
     return document
+
+
+def make_odd_file(path: Path, kind: str, other: Path) -> None:
+    """Put something that is no file of text under a path: a ``fifo``, a ``folder``, a ``link`` to ``other``, or a
+    ``large`` file of 1 GiB without content."""
+    if kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    elif kind == "link":
+        path.symlink_to(other)
+    else:
+        assert kind == "large"
+        with path.open("wb") as file:
+            file.truncate(1 << 30)

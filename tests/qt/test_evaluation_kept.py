@@ -9,6 +9,7 @@ import stat
 import pytest
 from PySide6.QtCore import Qt
 
+from tests.helpers.hostile import make_odd_file
 from tileview.analysis.alternatives import evaluate_all
 from tileview.formats.search_state import load_search_state
 from tileview.qt.jobs import evaluation, result_store
@@ -219,15 +220,8 @@ def test_what_is_no_file_of_results_harms_nothing(driver, make_driver, expected,
     content = file.read_bytes()
     driver.window.close()
     file.unlink()
-    if kind == "fifo":
-        os.mkfifo(file)
-    elif kind == "folder":
-        file.mkdir()
-    elif kind == "link":
-        file.symlink_to(pair)
-    elif kind == "large":
-        with file.open("wb") as stream:
-            stream.truncate(1 << 30)
+    if kind in ("fifo", "folder", "link", "large"):
+        make_odd_file(file, kind, pair)
     else:
         middle = len(content) // 2
         flipped = content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]

@@ -11,6 +11,7 @@ import time
 import pytest
 
 from tests.helpers.crashed import left_by_a_crash, swapped_before_a_crash
+from tests.helpers.hostile import make_odd_file
 from tileview.qt.files import opening, recovery
 from tileview.qt.files.recovery import ASIDE, left_behind, recovery_folder
 from tileview.qt.widgets.dialogs import EditsAnswer, ErrorDialog
@@ -74,15 +75,7 @@ def test_a_malformed_file_is_set_aside_with_one_note(driver, pair, content):
 @pytest.mark.parametrize("kind", ["fifo", "folder", "link", "large"])
 def test_what_is_no_file_of_edits_is_set_aside(driver, pair, kind):
     path = recovery_folder() / "x.json"
-    if kind == "fifo":
-        os.mkfifo(path)
-    elif kind == "folder":
-        path.mkdir()
-    elif kind == "link":
-        path.symlink_to(pair)
-    else:
-        with path.open("wb") as file:
-            file.truncate(1 << 30)
+    make_odd_file(path, kind, pair)
     driver.open(pair)
     assert not path.exists()
     assert len(list((recovery_folder() / ASIDE).iterdir())) == 1
