@@ -11,7 +11,7 @@ from tileview.core.estimate import estimate, judge_recipe
 from tileview.core.fusion.fuse import fuse
 from tileview.core.fusion.stand import Reason, stand
 from tileview.core.lowering.replanner import Replanner
-from tileview.core.memory.measurement import Measurement, measure, measure_peaks
+from tileview.core.memory.measurement import Measurement, measure
 from tileview.model.program import Program, Repeat
 from tileview.model.recipe import Overrides
 
@@ -33,7 +33,7 @@ def check_bounds(composed: Program, fused: Program) -> None:
     """What the composed program takes at most, told from the fused one, against what it takes; and the other way."""
     for program, other in ((composed, fused), (composed, composed)):
         most = Measurement(program).at_most(Measurement(other), with_least=True)
-        peak, beside = (measure_peaks(each, 0, 0).peak for each in (program, other))
+        peak, beside = (measure(each, 0, 0).peak for each in (program, other))
         if most is None:  # a size is unavailable, or there are no steps
             continue
         assert most.total >= peak.total
@@ -52,11 +52,11 @@ def check(composed: Program, budget: int) -> None:
     assert made.changed or made.program is composed
     assert made.program.values[: len(composed.values)] == composed.values
     assert [value.id for value in made.program.values] == list(range(len(made.program.values)))
-    found, _ = stand(composed, lambda program: measure_peaks(program, budget, 0))
+    found, _ = stand(composed, lambda program: measure(program, budget, 0))
     if isinstance(found.composed_cycles.total, int):
         assert isinstance(found.cycles.total, int)
         assert found.cycles.total <= found.composed_cycles.total
-    fits = measure_peaks(composed, budget, 0).verdict.fits
+    fits = measure(composed, budget, 0).verdict.fits
     stands = measure(found.program, budget, 0)
     assert stands.verdict.fits or not fits
     check_bounds(composed, made.program)

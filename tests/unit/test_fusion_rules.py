@@ -12,7 +12,7 @@ from tests.helpers.small_recipes import axis, layout
 from tileview.core.cycles.prices import program_cycles
 from tileview.core.fusion.fuse import Rewritten, fuse
 from tileview.core.fusion.stand import Reason, stand, unfused
-from tileview.core.memory.measurement import measure, measure_peaks
+from tileview.core.memory.measurement import measure
 from tileview.model.program import (
     AxisView,
     Copy,
@@ -359,7 +359,7 @@ def whole() -> Program:
 def test_the_fused_program_stands_only_where_it_fits() -> None:
     """Two buffers of 96 bytes and a bias of 96 are live at the BiasGelu."""
     for budget, reason in ((288, Reason.FUSED), (287, Reason.DOES_NOT_FIT)):
-        found, measured = stand(whole(), lambda made, budget=budget: measure_peaks(made, budget, 0))
+        found, measured = stand(whole(), lambda made, budget=budget: measure(made, budget, 0))
         assert (found.reason, found.stands) == (reason, reason is Reason.FUSED)
         assert measured is not None
         assert measured.peak.total == 288
@@ -375,9 +375,7 @@ def test_without_a_price_no_cycles_are_gained() -> None:
     """A product of no plan has no price: the total is never less."""
     values = [*bias_gelu_values(), value(4, (8, 8)), value(5, (8, 8)), value(6, (8, 8))]
     steps = [ADD, GELU, Product(3, (4, 5), (6,), F16, F32)]
-    found, measured = stand(
-        program(values, steps, (3, 6), host=(0, 1, 4, 5)), lambda made: measure_peaks(made, 9**9, 0)
-    )
+    found, measured = stand(program(values, steps, (3, 6), host=(0, 1, 4, 5)), lambda made: measure(made, 9**9, 0))
     assert (found.reason, measured) == (Reason.NO_GAIN, None)
     assert [candidate.pays for candidate in found.candidates] == [True]
 
@@ -385,7 +383,7 @@ def test_without_a_price_no_cycles_are_gained() -> None:
 def test_when_fusions_are_not_looked_for() -> None:
     unknown = replace(whole(), steps=(*whole().steps, Opaque(7, (3,), (2,), "?")), unknown=((7, "?"),))
     for given, checkpoints, why in ((unknown, False, "operation 7"), (whole(), True, "diagnostic checkpoints")):
-        found, _ = stand(given, lambda made: measure_peaks(made, 9**9, 0), checkpoints)
+        found, _ = stand(given, lambda made: measure(made, 9**9, 0), checkpoints)
         assert found.reason is Reason.NOT_LOOKED
         assert why in found.why
         assert found.program is given

@@ -114,7 +114,7 @@ class _Window:
 
 
 def cut_alternatives(source: Source, progress: Progress, share: float) -> CutFile | None:
-    """CutFile the alternatives out of a search state as the compiler writes it; None for any other text.
+    """Cut the alternatives out of a search state as the compiler writes it; None for any other text.
 
     An unescaped ``],"12":[`` is the end of one list and the beginning of the next, or part of a plan that has a number
     for a key: then the braces before it do not match. ``progress`` runs from 0 to ``share``. Raises

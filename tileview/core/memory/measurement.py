@@ -82,17 +82,6 @@ def measure(
     return Measurement(program).timeline(budgets, scope, model, notes)
 
 
-def measure_peaks(
-    program: Program, budget_bytes: int, reserve_bytes: int, interleaved_budget_bytes: int = INTERLEAVED_BYTES
-) -> Judged:
-    """Peaks and verdict alone: what :func:`measure` gives, without the lists of values and steps.
-
-    For those who try many plans and look at few; takes about two thirds of the time.
-    """
-    budgets = Budgets(min(budget_bytes, PLANNED_BYTES), interleaved_budget_bytes, reserve_bytes)
-    return Measurement(program).judged(budgets)
-
-
 _FootprintKey = tuple[int, int, int, int, int, bool, int]
 
 
@@ -143,7 +132,7 @@ class Measurement:
 
     @cached_property
     def facts(self) -> list[StepFacts]:
-        """What judging needs of each step, without live sets and words; fills :attr:`scratch_rows`."""
+        """What judging needs of each step, without live sets and words."""
         alike: dict[tuple[int | None, int], StepFacts] = {}
         found = []
         for entry, cost in zip(self.flat, self.costs, strict=True):
@@ -151,13 +140,20 @@ class Measurement:
             fact = alike.get(key)
             if fact is None:
                 fact = alike[key] = StepFacts(key[0], "", "", key[1], (), NO_SCRATCH)
-            found.append(fact if cost.scratch is None else fact._replace(scratch=self._scratch(entry, cost.scratch)))
+            found.append(fact if cost.scratch is None else fact._replace(scratch=self._scratch(cost.scratch)))
         return found
 
     @cached_property
     def scratch_rows(self) -> dict[int, ByteArray]:
-        """Step → (tiles,) of its scratch."""
-        return {}
+        """Step → (tiles,) of its scratch, where that is known: a whole number of shards of the result on every tile
+        that owns one."""
+        known = [(step, cost.scratch) for step, cost in enumerate(self.costs) if cost.scratch is not None]
+        sizes, tiles = self.footprints, self.tiles
+        return {
+            step: sizes[scratch.result].times(scratch.factor, tiles)
+            for step, scratch in known
+            if sizes[scratch.result].error is None
+        }
 
     @cached_property
     def _interleaved(self) -> frozenset[int]:
@@ -179,7 +175,6 @@ class Measurement:
     def placed(self) -> PlacedTiles:
         """What every tile holds."""
         sizes, tiles = self.footprints, self.tiles
-        assert self.facts is not None  # they fill the rows of scratch
         return PlacedTiles(
             self.tiles,
             self.lifetimes.live,
@@ -258,13 +253,10 @@ class Measurement:
         live = LiveSet(self.lifetimes.live, entry.index)
         return StepFacts(fact.source, text, kind, fact.execution_count, live, fact.scratch)
 
-    def _scratch(self, entry: FlatStep, scratch: Scratch) -> ClassBytes:
-        """A step's scratch; keeps its row: a whole number of shards of the result on every tile that owns one."""
-        size = self.footprints[scratch.result]
-        if isinstance(size.shard, Unavailable):
-            return ClassBytes(UNAVAILABLE, 0)
-        self.scratch_rows[entry.index] = size.times(scratch.factor, self.tiles)
-        return ClassBytes(size.shard * scratch.factor, 0)
+    def _scratch(self, scratch: Scratch) -> ClassBytes:
+        """A step's scratch on a tile that owns the largest shard of the result."""
+        shard = self.footprints[scratch.result].shard
+        return ClassBytes(UNAVAILABLE if isinstance(shard, Unavailable) else shard * scratch.factor, 0)
 
     def at_most(self, other: Measurement, with_least: bool = False) -> AtMost | None:
         """What the program takes at most, by one of nearly the same steps; None where a size is unavailable, and for

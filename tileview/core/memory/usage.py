@@ -60,7 +60,7 @@ def sweep(
 
     Parameters
     ----------
-    spans : iterable of Span
+    spans : iterable of AllocationSpan
         Every allocation of known size. Rows are (tiles,) in bytes.
     scratch, interleaved_scratch : mapping
         Step → (tiles,) of scratch, for steps that have any.
@@ -144,7 +144,7 @@ MOST_SUMS = 1 << 11
 
 
 def _sums_of_rows(rows: Iterable[ByteArray], tiles: int) -> npt.NDArray[np.uint64]:
-    """(rows, 2): two sums over each row that other rows give by chance only once in 2^100 times.
+    """(rows, 2): two sums over each row that other rows give by chance only about once in 2^90 times.
 
     The sums of a sum of rows are the sums of their sums, modulo 2^64, so that those of a step's tiles follow from those
     of the allocations, and say as much as the numbers themselves.
