@@ -154,3 +154,16 @@ def test_a_blocks_sum_tells_every_change() -> None:
     sums.add(block_sum(bytes(content)))
     sums.add(block_sum(bytes(content[:-1])))
     assert len(sums) == 8
+
+
+def test_two_digits_at_the_ends_of_words_tell_blocks_apart() -> None:
+    """Each in the last of eight bytes: changes to the first word and to one of 600 others."""
+    content = bytearray(b"5" * BLOCK_BYTES)
+    sums = {block_sum(bytes(content))}
+    for word in range(1, 601):
+        for change in (-1, 1):
+            other = bytearray(content)
+            other[7] += 1
+            other[8 * word + 7] += change
+            sums.add(block_sum(bytes(other)))
+    assert len(sums) == 1 + 2 * 600
