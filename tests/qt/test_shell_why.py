@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QColor
 
-from tileview.analysis.diagnosis import Diagnosis, Figure
+from tileview.analysis.diagnosis import Diagnosis, Figure, Lever
 from tileview.formats import open_file
 from tileview.model.sizes import UNAVAILABLE
 from tileview.model.timeline import Cause
@@ -82,6 +82,13 @@ def test_a_timeline_is_diagnosed_too(driver, rejected):
     # Values that fail alike are told together: four causes for 43 values.
     assert view.text().count("Cure:") == 4
     assert "33 values, the first is vit.embedding.bias" in view.text()
+
+
+@pytest.mark.parametrize(("delta", "text"), [(0, "±0 B"), (-67_968, "−67,968 B"), (2_048, "+2,048 B")])
+def test_what_a_swap_changes_has_its_sign(delta, text):
+    levers = (Lever(18, 1, delta, True),)
+    fits = Diagnosis(Cause.FITS, True, "fits", (), (), "Nothing to do.", levers=levers)
+    assert f">{text}<" in page(fits, {}, load_theme("light"))
 
 
 def test_names_in_the_page_are_never_markup():

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tileview.analysis.diagnosis import ContributionGroup, Diagnosis, grouped
-from tileview.analysis.loads import total_peak_place
+from tileview.analysis.loads import describe_bytes, total_peak_place
 from tileview.analysis.overflows import overflow_lines
 from tileview.analysis.pictures import tiles_svg, timeline_svg
 from tileview.analysis.relief import Relief
@@ -209,7 +209,7 @@ def _reliefs(found: Sequence[Relief]) -> str:
             f"operation {relief.operation}",
             exact_text(relief.now),
             exact_text(relief.then),
-            _signed(relief.then - relief.now),
+            describe_bytes(relief.then - relief.now),
             str(relief.alternative),
             "fits with fusions only"
             if relief.only_fused
@@ -258,7 +258,7 @@ def _swaps(given: ReportInput) -> str:
             row.swaps,
             row.plan,
             "" if row.total is None else exact_text(row.total),
-            "" if row.delta is None else _signed(row.delta),
+            "" if row.delta is None else describe_bytes(row.delta),
             "" if row.delta_cycles is None else describe_cycles(row.delta_cycles),
             row.verdict,
         )
@@ -269,11 +269,6 @@ def _swaps(given: ReportInput) -> str:
         parts.append(_table(header, rows, {2, 3, 4}))
         parts.append(_left_out(len(given.swaps)))
     return "\n".join(parts)
-
-
-def _signed(difference: int) -> str:
-    sign = "±" if difference == 0 else "+" if difference > 0 else "−"
-    return sign + exact_text(abs(difference))
 
 
 def _operations(operations: Sequence[ReportOperation]) -> str:

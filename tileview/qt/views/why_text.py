@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from tileview.analysis.diagnosis import BadLayout, Contribution, ContributionGroup, Diagnosis, Lever, grouped
+from tileview.analysis.loads import describe_bytes
 from tileview.analysis.overflows import LIMIT_WORDS
 from tileview.analysis.relief import Relief
 from tileview.analysis.words import at_start, counted, sentence
@@ -188,7 +189,7 @@ def _shrinking(diagnosis: Diagnosis, names: Mapping[int, str]) -> list[str]:
             _row(
                 (
                     _operation(lever.operation, names),
-                    f"{'+' if lever.delta_total > 0 else '−'}{abs(lever.delta_total):,} B",
+                    describe_bytes(lever.delta_total),
                     _swap(lever),
                 ),
                 frozenset({1}),
@@ -245,10 +246,9 @@ def _growth(diagnosis: Diagnosis) -> list[str]:
     if not grown:
         return []
     rows = [
-        _row((page_text(change.name), f"{'+' if (change.delta or 0) > 0 else '−'}{abs(change.delta or 0):,} B"),
-             frozenset({1}))
+        _row((page_text(change.name), describe_bytes(change.delta or 0)), frozenset({1}))
         for change in grown[:MOST_ROWS]
-    ]  # fmt: skip
+    ]
     return [f"<h4>Against the baseline</h4>{_table((), rows, frozenset({1}))}"]
 
 
