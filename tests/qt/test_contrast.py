@@ -20,8 +20,7 @@ from tileview.present.colours import contrast, ink_on, parse_rgb, relative_lumin
 from tileview.present.curves import CurveMode, curves, stack
 from tileview.present.graph_figures import StepState
 from tileview.present.graph_style import ColourMode
-from tileview.qt.base.style import apply_theme
-from tileview.qt.base.theme import GROUND_TOKENS, TEXT_TOKENS, Theme, load_theme
+from tileview.qt.base.theme import GROUND_TOKENS, TEXT_TOKENS, Theme, apply_theme, load_theme
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.views.graph.view import GraphView
 from tileview.qt.views.tiles.view import TilesView

@@ -25,7 +25,7 @@ from tileview.present.allocation_rows import (
 )
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.views.table_view import RowSubject, TableView
-from tileview.qt.widgets.elided import ElidedLabel, WrappedLabel
+from tileview.qt.widgets.docked import ElidedLabel, WrappedLabel
 from tileview.session.session import linked_timeline
 
 _LINKED = ALLOCATIONS.place("Linked")

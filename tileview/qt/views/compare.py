@@ -38,7 +38,7 @@ from tileview.qt.plot.picture_parts import RowPart, TitlePart
 from tileview.qt.views.base import go_where_live
 from tileview.qt.views.compare_charts import LETTERS, CompareCharts
 from tileview.qt.views.table_view import RowSubject, TableView
-from tileview.qt.widgets.elided import ElidedLabel, WrappedLabel
+from tileview.qt.widgets.docked import ElidedLabel, WrappedLabel
 from tileview.qt.widgets.node_model import NodeModel
 from tileview.qt.widgets.node_view import NodeView
 from tileview.session.document import edited_recipe

@@ -18,13 +18,11 @@ from tileview.present.state_curves import StateCurve, StateCurves
 from tileview.present.state_maps import StateMap
 from tileview.present.tables import signed_kib
 from tileview.qt.base.theme import Theme
-from tileview.qt.plot.axes import ByteAxis, StepAxis
-from tileview.qt.plot.base import Drag, Plot
-from tileview.qt.plot.items import stairs
+from tileview.qt.plot.base import Drag, Plot, Zoom
+from tileview.qt.plot.items import ByteAxis, StepAxis, stairs
 from tileview.qt.plot.legend import Legend, LegendLine
 from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import ColumnPart, RowPart
-from tileview.qt.plot.zoom import Zoom
 from tileview.qt.views.tiles.items import ColourScale, SlotImage, slot_table, square_pen
 from tileview.qt.views.timeline.data import layer_brush, reserve_brush
 

@@ -50,8 +50,7 @@ from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import PagePart
 from tileview.qt.views.base import View, allow, show_text_menu
 from tileview.qt.views.operation_edits import OperationEdits
-from tileview.qt.widgets.flow import FlowLayout
-from tileview.qt.widgets.scrolled import GrowingText, Scrolled
+from tileview.qt.widgets.docked import FlowLayout, GrowingText, Scrolled
 from tileview.session.selection import Selection
 from tileview.session.session import linked_timeline
 

@@ -12,8 +12,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QMenu, QSizePolicy, QSpinBox
 from tileview.present.colours import Ramp
 from tileview.present.rasters import Metric, ScaleMode
 from tileview.qt.views.tiles.words import METRIC_NAMES
-from tileview.qt.widgets.elided import ElidedLabel
-from tileview.qt.widgets.flow import FlowLayout
+from tileview.qt.widgets.docked import ElidedLabel, FlowLayout
 
 _ALONE = 100_000
 """A width that no row has."""

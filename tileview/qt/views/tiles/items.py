@@ -34,7 +34,7 @@ from tileview.present.state_maps import DifferenceScale
 from tileview.present.ticks import UNIT_BYTES, byte_ticks
 from tileview.qt.base.painting import painting, told
 from tileview.qt.base.theme import Theme
-from tileview.qt.plot.axes import PlotAxis
+from tileview.qt.plot.items import PlotAxis
 from tileview.qt.plot.legend import LegendLine
 from tileview.qt.views.tiles.words import LegendEntry
 

@@ -17,10 +17,9 @@ from tileview.present.colours import Ramp, Slot, needs_light_ink
 from tileview.present.curves import BoolArray, IndexArray
 from tileview.present.rasters import ByteImage, Scale, fitted, load_order, slots_on_grid
 from tileview.qt.base.theme import Theme
-from tileview.qt.plot.axes import ByteAxis, PlotAxis
-from tileview.qt.plot.base import Drag, Plot
-from tileview.qt.plot.labels import draw_label
-from tileview.qt.plot.zoom import Zoom
+from tileview.qt.plot.base import Drag, Plot, Zoom
+from tileview.qt.plot.items import ByteAxis, PlotAxis
+from tileview.qt.plot.legend import draw_label
 from tileview.qt.views.tiles.items import (
     CellAxis,
     CellLines,

@@ -16,8 +16,8 @@ from tileview.model.sizes import Unavailable, kib_text
 from tileview.present.colours import class_token
 from tileview.present.curves import BoolArray, stretch
 from tileview.qt.base.theme import Theme
-from tileview.qt.plot.axes import byte_gutter
 from tileview.qt.plot.base import Drag, KeyCommand
+from tileview.qt.plot.items import byte_gutter
 from tileview.qt.views.timeline.plot import RIGHT, StepPlot, StepZoom
 
 _FILL = 110
