@@ -20,9 +20,8 @@ from tileview.analysis.fusions import fusion_facts
 from tileview.formats import open_file
 from tileview.graphlayout import LayoutCancelled, NodeKind, coordinates
 from tileview.model.graph import Graph
-from tileview.present.colours import relative_luminance
-from tileview.present.graph_figures import NodeFigures, StepState
-from tileview.present.graph_style import ColourMode
+from tileview.present.graph_boxes import ColourMode, NodeFigures, StepState
+from tileview.present.scales import relative_luminance
 from tileview.qt.base.theme import load_theme
 from tileview.qt.files.export_view import picture_of
 from tileview.qt.jobs.session_signals import SessionSignals

@@ -31,8 +31,8 @@ from tileview.qt.widgets.dialogs import (
 )
 from tileview.resources import sample_folder
 from tileview.session.document import Document
-from tileview.session.history import Step
-from tileview.session.selection import Selection
+from tileview.session.edits import Step
+from tileview.session.session import Selection
 from tileview.session.state import EditState
 
 MANY_STEPS = 500

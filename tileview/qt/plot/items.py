@@ -13,7 +13,7 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QBrush, QFont, QFontMetricsF, QPainter, QPen, QTransform
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
-from tileview.present.ticks import Tick, byte_ticks, cycle_ticks, step_ticks
+from tileview.present.scales import Tick, byte_ticks, cycle_ticks, step_ticks
 from tileview.qt.base.painting import told
 from tileview.qt.base.theme import Theme
 
@@ -23,7 +23,7 @@ _MOST_GAPS = 16
 
 
 class PlotAxis(pg.AxisItem):
-    """An axis whose ticks come from :mod:`tileview.present.ticks`."""
+    """An axis whose ticks come from :mod:`tileview.present.scales`."""
 
     def __init__(self, orientation: str) -> None:
         super().__init__(orientation)

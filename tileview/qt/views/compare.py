@@ -26,8 +26,7 @@ from tileview.analysis.words import sentence
 from tileview.core.fusion.stand import Fusion
 from tileview.core.fusion.words import verdict_words
 from tileview.present.compare_rows import MOST_STATES, CompareRow, CompareSpec, CompareState, compare_nodes
-from tileview.present.state_curves import StateCurve, state_curves
-from tileview.present.state_maps import state_maps
+from tileview.present.state_charts import StateCurve, state_curves, state_maps
 from tileview.present.tables import Node, matches, outcome
 from tileview.qt.base.painting import told
 from tileview.qt.base.text import safe_tip

@@ -10,12 +10,11 @@ from PySide6.QtGui import QBrush, QColor, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 
 from tileview.model.sizes import kib_text
-from tileview.present.colours import Ramp
 from tileview.present.compare_rows import MOST_STATES
 from tileview.present.curves import REST, Columns, column_any, column_max, column_steps, columns
 from tileview.present.rasters import FloatArray
-from tileview.present.state_curves import StateCurve, StateCurves
-from tileview.present.state_maps import StateMap
+from tileview.present.scales import Ramp
+from tileview.present.state_charts import StateCurve, StateCurves, StateMap
 from tileview.present.tables import signed_kib
 from tileview.qt.base.theme import Theme
 from tileview.qt.plot.base import Drag, Plot, Zoom

@@ -30,8 +30,7 @@ from tileview.present.address_map import (
     parts_of_ranges,
     span_text,
 )
-from tileview.present.colours import category, ink_on, parse_rgb
-from tileview.present.ticks import step_ticks
+from tileview.present.scales import category, ink_on, parse_rgb, step_ticks
 from tileview.qt.base.painting import told
 from tileview.qt.base.theme import Theme
 from tileview.qt.plot.base import Drag, KeyCommand, Plot, Zoom
