@@ -69,6 +69,17 @@ def diagnose_fully(
     return diagnose(verdict, timeline, recipe, baseline, results, found, remedy_together)
 
 
+def once_placed(
+    diagnosis: Diagnosis,
+    verdict: Verdict,
+    timeline: Timeline | None,
+    recipe: Recipe | None,
+    unplaced: str | None,
+) -> Diagnosis:
+    """The diagnosis with the next step that holds once placement is known; ``unplaced`` as :func:`next_step` has it."""
+    return replace(diagnosis, next_step=next_step(diagnosis, verdict, timeline, recipe, unplaced=unplaced).text)
+
+
 def diagnose(
     verdict: Verdict,
     timeline: Timeline | None,

@@ -137,6 +137,11 @@ class PlacementSteps:
     def tighter(self) -> TilePlacements | None:
         return self.by_preset.get(TIGHTER)
 
+    @property
+    def failed(self) -> TilePlacements | None:
+        """The placement that leaves tiles without a place, in the captured memory before the planner's; else None."""
+        return next((each for each in (self.captured, self.planner) if each.failing is not None), None)
+
 
 def insufficient_message(tile: int, memory_class: MemoryClass, size: int) -> str:
     """The compiler's sentence for a request without a place."""
