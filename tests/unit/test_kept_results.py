@@ -14,8 +14,8 @@ from tests.helpers.mutate import damage
 from tests.helpers.opened import document
 from tileview.analysis.alternatives import AlternativeResult, evaluate_all
 from tileview.model.recipe import Overrides, Recipe
+from tileview.session.edits import EditState
 from tileview.session.kept_results import count_of, results_from_bytes, results_key, results_to_bytes
-from tileview.session.state import EditState
 
 PAIR = "pair-8tiles.recipe.json"
 STATE = EditState()

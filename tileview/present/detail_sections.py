@@ -37,7 +37,7 @@ from tileview.model.sizes import U64_MAX, Size, Unavailable, exact_text, kib_tex
 from tileview.model.tensor import Format, Layout, MemoryClass, Shape
 from tileview.model.timeline import Timeline, TimelineStep, TimelineValue, steps_of_operation, steps_read
 from tileview.present.allocation_rows import allocation_row
-from tileview.present.fusion_rows import fusion_lines, step_name
+from tileview.present.cycle_words import fusion_lines, step_name
 from tileview.present.plan_words import dispatch_facts, operator_facts, plan_words, requirement_words
 
 

@@ -13,7 +13,7 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from tileview.analysis.alternatives import AlternativeResult
-from tileview.analysis.identity import same_root, same_step
+from tileview.analysis.loads import same_root, same_step
 from tileview.analysis.overflows import Overflow, overflows
 from tileview.analysis.placement import Placeability, PlacementSteps, TilePlacements
 from tileview.analysis.placement_words import NO_REQUESTS, StepWords, verdict_step_words
@@ -26,10 +26,9 @@ from tileview.model.timeline import Problem, Timeline, Verdict
 from tileview.model.timeline_file import TimelineFile
 from tileview.session import edits
 from tileview.session.document import Document, edited_recipe
-from tileview.session.edits import Edit, History, Step
+from tileview.session.edits import Edit, EditState, History, Step
 from tileview.session.estimate_jobs import EstimateCache, EstimateJob, EstimateResult
 from tileview.session.placements import Choice, PlacementResult, Placements, default_ranges
-from tileview.session.state import EditState
 
 
 @dataclass(frozen=True, slots=True)
