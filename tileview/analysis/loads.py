@@ -245,7 +245,6 @@ class LoadChange:
     a: Size | None
     b: Size | None
     delta: int | None
-    root_a: int | None = None
     root_b: int | None = None
 
 
@@ -277,7 +276,6 @@ def compare_loads(
                 before,
                 after,
                 delta,
-                None if item_a is None else item_a.root,
                 None if item_b is None else item_b.root,
             )
         )

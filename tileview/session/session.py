@@ -503,16 +503,6 @@ class Session:
         in_force = self.alternative_in_force(operation) == alternative
         return in_force or (operation, alternative) in self._placements.alternatives
 
-    def placed_alternatives(self) -> dict[Choice, Placeability | None]:
-        """What is known of single alternatives, the current ones included; None where nothing can be told."""
-        found = dict(self._placements.alternatives)
-        recipe, placed = self.file_recipe, self.placed
-        if recipe is not None and placed is not None:
-            now = Placeability(placed.totals.not_placed, placed.totals.over)
-            current = ((one, self.alternative_in_force(one)) for one in recipe.alternatives)
-            found.update({(operation, index): now for operation, index in current if index is not None})
-        return found
-
     def add_placed(self, revision: int, ranges: Preset, found: Mapping[Choice, Placeability | None]) -> bool:
         """Take in what alternatives leave without a place; False where it is for another revision or memory."""
         if revision != self._revision or ranges != self.ranges:

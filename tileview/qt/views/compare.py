@@ -232,7 +232,7 @@ class CompareView(TableView):
         self._curves = state_curves(())
         self.note = ElidedLabel(cut=Qt.TextElideMode.ElideRight)
         self.cards = [StateCard(self) for _ in range(MOST_STATES)]
-        self.charts = CompareCharts(bridge.theme, self)
+        self.charts = CompareCharts(self)
         self.charts.step_wanted.connect(self._go_to_step)
         row = QHBoxLayout()
         row.setSpacing(8)
