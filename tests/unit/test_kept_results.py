@@ -65,7 +65,7 @@ def test_no_results_are_kept_too() -> None:
         STATE.with_overrides(Overrides(budget_bytes=1000)),
         STATE.with_overrides(Overrides(reserve_bytes=0)),
         STATE.with_overrides(Overrides(fusion=False)),
-        STATE.with_boundary(1, True),
+        STATE.with_entry("boundaries", 1, True),
     ],
 )
 def test_results_of_another_state_are_refused(state: EditState) -> None:

@@ -7,9 +7,9 @@ state. The factory functions (:func:`swap_plan` …) read the old value from the
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, Final, Literal, Protocol
 
 from tileview.formats.check import FieldError
 from tileview.formats.tensorjson import format_to_json, layout_from_json, layout_to_json, precision_from_json
@@ -17,18 +17,10 @@ from tileview.model.recipe import NO_OVERRIDES, Overrides
 from tileview.model.sizes import LARGEST_LIMIT_BYTES
 from tileview.model.tensor import Format, Layout
 
-K = TypeVar("K")
-V = TypeVar("V")
-
-
-def with_entry(mapping: Mapping[K, V], key: K, value: V | None) -> Mapping[K, V]:
-    """A copy with the entry set, or removed where ``value`` is None; keys in the order of insertion."""
-    changed = dict(mapping)
-    if value is None:
-        changed.pop(key, None)
-    else:
-        changed[key] = value
-    return changed
+Part = Literal["swaps", "homes", "boundaries", "layouts"]
+"""The parts of a state that have entries."""
+Entry = int | Format | bool | Layout
+"""The index of an alternative, a home, whether a boundary is open, a layout."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,17 +66,23 @@ class EditState:
         """True where an export would differ from the file (budgets are what-if only)."""
         return bool(self.swaps or self.homes or self.boundaries)
 
+    def part(self, part: Part) -> Mapping[int, Entry]:
+        """The entries of a part."""
+        entries: Mapping[int, Entry] = getattr(self, part)
+        return entries
+
+    def with_entry(self, part: Part, key: int, value: Entry | None) -> EditState:
+        """A copy with an entry of a part set, or removed where ``value`` is None; keys in the order of insertion."""
+        changed = dict(self.part(part))
+        if value is None:
+            changed.pop(key, None)
+        else:
+            changed[key] = value
+        parts: dict[str, Any] = {part: changed}
+        return replace(self, **parts)
+
     def with_swap(self, operation: int, alternative: int | None) -> EditState:
-        return replace(self, swaps=with_entry(self.swaps, operation, alternative))
-
-    def with_home(self, value: int, home: Format | None) -> EditState:
-        return replace(self, homes=with_entry(self.homes, value, home))
-
-    def with_boundary(self, value: int, is_open: bool | None) -> EditState:
-        return replace(self, boundaries=with_entry(self.boundaries, value, is_open))
-
-    def with_layout(self, value: int, layout: Layout | None) -> EditState:
-        return replace(self, layouts=with_entry(self.layouts, value, layout))
+        return self.with_entry("swaps", operation, alternative)
 
     def with_overrides(self, overrides: Overrides) -> EditState:
         return replace(self, overrides=overrides)
@@ -174,88 +172,52 @@ class Edit(Protocol):
     def inverse(self) -> Edit: ...
 
 
-@dataclass(frozen=True, slots=True)
-class SwapPlan:
-    """Swap alternative ``new`` of an operation in; None is the plan of the file."""
-
-    operation: int
-    new: int | None
-    old: int | None
-
-    @property
-    def label(self) -> str:
-        if self.new is None:
-            return f"Operation {self.operation}: back to the file's plan"
-        return f"Swap operation {self.operation} to alternative {self.new}"
-
-    def apply(self, state: EditState) -> EditState:
-        return state.with_swap(self.operation, self.new)
-
-    def inverse(self) -> SwapPlan:
-        return SwapPlan(self.operation, self.old, self.new)
+def _swap_label(operation: int, alternative: object) -> str:
+    if alternative is None:
+        return f"Operation {operation}: back to the file's plan"
+    return f"Swap operation {operation} to alternative {alternative}"
 
 
-@dataclass(frozen=True, slots=True)
-class SetHome:
-    """Give a graph input another home; None is the file's."""
+def _home_label(value: int, home: object) -> str:
+    return f"Home of input {value}" if home is not None else f"Input {value}: back to the file's home"
 
-    value: int
-    new: Format | None
-    old: Format | None
 
-    @property
-    def label(self) -> str:
-        return f"Home of input {self.value}" if self.new is not None else f"Input {self.value}: back to the file's home"
+def _boundary_label(value: int, is_open: object) -> str:
+    if is_open is None:
+        return f"Boundary {value}: back to the file's choice"
+    return f"{'Open' if is_open else 'Close'} boundary {value}"
 
-    def apply(self, state: EditState) -> EditState:
-        return state.with_home(self.value, self.new)
 
-    def inverse(self) -> SetHome:
-        return SetHome(self.value, self.old, self.new)
+def _layout_label(value: int, layout: object) -> str:
+    return f"Layout of value {value}" if layout is not None else f"Value {value}: back to the file's layout"
+
+
+_LABELS: Final[Mapping[Part, Callable[[int, object], str]]] = {
+    "swaps": _swap_label,
+    "homes": _home_label,
+    "boundaries": _boundary_label,
+    "layouts": _layout_label,
+}
 
 
 @dataclass(frozen=True, slots=True)
-class SetBoundary:
-    """Open (True) or close (False) a result's boundary; None is the file's choice."""
+class SetEntry:
+    """Set one entry of a part of the state; a value of None is what the file has."""
 
-    value: int
-    new: bool | None
-    old: bool | None
-
-    @property
-    def label(self) -> str:
-        if self.new is None:
-            return f"Boundary {self.value}: back to the file's choice"
-        return f"{'Open' if self.new else 'Close'} boundary {self.value}"
-
-    def apply(self, state: EditState) -> EditState:
-        return state.with_boundary(self.value, self.new)
-
-    def inverse(self) -> SetBoundary:
-        return SetBoundary(self.value, self.old, self.new)
-
-
-@dataclass(frozen=True, slots=True)
-class SetLayout:
-    """Give one value of a timeline another layout; None is the file's."""
-
-    value: int
-    new: Layout | None
-    old: Layout | None
+    part: Part
+    key: int
+    new: Entry | None
+    old: Entry | None
 
     @property
     def label(self) -> str:
-        return (
-            f"Layout of value {self.value}"
-            if self.new is not None
-            else f"Value {self.value}: back to the file's layout"
-        )
+        return _LABELS[self.part](self.key, self.new)
 
     def apply(self, state: EditState) -> EditState:
-        return state.with_layout(self.value, self.new)
+        return state.with_entry(self.part, self.key, self.new)
 
-    def inverse(self) -> SetLayout:
-        return SetLayout(self.value, self.old, self.new)
+    def inverse(self) -> SetEntry:
+        return SetEntry(self.part, self.key, self.old, self.new)
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,9 +269,13 @@ class Together:
         return Together(self.title, tuple(edit.inverse() for edit in reversed(self.edits)))
 
 
-def swap_plan(state: EditState, operation: int, alternative: int | None) -> SwapPlan:
+def _set_entry(state: EditState, part: Part, key: int, value: Entry | None) -> SetEntry:
+    return SetEntry(part, key, value, state.part(part).get(key))
+
+
+def swap_plan(state: EditState, operation: int, alternative: int | None) -> SetEntry:
     """The edit that swaps an alternative in, given the state it will be applied to."""
-    return SwapPlan(operation, alternative, state.swaps.get(operation))
+    return _set_entry(state, "swaps", operation, alternative)
 
 
 def swap_plans(state: EditState, swaps: Iterable[tuple[int, int]], homes: Mapping[int, Format]) -> Together:
@@ -321,16 +287,19 @@ def swap_plans(state: EditState, swaps: Iterable[tuple[int, int]], homes: Mappin
     return Together(f"Fix: {words or f'new homes for {len(homes)} inputs'}", tuple(parts))
 
 
-def set_home(state: EditState, value: int, home: Format | None) -> SetHome:
-    return SetHome(value, home, state.homes.get(value))
+def set_home(state: EditState, value: int, home: Format | None) -> SetEntry:
+    """The edit that gives a graph input another home."""
+    return _set_entry(state, "homes", value, home)
 
 
-def set_boundary(state: EditState, value: int, is_open: bool | None) -> SetBoundary:
-    return SetBoundary(value, is_open, state.boundaries.get(value))
+def set_boundary(state: EditState, value: int, is_open: bool | None) -> SetEntry:
+    """The edit that opens or closes a result's boundary."""
+    return _set_entry(state, "boundaries", value, is_open)
 
 
-def set_layout(state: EditState, value: int, layout: Layout | None) -> SetLayout:
-    return SetLayout(value, layout, state.layouts.get(value))
+def set_layout(state: EditState, value: int, layout: Layout | None) -> SetEntry:
+    """The edit that gives one value of a timeline another layout."""
+    return _set_entry(state, "layouts", value, layout)
 
 
 def set_layouts(state: EditState, title: str, layouts: dict[int, Layout]) -> Together:
@@ -344,23 +313,13 @@ def set_overrides(state: EditState, overrides: Overrides) -> SetOverrides:
 
 def between(title: str, before: EditState, after: EditState) -> Together:
     """One edit that leads from a state to another."""
-    return Together(
-        title,
-        (
-            *(swap_plan(before, key, after.swaps.get(key)) for key in _changed(before.swaps, after.swaps)),
-            *(set_home(before, key, after.homes.get(key)) for key in _changed(before.homes, after.homes)),
-            *(
-                set_boundary(before, key, after.boundaries.get(key))
-                for key in _changed(before.boundaries, after.boundaries)
-            ),
-            *(set_layout(before, key, after.layouts.get(key)) for key in _changed(before.layouts, after.layouts)),
-            set_overrides(before, after.overrides),
-        ),
-    )
-
-
-def _changed(before: Mapping[int, object], after: Mapping[int, object]) -> list[int]:
-    return [key for key in {**before, **after} if before.get(key) != after.get(key)]
+    found: list[Edit] = []
+    for part in _LABELS:
+        old, new = before.part(part), after.part(part)
+        found += [
+            SetEntry(part, key, new.get(key), old.get(key)) for key in {**old, **new} if old.get(key) != new.get(key)
+        ]
+    return Together(title, (*found, set_overrides(before, after.overrides)))
 
 
 Step = tuple[str, EditState]

@@ -260,7 +260,7 @@ class Session:
         for operation, alternative in swaps:
             state = state.with_swap(operation, self._as_swapped(operation, alternative))
         for value, home in homes.items():
-            state = state.with_home(value, home)
+            state = state.with_entry("homes", value, home)
         return state
 
     def set_overrides(self, overrides: Overrides) -> bool:
