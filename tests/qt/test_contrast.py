@@ -25,9 +25,8 @@ from tileview.qt.base.theme import GROUND_TOKENS, TEXT_TOKENS, Theme, load_theme
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.views.graph.view import GraphView
 from tileview.qt.views.tiles.view import TilesView
-from tileview.qt.views.timeline.axis import StepZoom
 from tileview.qt.views.timeline.data import PlotData
-from tileview.qt.views.timeline.plot import CurvePlot
+from tileview.qt.views.timeline.plot import CurvePlot, StepZoom
 from tileview.qt.views.timeline.view import TimelineView
 
 KIB = 1024

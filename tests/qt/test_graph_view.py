@@ -28,7 +28,7 @@ from tileview.qt.files.export_view import picture_of
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.picture import svg_bytes
 from tileview.qt.views.graph import layouts as graph_layouts
-from tileview.qt.views.graph.pens import Detail
+from tileview.qt.views.graph.boxes import Detail
 from tileview.qt.views.graph.view import GraphView
 from tileview.session.document import Document
 from tileview.session.session import Session

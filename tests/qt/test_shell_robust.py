@@ -116,7 +116,7 @@ yield from wait(window, "Boom: a fault on purpose")
 model.spec.cell = kept
 """,
     "a painter": """
-from tileview.qt.views.tiles.map import TileMap
+from tileview.qt.views.tiles.pictures import TileMap
 kept, TileMap.draw_over = TileMap.draw_over, boom
 window.docks.show_view("tiles").map.draw_again()
 yield from wait(window, "a fault on purpose")

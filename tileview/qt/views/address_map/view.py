@@ -20,8 +20,7 @@ from tileview.qt.plot.legend import Legend
 from tileview.qt.plot.legend import LegendLine as LegendEntry
 from tileview.qt.plot.picture import Part
 from tileview.qt.plot.zoom import Zoom
-from tileview.qt.views.address_map.boxes import group_brush
-from tileview.qt.views.address_map.plot import AddressPlot, bounds_of
+from tileview.qt.views.address_map.plot import AddressPlot, bounds_of, group_brush
 from tileview.qt.views.address_map.work import MadeMap, Maker, MapChoice, Wanted, memories_to_show, wanted_of
 from tileview.qt.views.base import View, action_of
 from tileview.qt.views.tiles.controls import LineLabel, combo

@@ -34,13 +34,10 @@ from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.legend import Legend
 from tileview.qt.plot.picture import Part
 from tileview.qt.views.base import View, action_of, show_menu
-from tileview.qt.views.tiles.bars import LoadBars
-from tileview.qt.views.tiles.choosing import TileChoice
+from tileview.qt.views.tiles.choosing import GroupStrip, TileChoice
 from tileview.qt.views.tiles.controls import LineLabel, TilesControls, TilesPicture
-from tileview.qt.views.tiles.groups import GroupStrip
-from tileview.qt.views.tiles.items import legend_of
-from tileview.qt.views.tiles.map import TileMap
-from tileview.qt.views.tiles.scales import MetricScales
+from tileview.qt.views.tiles.items import MetricScales, legend_of
+from tileview.qt.views.tiles.pictures import LoadBars, TileMap
 from tileview.qt.views.tiles.words import (
     METRIC_NAMES,
     bar_entries,
