@@ -12,7 +12,7 @@ import pytest
 
 from tests.qt.conftest import SAMPLES
 from tileview.formats import open_file
-from tileview.qt.files import export_recipe, export_view
+from tileview.qt.files import export_view, exports
 from tileview.qt.files.export_view import Wish
 from tileview.qt.jobs.loading import LoadRequest
 from tileview.qt.jobs.process import ChildProcess
@@ -224,7 +224,7 @@ def fail_loading(driver, _monkeypatch, _path):
 
 
 def fail_export(driver, monkeypatch, path):
-    monkeypatch.setattr(export_recipe, "dump_timeline", boom)
+    monkeypatch.setattr(exports, "dump_timeline", boom)
     driver.window.exporter.export_timeline(path)
 
 

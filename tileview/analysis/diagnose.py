@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tileview.analysis.bad_layouts import bad_homes, bad_layouts
 from tileview.analysis.diagnosis import Contribution, Diagnosis, Lever
 from tileview.analysis.diagnosis_words import details, figures
 from tileview.analysis.layout_fix import fix_layouts
@@ -30,6 +29,7 @@ from tileview.analysis.loads import (
 from tileview.analysis.next_step import next_step
 from tileview.analysis.overflows import overflows
 from tileview.analysis.relief import Cure, Relief, Shrinkage, cure, makers, reliefs
+from tileview.analysis.repair import bad_homes, bad_layouts
 from tileview.core.fusion.words import fits_only_fused
 from tileview.core.lowering.replanner import Replanner
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe

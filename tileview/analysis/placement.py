@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from tileview.analysis.allocation_names import allocation_name
+from tileview.analysis.words import allocation_name
 from tileview.core.estimate import configured, standing_program
 from tileview.core.lowering.replanner import Replanner
 from tileview.core.memory.measurement import measure

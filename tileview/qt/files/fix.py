@@ -23,8 +23,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from tileview.analysis.fix import DEFAULT_LIMIT, FixResult, Mode, Prefer
-from tileview.analysis.fix_placed import PlacedFix, RankedFix
+from tileview.analysis.fix import DEFAULT_LIMIT, FixResult, Mode, PlacedFix, Prefer, RankedFix
 from tileview.analysis.layout_fix import LayoutFix, fix_layouts
 from tileview.analysis.placement import Placeability
 from tileview.analysis.trials import Swap, Swaps, Trial

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QAbstractItemView, QLabel, QMenu, QTextBrowser, QW
 from tileview.qt.jobs.pacing import takes_turns
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.picture import Part
-from tileview.qt.widgets.focus import FocusHolder, is_in_sight
+from tileview.qt.widgets.docked import FocusHolder, is_in_sight
 from tileview.session.session import Session
 
 

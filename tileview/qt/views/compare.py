@@ -26,8 +26,7 @@ from tileview.analysis.words import sentence
 from tileview.core.fusion.stand import Fusion
 from tileview.core.fusion.words import verdict_words
 from tileview.present.compare_rows import MOST_STATES, CompareRow, CompareSpec, CompareState, compare_nodes
-from tileview.present.state_curves import StateCurve, state_curves
-from tileview.present.state_maps import state_maps
+from tileview.present.state_charts import StateCurve, state_curves, state_maps
 from tileview.present.tables import Node, matches, outcome
 from tileview.qt.base.painting import told
 from tileview.qt.base.text import safe_tip
@@ -38,7 +37,7 @@ from tileview.qt.plot.picture_parts import RowPart, TitlePart
 from tileview.qt.views.base import go_where_live
 from tileview.qt.views.compare_charts import LETTERS, CompareCharts
 from tileview.qt.views.table_view import RowSubject, TableView
-from tileview.qt.widgets.elided import ElidedLabel, WrappedLabel
+from tileview.qt.widgets.docked import ElidedLabel, WrappedLabel
 from tileview.qt.widgets.node_model import NodeModel
 from tileview.qt.widgets.node_view import NodeView
 from tileview.session.document import edited_recipe

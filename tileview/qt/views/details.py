@@ -22,15 +22,14 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QBoxLayout, QPushButton, QSizePolicy, QTabBar, QVBoxLayout, QWidget
 
-from tileview.analysis.allocation_names import allocation_name
 from tileview.analysis.lifetimes import Lives
 from tileview.analysis.linkage import Counterparts
 from tileview.analysis.tile_groups import identical_tiles
-from tileview.analysis.words import kind_words
+from tileview.analysis.words import allocation_name, kind_words
 from tileview.model.program import DIRECT_OWNERS
 from tileview.model.timeline import Timeline, fullest_tile, steps_of_operation
-from tileview.present.colours import Ramp, ramp_table
 from tileview.present.detail_sections import (
+    Line,
     Paragraphs,
     allocation_details,
     find_operation,
@@ -40,8 +39,8 @@ from tileview.present.detail_sections import (
     step_lines,
     tile_details,
 )
-from tileview.present.explain import Line
 from tileview.present.partition_picture import DimensionCut, PartitionPicture, caption, picture
+from tileview.present.scales import Ramp, ramp_table
 from tileview.qt.base.painting import painting
 from tileview.qt.base.text import page_text, safe_tip
 from tileview.qt.base.theme import Theme
@@ -50,10 +49,8 @@ from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import PagePart
 from tileview.qt.views.base import View, allow, show_text_menu
 from tileview.qt.views.operation_edits import OperationEdits
-from tileview.qt.widgets.flow import FlowLayout
-from tileview.qt.widgets.scrolled import GrowingText, Scrolled
-from tileview.session.selection import Selection
-from tileview.session.session import linked_timeline
+from tileview.qt.widgets.docked import FlowLayout, GrowingText, Scrolled
+from tileview.session.session import Selection, linked_timeline
 
 _CELL_LINES = 7.0
 """Tiles are divided by lines where they are at least this many pixels wide."""

@@ -44,9 +44,7 @@ from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import Line, TextPart
 from tileview.qt.views.base import View, allow
-from tileview.qt.widgets.elided import WrappedLabel
-from tileview.qt.widgets.flow import FlowLayout
-from tileview.qt.widgets.scrolled import Scrolled
+from tileview.qt.widgets.docked import FlowLayout, Scrolled, WrappedLabel
 
 
 class ByteBox(QSpinBox):

@@ -1,4 +1,4 @@
-"""What lies in the plot of an address map: closed memory, one box an entry, all painted by one item; the axes."""
+"""The plot of an address map: boxes, the hole and the request that did not fit, what is live, a cursor to scrub."""
 
 from __future__ import annotations
 
@@ -30,14 +30,12 @@ from tileview.present.address_map import (
     parts_of_ranges,
     span_text,
 )
-from tileview.present.colours import category, ink_on, parse_rgb
-from tileview.present.ticks import step_ticks
+from tileview.present.scales import category, ink_on, parse_rgb, step_ticks
 from tileview.qt.base.painting import told
 from tileview.qt.base.theme import Theme
-from tileview.qt.plot.axes import PlotAxis, byte_gutter
-from tileview.qt.plot.base import Drag, KeyCommand, Plot
-from tileview.qt.plot.labels import draw_label
-from tileview.qt.plot.zoom import Zoom
+from tileview.qt.plot.base import Drag, KeyCommand, Plot, Zoom
+from tileview.qt.plot.items import PlotAxis, byte_gutter
+from tileview.qt.plot.legend import draw_label
 
 _PATTERNS = (Qt.BrushStyle.SolidPattern, Qt.BrushStyle.Dense3Pattern)
 _GAP_FROM = 4.0

@@ -16,9 +16,7 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPen, QPolygonF
 
 from tileview.graphlayout import GraphPicture, NodeKind, Structure
-from tileview.present.graph_figures import STATE_SHORT, StepState
-from tileview.present.graph_style import ColourMode, GraphStyle
-from tileview.present.graph_words import NodeWords
+from tileview.present.graph_boxes import STATE_SHORT, ColourMode, GraphStyle, NodeWords, StepState
 from tileview.qt.base.theme import Theme
 
 _MOST_KEPT = 20_000

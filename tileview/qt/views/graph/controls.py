@@ -30,8 +30,7 @@ from PySide6.QtWidgets import (
 )
 
 from tileview.model.timeline import Problem
-from tileview.present.graph_figures import StepState
-from tileview.present.graph_style import MADE, READ, UNAVAILABLE, ColourMode, GraphStyle
+from tileview.present.graph_boxes import MADE, READ, UNAVAILABLE, ColourMode, GraphStyle, StepState
 from tileview.qt.base.painting import painting
 from tileview.qt.base.text import plain_tip
 from tileview.qt.base.theme import Theme

@@ -30,8 +30,7 @@ from tileview.graphlayout import (
     stubs,
     touching,
 )
-from tileview.present.graph_style import ColourMode, GraphStyle
-from tileview.present.graph_words import NodeWords
+from tileview.present.graph_boxes import ColourMode, GraphStyle, NodeWords
 from tileview.qt.base.theme import Theme
 from tileview.qt.views.graph.boxes import BoxLayer, Detail, Look, Pens, detail_at, draw_toggle
 

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from tileview.graphlayout import repeats
 from tileview.model.graph import Graph
-from tileview.present.graph_style import ColourMode, GraphStyle
+from tileview.present.graph_boxes import ColourMode, GraphStyle
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.legend import Legend
 from tileview.qt.plot.picture import Part

@@ -14,7 +14,6 @@ from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 from tileview.analysis.placement import OUTCOMES
 from tileview.core.geometry.chip import Grid, grid
 from tileview.model.timeline import Timeline
-from tileview.present.colours import LEVELS, OVER_LINE, Ramp, RgbArray, Slot, colour_table, parse_rgb, ramp_table
 from tileview.present.curves import BoolArray, IndexArray
 from tileview.present.rasters import (
     ByteImage,
@@ -30,11 +29,22 @@ from tileview.present.rasters import (
     outline,
     scale_for,
 )
-from tileview.present.state_maps import DifferenceScale
-from tileview.present.ticks import UNIT_BYTES, byte_ticks
+from tileview.present.scales import (
+    LEVELS,
+    OVER_LINE,
+    UNIT_BYTES,
+    Ramp,
+    RgbArray,
+    Slot,
+    byte_ticks,
+    colour_table,
+    parse_rgb,
+    ramp_table,
+)
+from tileview.present.state_charts import DifferenceScale
 from tileview.qt.base.painting import painting, told
 from tileview.qt.base.theme import Theme
-from tileview.qt.plot.axes import PlotAxis
+from tileview.qt.plot.items import PlotAxis
 from tileview.qt.plot.legend import LegendLine
 from tileview.qt.views.tiles.words import LegendEntry
 

@@ -13,14 +13,13 @@ from PySide6.QtGui import QBrush, QKeyEvent, QMouseEvent, QPainter, QPolygonF
 from tileview.core.geometry.chip import Grid, grid
 from tileview.model.sizes import kib_text
 from tileview.model.timeline import ByteArray
-from tileview.present.colours import Ramp, Slot, needs_light_ink
 from tileview.present.curves import BoolArray, IndexArray
 from tileview.present.rasters import ByteImage, Scale, fitted, load_order, slots_on_grid
+from tileview.present.scales import Ramp, Slot, needs_light_ink
 from tileview.qt.base.theme import Theme
-from tileview.qt.plot.axes import ByteAxis, PlotAxis
-from tileview.qt.plot.base import Drag, Plot
-from tileview.qt.plot.labels import draw_label
-from tileview.qt.plot.zoom import Zoom
+from tileview.qt.plot.base import Drag, Plot, Zoom
+from tileview.qt.plot.items import ByteAxis, PlotAxis
+from tileview.qt.plot.legend import draw_label
 from tileview.qt.views.tiles.items import (
     CellAxis,
     CellLines,

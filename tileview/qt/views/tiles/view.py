@@ -16,7 +16,6 @@ from tileview.core.geometry.chip import Grid, grid
 from tileview.model.config import CHIP_TILES
 from tileview.model.sizes import kib_text
 from tileview.model.timeline import Timeline, last_largest
-from tileview.present.colours import Ramp
 from tileview.present.curves import IndexArray, matching_steps
 from tileview.present.rasters import (
     Metric,
@@ -29,6 +28,7 @@ from tileview.present.rasters import (
     tiles_between,
     unavailable_at,
 )
+from tileview.present.scales import Ramp
 from tileview.present.tables import signed_kib
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.legend import Legend

@@ -13,11 +13,11 @@ from PySide6.QtWidgets import QWidget
 
 from tileview.analysis.lifetimes import Lifetime
 from tileview.model.sizes import Unavailable, kib_text
-from tileview.present.colours import class_token
 from tileview.present.curves import BoolArray, stretch
+from tileview.present.scales import class_token
 from tileview.qt.base.theme import Theme
-from tileview.qt.plot.axes import byte_gutter
 from tileview.qt.plot.base import Drag, KeyCommand
+from tileview.qt.plot.items import byte_gutter
 from tileview.qt.views.timeline.plot import RIGHT, StepPlot, StepZoom
 
 _FILL = 110

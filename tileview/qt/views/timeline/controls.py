@@ -19,7 +19,7 @@ from tileview.qt.base.theme import Theme
 from tileview.qt.plot.legend import LegendLine
 from tileview.qt.views.tiles.controls import combo, set_data
 from tileview.qt.views.timeline.data import PlotData, layer_brushes, reserve_brush, second_pen
-from tileview.qt.widgets.flow import FlowLayout
+from tileview.qt.widgets.docked import FlowLayout
 
 MODE_NAMES = {
     CurveMode.BOTH: "Fullest and selected tile",

@@ -15,7 +15,7 @@ from tileview.model.timeline import ByteArray
 from tileview.present.curves import BoolArray, Stretch, column_steps, runs
 from tileview.qt.base.theme import Theme
 from tileview.qt.plot.items import Curve, Floats, ribbon, stairs
-from tileview.qt.plot.labels import LabelPlacer, around, boxes_along, boxes_under, draw_label
+from tileview.qt.plot.legend import LabelPlacer, around, boxes_along, boxes_under, draw_label
 from tileview.qt.views.timeline.data import PlotData, layer_brushes, reserve_brush, second_pen
 
 _NO_PEN = QPen(Qt.PenStyle.NoPen)

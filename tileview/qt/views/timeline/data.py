@@ -16,7 +16,6 @@ from tileview.analysis.lifetimes import Life, Lifetime, Lives, lifetime_lines, l
 from tileview.analysis.overflows import STANDARD_ALLOCATION, Overflow
 from tileview.model.sizes import Unavailable
 from tileview.model.timeline import ByteArray, Timeline, steps_read
-from tileview.present.colours import category
 from tileview.present.curves import (
     BoolArray,
     CurveMode,
@@ -31,6 +30,7 @@ from tileview.present.curves import (
     matching_steps,
 )
 from tileview.present.operation_colours import COLOURED
+from tileview.present.scales import category
 from tileview.qt.base.settings import Settings
 from tileview.qt.base.theme import Theme
 from tileview.qt.jobs.pacing import takes_turns

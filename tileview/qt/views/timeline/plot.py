@@ -12,10 +12,8 @@ from PySide6.QtWidgets import QWidget
 
 from tileview.present.curves import BoolArray, runs, stretch
 from tileview.qt.base.theme import Theme
-from tileview.qt.plot.axes import ByteAxis, StepAxis
-from tileview.qt.plot.base import Drag, KeyCommand, Plot
-from tileview.qt.plot.items import Over
-from tileview.qt.plot.zoom import Zoom
+from tileview.qt.plot.base import Drag, KeyCommand, Plot, Zoom
+from tileview.qt.plot.items import ByteAxis, Over, StepAxis
 from tileview.qt.views.timeline.curves import FLAG_GAP, CurveItems, Marks, label_height
 from tileview.qt.views.timeline.data import PlotData
 

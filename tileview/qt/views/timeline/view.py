@@ -44,7 +44,7 @@ from tileview.qt.views.timeline.controls import (
 from tileview.qt.views.timeline.data import CurveSource, LayerReader, LifetimeSource, PlotData, StepNotes, excesses
 from tileview.qt.views.timeline.moves import TimelineMoves
 from tileview.qt.views.timeline.plot import CurvePlot, StepPlot, StepZoom
-from tileview.qt.widgets.elided import ElidedLabel
+from tileview.qt.widgets.docked import ElidedLabel
 
 LEAST_FOR_BOTH = 22
 """Lines of text that the view is high at least where curves and lifetimes are shown together."""
