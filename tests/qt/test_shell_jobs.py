@@ -26,8 +26,8 @@ from tileview.qt.jobs.evaluation import share, shares
 from tileview.qt.jobs.runner import ATTEMPTS, RESTARTED, Job, Runner, failure_of
 from tileview.qt.widgets.dialogs import ErrorDialog
 from tileview.session.document import Document
+from tileview.session.edits import EditState
 from tileview.session.estimate_jobs import EstimateJob
-from tileview.session.state import EditState
 
 
 class Slow:

@@ -16,7 +16,7 @@ from tileview.qt.jobs.plan_tasks import make_diagnosis
 from tileview.qt.jobs.process import CancelledError
 from tileview.qt.views.verdict import LoadBar
 from tileview.qt.views.why import page
-from tileview.session.state import EditState
+from tileview.session.edits import EditState
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ from tileview.core.memory.whatif import with_layouts
 from tileview.formats import open_file
 from tileview.model.recipe import Overrides
 from tileview.session.document import Document
+from tileview.session.edits import EditState
 from tileview.session.estimate_jobs import EstimateJob
-from tileview.session.state import EditState
 
 
 @pytest.fixture(autouse=True)

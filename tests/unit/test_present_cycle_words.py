@@ -11,8 +11,16 @@ from tileview.core.fusion.words import verdict_sentence, verdict_words
 from tileview.formats import open_file
 from tileview.model.timeline import Timeline
 from tileview.present.compare_rows import CompareSpec, CompareState, compare_nodes
-from tileview.present.cycle_words import cycles_note, cycles_sentence, step_cycles
-from tileview.present.fusion_rows import FusionSpec, fusion_headline, fusion_lines, fusion_nodes, step_name
+from tileview.present.cycle_words import (
+    FusionSpec,
+    cycles_note,
+    cycles_sentence,
+    fusion_headline,
+    fusion_lines,
+    fusion_nodes,
+    step_cycles,
+    step_name,
+)
 from tileview.present.scales import cycle_ticks
 from tileview.present.tables import Tone
 

@@ -39,7 +39,7 @@ class Linkage:
 
     ``pairs``: (left index, right index). ``only_left`` and ``only_right``: unmatched indices. ``differing``: pairs
     whose shape, precision, layout or size differ, with what differs. ``operations`` are ids that steps of the file
-    name and the graph has, ``strange_operations`` those that it lacks.
+    name and the graph has.
     """
 
     pairs: tuple[tuple[int, int], ...]
@@ -47,7 +47,6 @@ class Linkage:
     only_right: tuple[int, ...]
     differing: tuple[tuple[int, int, str], ...]
     operations: tuple[int, ...]
-    strange_operations: tuple[int, ...]
     contradictions: tuple[str, ...] = ()
     """Why the two cannot be of one compile, one sentence each."""
 
@@ -109,7 +108,6 @@ def link(
         tuple(only_right),
         tuple(differing),
         tuple(source for source in named if source in known),
-        strange,
         tuple(contradictions),
     )
 

@@ -229,18 +229,18 @@ def _large_allocations(timeline: Timeline) -> Iterator[Overflow]:
         if steps:
             row = timeline.tiles.allocation(root)
             made = (_made(timeline, root, int(row[last_largest(row)])),)
-            yield _too_large(timeline, (steps[0], steps[-1]), row, timeline.maker(root), made, room)
+            yield _too_large((steps[0], steps[-1]), row, timeline.maker(root), made, room)
     for step in timeline.steps:
         if isinstance(step.scratch.standard, int) and step.scratch.standard > room:
             row = timeline.tiles.scratch(step.index)[:, 0]
             name = scratch_name(timeline, step.index)
             size = int(row[last_largest(row)])
             made = (MadeBytes(None, name, MemoryClass.STANDARD, size, f"scratch for its {step.kind}", ""),)
-            yield _too_large(timeline, (step.index, step.index), row, step.source, made, room)
+            yield _too_large((step.index, step.index), row, step.source, made, room)
 
 
 def _too_large(
-    timeline: Timeline, span: tuple[int, int], row: ByteArray, maker: int | None, made: tuple[MadeBytes, ...], room: int
+    span: tuple[int, int], row: ByteArray, maker: int | None, made: tuple[MadeBytes, ...], room: int
 ) -> Overflow:
     tile = last_largest(row)
     over, count = int(row[tile]) - room, int((row > room).sum())

@@ -291,7 +291,7 @@ def render_report(given: ReportInput) -> str:
         _verdict(given, diagnosis),
         _list("Edits that are not in the file", given.edits),
         _peaks(given.timeline),
-        _why(given, diagnosis),
+        _why(diagnosis),
         _timeline(given.timeline),
         _tiles(given.timeline),
         _swaps(given),
@@ -378,7 +378,7 @@ def _share(size: Size, room: int) -> str:
     return percent_text(size, room) if room > 0 and isinstance(size, int) else ""
 
 
-def _why(given: ReportInput, diagnosis: Diagnosis) -> str:
+def _why(diagnosis: Diagnosis) -> str:
     parts = []
     if diagnosis.figures:
         parts.append(_table((), [(figure.label, size_text(figure.bytes)) for figure in diagnosis.figures], {1}))

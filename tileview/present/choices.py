@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 from typing import Final
 
 from tileview.analysis.alternatives import AlternativeResult
@@ -314,17 +314,6 @@ def choices_sentence(scope: ChoiceScope, choices: Choices, operation: int | None
     }[scope]
     parts = [f"{what}: {fits:,} fit, {counted(len(choices.front), 'best trade-off')}", *choices.left_out]
     return "; ".join(parts)
-
-
-class ChoiceColumn(IntEnum):
-    SWAPS = 0
-    MEMORY = 1
-    MEMORY_CHANGE = 2
-    CYCLES = 3
-    CYCLES_CHANGE = 4
-    OUTCOME = 5
-    LEFT = 6
-    FRONT = 7
 
 
 class ChoiceSpec(TableSpec[Choice]):

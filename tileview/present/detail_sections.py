@@ -37,7 +37,7 @@ from tileview.model.sizes import U64_MAX, Size, Unavailable, exact_text, kib_tex
 from tileview.model.tensor import Format, Layout, MemoryClass, Shape
 from tileview.model.timeline import Timeline, TimelineStep, TimelineValue, steps_of_operation, steps_read
 from tileview.present.allocation_rows import allocation_row
-from tileview.present.fusion_rows import fusion_lines, step_name
+from tileview.present.cycle_words import fusion_lines, step_name
 from tileview.present.plan_words import dispatch_facts, operator_facts, plan_words, requirement_words
 
 
@@ -559,7 +559,7 @@ def homes_of_operation(
             sequences[i].values[0] for i in operation.kind.iterated_inputs if i in sequences and sequences[i].values
         )
     else:
-        read = [_outside(recipe.graph, operation.id, value) for value in read]
+        read = [_outside(recipe.graph, value) for value in read]
     lines = []
     for value in dict.fromkeys(read):
         entry = inputs.get(value)
@@ -578,7 +578,7 @@ def homes_of_operation(
     return tuple(lines)
 
 
-def _outside(graph: Graph, operation: int, value: int) -> int:
+def _outside(graph: Graph, value: int) -> int:
     """The graph input that a body's argument stands for (a sequence's first member); any other value is itself."""
     sequences = {sequence.id: sequence for sequence in graph.sequences}
     for around, _ in graph.walk():
@@ -588,7 +588,7 @@ def _outside(graph: Graph, operation: int, value: int) -> int:
         position = kind.body.arguments.index(value)
         outer = kind.carried_inputs + kind.invariant_inputs
         if position < outer:
-            return _outside(graph, around.id, around.inputs[position]) if position < len(around.inputs) else value
+            return _outside(graph, around.inputs[position]) if position < len(around.inputs) else value
         number = position - outer
         if number < len(kind.iterated_inputs):
             sequence = sequences.get(kind.iterated_inputs[number])

@@ -17,7 +17,7 @@ from tileview.model.placement import PlacementProfile, TileDump
 from tileview.model.recipe import Recipe
 from tileview.model.timeline import Problem, Timeline
 from tileview.model.timeline_file import FILE_CHANGED, TimelineFile
-from tileview.session.state import EditState
+from tileview.session.edits import EditState
 
 _SPEAKS_OF: Final = {
     "tile dump": "A tile dump describes the addresses of one tile, not a program: the address map shows it.",

@@ -13,7 +13,7 @@ from tileview.core.memory.whatif import with_layouts
 from tileview.formats import AddressDump
 from tileview.model.placement import PlacementProfile
 from tileview.session.document import Document, edited_recipe
-from tileview.session.state import EditState
+from tileview.session.edits import EditState
 
 
 @dataclass(frozen=True, slots=True)

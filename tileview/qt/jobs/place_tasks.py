@@ -26,8 +26,8 @@ from tileview.core.placement.requests import ProgramRequests
 from tileview.model.recipe import Recipe
 from tileview.qt.jobs.process import Reporter
 from tileview.session.document import edited_recipe
+from tileview.session.edits import EditState
 from tileview.session.placements import Choice, PlacementResult
-from tileview.session.state import EditState
 
 PART_SECONDS = 0.3
 """How often results of alternatives go out."""

@@ -38,8 +38,8 @@ from tileview.model.timeline import Problem, Timeline
 from tileview.model.timeline_file import TimelineFile
 from tileview.qt.jobs.process import Reporter
 from tileview.session.document import Document, edited_recipe
+from tileview.session.edits import EditState
 from tileview.session.estimate_jobs import EstimateJob
-from tileview.session.state import EditState
 
 PART_SECONDS = 0.15
 """How often results go out."""

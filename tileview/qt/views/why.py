@@ -38,7 +38,7 @@ from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import PagePart
 from tileview.qt.views.base import View, show_text_menu
 from tileview.session.document import edited_recipe
-from tileview.session.state import EditState
+from tileview.session.edits import EditState
 
 MOST_ROWS = 12
 MOST_LAYOUTS = 8
