@@ -5,9 +5,8 @@ from __future__ import annotations
 from math import prod
 
 from tileview.analysis.diagnosis import BadLayout
-from tileview.analysis.repair import repairs
 from tileview.core.geometry.resolve import LayoutErrorKind, layout_failure
-from tileview.core.memory.measurement import layout_fault
+from tileview.core.memory.footprint import layout_fault
 from tileview.model.recipe import Recipe
 from tileview.model.tensor import Layout, Shape
 from tileview.model.timeline import Timeline
@@ -81,11 +80,3 @@ _AXIS_REMEDIES = {
     LayoutErrorKind.TILE_COUNT_MISMATCH: "As many owners as replicas times partitions.",
     LayoutErrorKind.INVALID_TILE_MAPPING: "Strides that give every combination of parts to equally many owners.",
 }
-
-
-def offers(timeline: Timeline, bad: BadLayout, most: int = 3) -> list[str]:
-    """Some valid layouts, in words, for a value whose own does not."""
-    value = timeline.values[bad.value]
-    if value.layout is None:
-        return []
-    return [repair.label for repair in repairs(value.shape, value.precision, value.layout, timeline.tile_count)[:most]]

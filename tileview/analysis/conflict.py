@@ -38,7 +38,7 @@ from typing import Final, NamedTuple
 
 from tileview.analysis.fusable import Fusable, FusableOperations
 from tileview.analysis.influence import NOBODY, Influence, Operations, takes_operands_as_they_come
-from tileview.core.estimate import Estimate
+from tileview.core.estimated import Estimate
 from tileview.core.fusion.stand import Reason
 from tileview.core.memory.measurement import measure
 from tileview.core.memory.verdict import contiguous_bytes

@@ -20,7 +20,7 @@ from tileview.analysis.words import at_start, in_words
 from tileview.analysis.workers import Workers
 from tileview.core.cycles.words import cycles_between, describe_cycles, percent_between
 from tileview.core.estimate import estimate
-from tileview.core.fusion.words import fits_only_fused
+from tileview.core.fusion.verdict_words import fits_only_fused
 from tileview.model.graph import RepeatKind
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.sizes import U64_MAX, Size, exact_text

@@ -23,7 +23,7 @@ from tileview.analysis.placement import Placeability, PlacementUnknownError, pla
 from tileview.analysis.trials import Cancelled, Evaluator, Swaps, Trial, never, with_swaps
 from tileview.analysis.words import counted
 from tileview.analysis.workers import Workers
-from tileview.core.fusion.words import fits_only_fused
+from tileview.core.fusion.verdict_words import fits_only_fused
 from tileview.core.lowering.replanner import Replanner
 from tileview.core.placement.outcome import first_failing
 from tileview.core.placement.ranges import Preset

@@ -10,7 +10,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 from tileview.analysis.allocation_names import allocation_name, scratch_name
-from tileview.model.sizes import UNAVAILABLE, Size, exact_text
+from tileview.model.sizes import UNAVAILABLE, Size, Unavailable, exact_text
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Timeline, TimelineValue, fullest_tile, last_largest
 
@@ -239,3 +239,16 @@ def item_keys(timeline: Timeline, item: LoadItem) -> tuple[Hashable, ...]:
         (*who, value.shape),
         (value.name, value.shape),
     )
+
+
+def largest_bytes(timeline: Timeline, root: int) -> Size:
+    """The largest bytes of an allocation on any tile: the largest over its values; unavailable where one of them is."""
+    if root in timeline.unavailable_roots:
+        return UNAVAILABLE
+    largest = 0
+    for member in timeline.aliases.get(root, (root,)):
+        size = timeline.values[member].bytes
+        if isinstance(size, Unavailable):
+            return UNAVAILABLE
+        largest = max(largest, size)
+    return largest

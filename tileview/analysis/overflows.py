@@ -14,8 +14,7 @@ from typing import Final
 import numpy as np
 
 from tileview.analysis.allocation_names import allocation_name, name_parts, scratch_name
-from tileview.analysis.lifetimes import largest_bytes
-from tileview.analysis.loads import PeakPlace
+from tileview.analysis.loads import PeakPlace, largest_bytes
 from tileview.analysis.words import at_start, in_words
 from tileview.core.memory.verdict import contiguous_bytes
 from tileview.model.sizes import kib_text

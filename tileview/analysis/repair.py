@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from tileview.analysis.repair_changes import KEY_TEXTS, Tensor, changes, plain_layouts
 from tileview.core.geometry.resolve import LayoutErrorKind, layout_failure, resolve
 from tileview.core.geometry.resolved import Resolved
-from tileview.core.memory.measurement import layout_fault
+from tileview.core.memory.footprint import layout_fault
 from tileview.model.sizes import LARGEST_COUNTED_BYTES, UNAVAILABLE, Size, Unavailable, exact_text
 from tileview.model.tensor import Layout, Precision, Shape
 from tileview.model.timeline import Timeline
@@ -94,6 +94,14 @@ def repairs(shape: Shape, precision: Precision, layout: Layout, tile_count: int)
     return tuple(
         sorted(made, key=lambda r: (bool(plain & set(r.key)), len(r.key), _order(r.shard_bytes), -r.owners, r.label))
     )
+
+
+def offers(timeline: Timeline, index: int, most: int = 3) -> list[str]:
+    """Some valid layouts, in words, for a value of the timeline whose own does not resolve."""
+    value = timeline.values[index]
+    if value.layout is None:
+        return []
+    return [repair.label for repair in repairs(value.shape, value.precision, value.layout, timeline.tile_count)[:most]]
 
 
 def _order(size: Size) -> int:

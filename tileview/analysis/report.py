@@ -20,7 +20,7 @@ from tileview.analysis.pictures import tiles_svg, timeline_svg
 from tileview.analysis.relief import Relief
 from tileview.analysis.words import sentence
 from tileview.core.cycles.words import describe_cycles
-from tileview.core.fusion.words import fits_only_fused
+from tileview.core.fusion.verdict_words import fits_only_fused
 from tileview.model.names import escaped
 from tileview.model.sizes import Size, exact_text, percent_text, size_text
 from tileview.model.sizes import total as added

@@ -26,8 +26,9 @@ from tileview.commands.base import clean
 from tileview.commands.ranges import DEFAULT_RESERVE, chosen_ranges
 from tileview.commands.subject import Subject
 from tileview.core.placement.outcome import Answer
-from tileview.formats import DumpKind, load_placement, load_tile_dump
-from tileview.formats.placement import profile_problems
+from tileview.formats.placement import load_placement, profile_problems
+from tileview.formats.sniff import DumpKind
+from tileview.formats.tile_dump import load_tile_dump
 from tileview.model.placement import TileDump
 from tileview.model.sizes import exact_text
 from tileview.model.timeline import Problem

@@ -8,7 +8,8 @@ from tileview.analysis.placement_files import ranges_of_dump
 from tileview.commands.base import UsageError, clean
 from tileview.core.placement.ranges import PLANNER, Preset, RangeError, parse_ranges, preset, presets
 from tileview.errors import LoadError
-from tileview.formats import SearchState, open_dump
+from tileview.formats.opening import open_dump
+from tileview.formats.search_state import SearchState
 from tileview.model.config import STANDARD_ELEMENT_BYTES
 from tileview.model.placement import PlacementProfile, TileDump
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from tileview.core.cycles.prices import ProgramCycles
 from tileview.core.cycles.words import cycles_between, percent_between, short_change, short_cycles
-from tileview.core.estimate import Estimate
+from tileview.core.estimated import Estimate
 from tileview.core.fusion.stand import Reason
 from tileview.model.sizes import Size, Unavailable
 from tileview.model.timeline import Timeline

@@ -6,21 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tileview.analysis.fusions import fusion_facts
-from tileview.analysis.lifetimes import Lives, largest_bytes
-from tileview.analysis.words import (
-    counted,
-    kind_words,
-    layout_words,
-    order_words,
-    precision_short,
-    precision_words,
-    shape_text,
-)
+from tileview.analysis.lifetimes import Lives
+from tileview.analysis.loads import largest_bytes
+from tileview.analysis.operation_words import kind_words
+from tileview.analysis.words import counted, layout_words, order_words, precision_short, precision_words, shape_text
 from tileview.core.cycles.words import exact_cycles
-from tileview.core.estimate import Estimate
+from tileview.core.estimated import Estimate
 from tileview.model.graph import Graph, Operation, RepeatKind
+from tileview.model.owners import Owners
 from tileview.model.plan import Plan
-from tileview.model.program import Owners, Program
+from tileview.model.program import Program
 from tileview.model.recipe import Recipe
 from tileview.model.sizes import U64_MAX, Size, exact_text, percent_text, size_text
 from tileview.model.tensor import Format

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tileview.analysis.words import counted, kind_words, precision_short, shape_text
+from tileview.analysis.operation_words import kind_words
+from tileview.analysis.words import counted, precision_short, shape_text
 from tileview.graphlayout import LayoutNode, NodeKind, Structure
 from tileview.model.graph import Graph, RepeatKind
 from tileview.model.plan import (

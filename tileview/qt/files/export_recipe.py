@@ -7,7 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
 
-from tileview.core.fusion.words import verdict_words
+from tileview.core.fusion.verdict_words import verdict_words
 from tileview.errors import TileViewError
 from tileview.formats.save import Changes, render, write_atomic
 from tileview.formats.search_state import SearchState

@@ -7,8 +7,9 @@ from pathlib import Path
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QWidget
 
-from tileview.formats import SearchState, TimelineFile
 from tileview.formats.files import Source
+from tileview.formats.search_state import SearchState
+from tileview.model.timeline_file import TimelineFile
 from tileview.qt.base.command import Command
 from tileview.qt.base.settings import Settings
 from tileview.qt.files.saving import FileWriter, may_replace

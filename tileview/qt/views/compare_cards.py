@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
 
-from tileview.core.fusion.words import verdict_words
+from tileview.core.fusion.verdict_words import verdict_words
 from tileview.present.compare_rows import CompareState
 from tileview.present.tables import outcome
 from tileview.qt.base.theme import Theme

@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QBoxLayout, QPushButton, QTabBar, QVBoxLayout, QWi
 from tileview.analysis.allocation_names import allocation_name
 from tileview.analysis.lifetimes import Lives
 from tileview.analysis.linkage import Counterparts
-from tileview.analysis.words import kind_words
-from tileview.model.program import DIRECT_OWNERS
+from tileview.analysis.operation_words import kind_words
+from tileview.model.owners import DIRECT_OWNERS
 from tileview.model.timeline import Timeline, fullest_tile, steps_of_operation
 from tileview.present.detail_sections import (
     Paragraphs,

@@ -12,7 +12,7 @@ from tileview.analysis.placement_files import ranges_of_dump
 from tileview.analysis.placement_words import enlargement_sentence, failing_sentence, totals_text
 from tileview.analysis.words import at_start
 from tileview.core.placement.ranges import CODE_START, Preset, RangeError, from_parts, parse_ranges, presets
-from tileview.formats import open_dump
+from tileview.formats.opening import open_dump
 from tileview.model.placement import DATA_START, REGION0_ELEMENT, PlacementProfile, TileDump
 from tileview.model.sizes import exact_text
 from tileview.qt.jobs.process import Reporter

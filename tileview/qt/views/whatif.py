@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QGridLayout, QLabel, QPushButton, QSlid
 
 from tileview.analysis.fusions import fusion_facts
 from tileview.analysis.words import sentence
-from tileview.core.fusion.words import verdict_sentence
+from tileview.core.fusion.verdict_words import verdict_sentence
 from tileview.model.config import PLANNED_BYTES
 from tileview.model.recipe import Overrides
 from tileview.model.sizes import exact_text, kib_text

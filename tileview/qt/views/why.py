@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QDockWidget, QTextBrowser, QVBoxLayout, QWidget
 
 from tileview.analysis.diagnose import diagnose, levers_only
 from tileview.analysis.diagnosis import Diagnosis
-from tileview.core.estimate import Estimate
+from tileview.core.estimated import Estimate
 from tileview.model.recipe import Recipe
 from tileview.present.why_parts import WhyOverflow, why_overflow
 from tileview.qt.jobs.process import OnBase, Reporter
