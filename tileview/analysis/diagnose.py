@@ -13,8 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tileview.analysis.bad_layouts import bad_homes, bad_layouts
-from tileview.analysis.diagnosis import Contribution, Diagnosis, Lever
+from tileview.analysis.diagnosis import BadLayout, Contribution, Diagnosis, Lever
 from tileview.analysis.diagnosis_words import details, figures
 from tileview.analysis.loads import (
     LoadChange,
@@ -69,6 +68,17 @@ def diagnose_fully(
     return diagnose(verdict, timeline, recipe, baseline, results, found, remedy_together)
 
 
+def once_placed(
+    diagnosis: Diagnosis,
+    verdict: Verdict,
+    timeline: Timeline | None,
+    recipe: Recipe | None,
+    unplaced: str | None,
+) -> Diagnosis:
+    """The diagnosis with the next step that holds once placement is known; ``unplaced`` as :func:`next_step` has it."""
+    return replace(diagnosis, next_step=next_step(diagnosis, verdict, timeline, recipe, unplaced=unplaced).text)
+
+
 def diagnose(
     verdict: Verdict,
     timeline: Timeline | None,
@@ -96,8 +106,12 @@ def diagnose(
         What :func:`tileview.analysis.relief.cure` measured.
     """
     levers = _levers(results or {})
+    bad: tuple[BadLayout, ...] = ()
     if timeline is None:
-        bad = () if recipe is None else bad_homes(recipe)
+        if recipe is not None:
+            from tileview.analysis.repair import bad_homes
+
+            bad = bad_homes(recipe)
         refused = Diagnosis(
             verdict.cause,
             verdict.fits,
@@ -117,12 +131,13 @@ def diagnose(
     if baseline is not None and load is not None:
         changes = _growth(timeline, load, baseline)
         contributions = _with_growth(contributions, changes)
-    bad = bad_layouts(timeline)
     repaired: tuple[tuple[int, Layout], ...] = ()
-    if bad and recipe is None:
+    if any(value.layout_error is not None for value in timeline.values):
         from tileview.analysis.layout_fix import fix_layouts  # few files have an invalid layout
+        from tileview.analysis.repair import bad_layouts
 
-        repaired = tuple(fix_layouts(timeline).layouts.items())
+        bad = bad_layouts(timeline)
+        repaired = tuple(fix_layouts(timeline).layouts.items()) if recipe is None else ()
     found = Diagnosis(
         cause=verdict.cause,
         fits=verdict.fits,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from tileview.analysis.overflows import overflows
+from tileview.analysis.overflows import overflows, too_many_fragments
 from tileview.analysis.problem_notes import notes_with_problems, unavailable_values
 from tileview.commands.base import UsageError
 from tileview.core.estimated import Estimate
@@ -345,11 +345,9 @@ def notes_of(subject: Subject) -> list[str]:
     """What the estimate leaves out, and what is wrong with the file though it can be shown."""
     timeline = subject.timeline
     notes = subject.estimate.notes if timeline is None else timeline.notes
-    if subject.estimate.program is not None:
-        from tileview.analysis.fragments import too_many_fragments  # no part of a timeline's way
-
-        pieces = too_many_fragments(subject.estimate.program)
-        notes = (*notes, pieces) if pieces else notes
+    pieces = "" if subject.estimate.program is None else too_many_fragments(subject.estimate.program)
+    if pieces:
+        notes = (*notes, pieces)
     return notes_with_problems(notes, timeline, subject.problems)
 
 
