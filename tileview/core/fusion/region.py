@@ -12,7 +12,8 @@ from typing import Final, NamedTuple
 
 from tileview.core.cycles.prices import step_price
 from tileview.core.geometry.resolve import same_distribution
-from tileview.model.program import Copy, Kernel, Owners, Repeat, Step, Value
+from tileview.model.owners import Owners
+from tileview.model.program import Copy, Kernel, Repeat, Step, Value
 from tileview.model.sizes import UNAVAILABLE, Size, Unavailable
 from tileview.model.tensor import Layout, Precision, Shape
 

@@ -18,11 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tileview.core.memory.usage import KeptResults
+from tileview.model.config import TAIL_ELEMENTS
 from tileview.model.graph import InputKind
 from tileview.model.program import Copy, FlatStep, Kernel, Product, Program, Repeat, Step
-
-TAIL_ELEMENTS = 8
-"""A matrix product reads up to 8 elements of its multiply precision past its left operand."""
 
 
 @dataclass(frozen=True, slots=True)

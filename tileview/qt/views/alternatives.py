@@ -8,7 +8,7 @@ from enum import IntEnum
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from tileview.analysis.words import kind_words
+from tileview.analysis.operation_words import kind_words
 from tileview.model.plan import Plan
 from tileview.model.recipe import Recipe
 from tileview.present.alternative_rows import (
