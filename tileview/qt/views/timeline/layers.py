@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from tileview.model.timeline import Timeline, steps_read
+from tileview.model.timeline import Timeline, is_same_program, steps_read
 from tileview.present.curves import Curves, Series, Stacking, StackSource
 from tileview.present.operation_colours import COLOURED
 from tileview.qt.jobs.pacing import takes_turns
@@ -50,8 +50,9 @@ class LayerReader(QObject):
             return ()
         stacking = self._stacking
         if stacking is None or stacking.shown is not shown:
-            known = None if stacking is None or stacking.source.timeline is not timeline else stacking.source
-            stacking = self._stacking = Stacking(known or StackSource(timeline), shown, COLOURED, places)
+            is_read = stacking is not None and is_same_program(stacking.source.timeline, timeline)
+            known = stacking.source if stacking is not None and is_read else StackSource(timeline)
+            stacking = self._stacking = Stacking(known, shown, COLOURED, places)
         if _read_for(stacking, _TURN_SECONDS if takes_turns(timeline, may_wait=True) else _FIRST_SECONDS):
             self._timer.stop()
             return stacking.layers

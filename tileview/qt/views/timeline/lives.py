@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tileview.analysis.lifetimes import Life, Lifetime, Lives, lifetime_lines, lifetimes
-from tileview.model.timeline import Timeline
+from tileview.model.timeline import Timeline, is_same_program
 from tileview.session.session import Session
 
 
@@ -28,7 +28,7 @@ class LifetimeSource:
 
     def _current(self) -> Timeline | None:
         timeline = self._session.timeline
-        if timeline is not self._timeline:
+        if not is_same_program(timeline, self._timeline):
             self._start(timeline)
         return timeline
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tileview.model.timeline import ByteArray, Timeline, steps_read
+from tileview.model.timeline import ByteArray, Timeline, is_same_program, steps_read
 from tileview.present.curves import BoolArray, CurveMode, Curves, curves, matched_max, matching_steps
 from tileview.session.session import Session
 
@@ -33,7 +33,7 @@ class CurveSource:
         """The curves that classes, layers and budgets are drawn with."""
         mode = self.effective()
         key = (mode, self.tile if mode is CurveMode.TILE else None, steps_read(timeline))
-        if self._kept is None or self._kept[0] is not timeline or self._kept[1] != key:
+        if self._kept is None or not is_same_program(self._kept[0], timeline) or self._kept[1] != key:
             self._kept = (timeline, key, curves(timeline, mode, self.tile))
         return self._kept[2]
 
