@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from tileview.analysis.allocation_names import allocation_name
+from tileview.analysis.words import allocation_name
 from tileview.core.memory.groups import LiveSet
 from tileview.core.memory.usage import live_stretches
 from tileview.model.kept import KeptFor

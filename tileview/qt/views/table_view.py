@@ -24,7 +24,7 @@ from tileview.qt.plot.picture_parts import TablePart
 from tileview.qt.views.base import View, action_of, allow
 from tileview.qt.widgets.node_model import NodeModel
 from tileview.qt.widgets.node_view import NodeView
-from tileview.session.selection import Selection
+from tileview.session.session import Selection
 
 _FILTER_WIDTH = 200
 

@@ -9,7 +9,7 @@ from tileview.present.step_rows import StepColumn, StepRow, StepSpec, step_nodes
 from tileview.present.tables import Node
 from tileview.qt.jobs.pacing import takes_turns
 from tileview.qt.jobs.session_signals import SessionSignals
-from tileview.qt.widgets.focus import FocusHolder
+from tileview.qt.widgets.docked import FocusHolder
 from tileview.qt.widgets.node_model import NodeModel
 from tileview.qt.widgets.node_view import NodeView
 
