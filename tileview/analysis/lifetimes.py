@@ -6,11 +6,13 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from tileview.analysis.loads import largest_bytes
 from tileview.analysis.words import allocation_name
 from tileview.core.memory.groups import LiveSet
 from tileview.core.memory.usage import live_stretches
+from tileview.model.kept import KeptFor
 from tileview.model.program import Program, Repeat
 from tileview.model.sizes import Size, Unavailable, size_text
 from tileview.model.tensor import MemoryClass
@@ -154,6 +156,14 @@ class LifetimeOrder(StrEnum):
 
 def lifetimes(timeline: Timeline) -> tuple[Lifetime, ...]:
     """All allocations that are live at some step, by first step, then number."""
+    of = (timeline.steps, timeline.values, timeline.unavailable_roots)
+    return _LIFETIMES.get(of, lambda: _lifetimes(timeline))
+
+
+_LIFETIMES: Final[KeptFor[tuple[Lifetime, ...]]] = KeptFor(2)
+
+
+def _lifetimes(timeline: Timeline) -> tuple[Lifetime, ...]:
     rows = []
     for root, spans in live_spans(timeline).items():
         members = timeline.aliases.get(root, (root,))

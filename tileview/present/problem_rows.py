@@ -13,9 +13,18 @@ from typing import Final
 from tileview.analysis.repair import bad_homes, remedy
 from tileview.analysis.words import counted
 from tileview.core.geometry.resolve import LayoutErrorKind, layout_failure
+from tileview.model.kept import KeptFor
 from tileview.model.recipe import Recipe
 from tileview.model.sizes import Unavailable, exact_text, kib_text
-from tileview.model.timeline import Cause, Problem, Timeline, Verdict, fullest_tile, last_largest
+from tileview.model.timeline import (
+    Cause,
+    Problem,
+    Timeline,
+    Verdict,
+    fullest_tile,
+    last_largest,
+    steps_read,
+)
 from tileview.present.tables import Cell, Column, Node, Room, TableSpec, Tone
 
 SEVERITIES = ("error", "warning", "note")
@@ -109,6 +118,14 @@ def problem_nodes(
 
 def invalid_layouts(timeline: Timeline) -> list[ProblemRow]:
     """One row for each value with an invalid layout."""
+    return _INVALID.get((timeline.values,), lambda: _invalid_layouts(timeline), (timeline.tile_count,))
+
+
+_INVALID: Final[KeptFor[list[ProblemRow]]] = KeptFor(2)
+_OVER: Final[KeptFor[list[ProblemRow]]] = KeptFor(2)
+
+
+def _invalid_layouts(timeline: Timeline) -> list[ProblemRow]:
     rows = []
     for index, value in enumerate(timeline.values):
         failure = None if value.layout is None else layout_failure(value.shape, value.layout)
@@ -152,6 +169,11 @@ def _unavailable(timeline: Timeline) -> list[ProblemRow]:
 
 def over_budget(timeline: Timeline) -> list[ProblemRow]:
     """One row for each unbroken run of steps over the total budget or the interleaved region, at its worst step."""
+    budgets = (timeline.budget_bytes, timeline.interleaved_budget_bytes, timeline.reserve_bytes)
+    return _OVER.get((timeline.steps,), lambda: _over_budget(timeline), (steps_read(timeline), budgets))
+
+
+def _over_budget(timeline: Timeline) -> list[ProblemRow]:
     if not timeline.steps:
         return []
     worst = timeline.tiles.worst()

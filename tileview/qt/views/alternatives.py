@@ -96,7 +96,7 @@ class AlternativesView(TableView):
         self._swap_action.triggered.connect(self.swap_current)
         self._evaluate_action = QAction("Evaluate the alternatives shown", self)
         self._evaluate_action.triggered.connect(self.evaluate)
-        self.refill()
+        self.look_first(self.refill)
 
     # -- session --------------------------------------------------------------------------------------------------
 

@@ -330,7 +330,7 @@ class DetailsView(View):
         layout.addWidget(self.area, 1)
         self._copy_action = QAction("Copy details as text", self)
         self._copy_action.triggered.connect(self.copy_text)
-        self._refill()
+        self.look_first(self._refill)
 
     # -- session --------------------------------------------------------------------------------------------------
 

@@ -64,7 +64,7 @@ class OperationsView(TableView):
         self.note = WrappedLabel()
         self.footer = WrappedLabel()
         self.lay_out((self.note, self.filter_box), (self.footer,))
-        self.refill()
+        self.look_first(self.refill)
 
     def on_pins(self) -> None:
         """A linked recipe gives a timeline its graph, or takes it away again."""
