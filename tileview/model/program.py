@@ -206,10 +206,15 @@ class Program:
 
     def flatten(self) -> tuple[FlatStep, ...]:
         """The steps in the order of the timeline: a Repeat's body, then the Repeat itself."""
+        steps, counts = self.in_order()
+        return tuple(from_columns(FlatStep, range(len(steps)), steps, counts))
+
+    def in_order(self) -> tuple[list[Step], list[int]]:
+        """The steps as :meth:`flatten` has them, and how often each is run."""
         steps: list[Step] = []
         counts: list[int] = []
         _flatten(self.steps, 1, steps, counts)
-        return tuple(from_columns(FlatStep, range(len(steps)), steps, counts))
+        return steps, counts
 
 
 def _flatten(region: tuple[Step, ...], count: int, steps: list[Step], counts: list[int]) -> None:
