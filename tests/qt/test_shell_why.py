@@ -7,7 +7,7 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QColor
 
 from tileview.analysis.diagnosis import Diagnosis, Figure, Lever
-from tileview.formats import open_file
+from tileview.formats.opening import open_file
 from tileview.model.sizes import UNAVAILABLE
 from tileview.model.timeline import Cause
 from tileview.present.banner import Load

@@ -12,7 +12,7 @@ import pytest
 from tests.helpers.dumps import SAMPLES
 from tileview.core.memory.usage import KeptResults
 from tileview.core.memory.whatif import with_layouts
-from tileview.formats import open_file
+from tileview.formats.opening import open_file
 from tileview.model.recipe import Overrides
 from tileview.session.document import Document
 from tileview.session.edits import EditState

@@ -7,8 +7,8 @@ from tests.helpers.opened import SAMPLES, opened
 from tileview.analysis.fusions import fusion_facts
 from tileview.core.cycles.words import short_change
 from tileview.core.estimate import estimate
-from tileview.core.fusion.words import verdict_sentence, verdict_words
-from tileview.formats import open_file
+from tileview.core.fusion.verdict_words import verdict_sentence, verdict_words
+from tileview.formats.opening import open_file
 from tileview.model.timeline import Timeline
 from tileview.present.compare_rows import CompareSpec, CompareState, compare_nodes
 from tileview.present.cycle_words import (

@@ -14,7 +14,7 @@ from tileview.analysis.holdings import NO_HOLDINGS, holdings, input_readers, own
 from tileview.analysis.home_offers import consumers, home_offers, values_together
 from tileview.analysis.trials import with_swaps
 from tileview.core.estimate import estimate
-from tileview.core.fusion.words import verdict_words
+from tileview.core.fusion.verdict_words import verdict_words
 from tileview.core.geometry.resolve import resolve
 from tileview.model.recipe import Overrides
 from tileview.model.sizes import UNAVAILABLE, Unavailable

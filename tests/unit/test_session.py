@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tileview.core.estimate import estimate
-from tileview.formats import open_file
+from tileview.formats.opening import open_file
 from tileview.model.recipe import Overrides
 from tileview.model.timeline import Cause
 from tileview.session import edits

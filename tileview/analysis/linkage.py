@@ -11,8 +11,8 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from tileview.analysis.lifetimes import largest_bytes, live_span
-from tileview.analysis.loads import match_by
+from tileview.analysis.lifetimes import live_span
+from tileview.analysis.loads import largest_bytes, match_by
 from tileview.analysis.words import class_words, counted, precision_words, shape_text
 from tileview.model.graph import Graph
 from tileview.model.sizes import UNAVAILABLE, Size, Unavailable, exact_text, percent_text

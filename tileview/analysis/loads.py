@@ -11,7 +11,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tileview.analysis.words import allocation_name, scratch_name
-from tileview.model.sizes import UNAVAILABLE, Size, exact_text
+from tileview.model.sizes import UNAVAILABLE, Size, Unavailable, exact_text
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Timeline, TimelineValue, fullest_tile, last_largest
 
@@ -295,3 +295,16 @@ def item_keys(timeline: Timeline, item: LoadItem) -> tuple[Hashable, ...]:
         (*who, value.shape),
         (value.name, value.shape),
     )
+
+
+def largest_bytes(timeline: Timeline, root: int) -> Size:
+    """The largest bytes of an allocation on any tile: the largest over its values; unavailable where one of them is."""
+    if root in timeline.unavailable_roots:
+        return UNAVAILABLE
+    largest = 0
+    for member in timeline.aliases.get(root, (root,)):
+        size = timeline.values[member].bytes
+        if isinstance(size, Unavailable):
+            return UNAVAILABLE
+        largest = max(largest, size)
+    return largest

@@ -13,7 +13,7 @@ from tileview.analysis.overflows import Phrase, overflow_phrases
 from tileview.analysis.placement_words import State, Step, StepWords, unplaced_words, verdict_step_words
 from tileview.analysis.words import sentence
 from tileview.core.cycles.words import short_cycles
-from tileview.core.fusion.words import fits_only_fused
+from tileview.core.fusion.verdict_words import fits_only_fused
 from tileview.model.recipe import Overrides, Recipe
 from tileview.model.sizes import Size, Unavailable, exact_text, kib_text
 from tileview.model.timeline import Cause, Timeline, Verdict, fullest_tile

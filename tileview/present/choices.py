@@ -19,8 +19,8 @@ from tileview.core.cycles.words import (
     short_change,
     short_cycles,
 )
-from tileview.core.estimate import Estimate
-from tileview.core.fusion.words import verdict_words
+from tileview.core.estimated import Estimate
+from tileview.core.fusion.verdict_words import verdict_words
 from tileview.core.placement.ranges import Preset, planner_bytes
 from tileview.model.sizes import Size, exact_text, kib_text
 from tileview.model.timeline import Verdict

@@ -20,7 +20,7 @@ from tileview.core.cycles.words import (
     short_change,
     short_cycles,
 )
-from tileview.core.estimate import Estimate
+from tileview.core.estimated import Estimate
 from tileview.core.fusion.stand import Reason
 from tileview.model.sizes import Size, Unavailable
 from tileview.model.timeline import Timeline, TimelineStep

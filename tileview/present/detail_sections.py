@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from math import prod
 
 from tileview.analysis.fusions import fusion_facts
-from tileview.analysis.lifetimes import Life, Lives, largest_bytes
+from tileview.analysis.lifetimes import Life, Lives
+from tileview.analysis.loads import largest_bytes
+from tileview.analysis.operation_words import kind_words
 from tileview.analysis.overflows import Phrase
 from tileview.analysis.words import (
     class_words,
     counted,
-    kind_words,
     layout_words,
     order_words,
     precision_short,
@@ -25,13 +26,14 @@ from tileview.analysis.words import (
     shape_text,
 )
 from tileview.core.cycles.words import exact_cycles
-from tileview.core.estimate import Estimate
+from tileview.core.estimated import Estimate
 from tileview.core.geometry.resolve import LayoutError, LayoutErrorKind, resolve
 from tileview.core.geometry.resolved import Resolved, Split
 from tileview.model.config import INTERLEAVED_ELEMENT_BYTES, STANDARD_ELEMENT_BYTES
 from tileview.model.graph import Graph, Operation, RepeatKind
+from tileview.model.owners import Owners
 from tileview.model.plan import Plan
-from tileview.model.program import Owners, Program
+from tileview.model.program import Program
 from tileview.model.recipe import Recipe
 from tileview.model.sizes import U64_MAX, Size, Unavailable, exact_text, kib_text, percent_text, size_text
 from tileview.model.tensor import Format, Layout, MemoryClass, Shape

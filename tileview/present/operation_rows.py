@@ -14,7 +14,8 @@ from functools import partial
 from typing import Final
 
 from tileview.analysis.holdings import NO_HOLDINGS, Holdings
-from tileview.analysis.words import counted, kind_short, kind_words
+from tileview.analysis.operation_words import kind_short, kind_words
+from tileview.analysis.words import counted
 from tileview.core.cycles.prices import ProgramCycles
 from tileview.core.cycles.words import exact_cycles, short_cycles
 from tileview.model.graph import Operation, RepeatKind, UnknownKind

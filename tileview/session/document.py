@@ -10,7 +10,7 @@ from tileview.core.memory.accounts import Findings
 from tileview.core.memory.from_file import timeline_from_file
 from tileview.core.memory.study import study_parts
 from tileview.core.memory.whatif import with_findings
-from tileview.formats import AddressDump, Dump
+from tileview.formats.dumps import AddressDump, Dump
 from tileview.formats.search_state import SearchState
 from tileview.model.graph import Graph
 from tileview.model.placement import PlacementProfile, TileDump

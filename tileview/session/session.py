@@ -17,10 +17,10 @@ from tileview.analysis.loads import same_root, same_step
 from tileview.analysis.overflows import Overflow, overflows
 from tileview.analysis.placement import Placeability, PlacementSteps, TilePlacements
 from tileview.analysis.placement_words import NO_REQUESTS, StepWords, verdict_step_words
-from tileview.core.estimate import Estimate, configured
+from tileview.core.estimated import Estimate
 from tileview.core.placement.ranges import Preset
 from tileview.model.graph import Graph
-from tileview.model.recipe import Overrides, Recipe
+from tileview.model.recipe import Overrides, Recipe, configured
 from tileview.model.tensor import Format
 from tileview.model.timeline import Problem, Timeline, Verdict
 from tileview.model.timeline_file import TimelineFile

@@ -10,7 +10,9 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from tileview.core.lowering.replanner import Replanner
 from tileview.core.memory.file_tiles import FileNumbers
+from tileview.present.ahead import find_ahead
 from tileview.qt.jobs.loading import StepsReader
+from tileview.qt.jobs.pacing import takes_turns
 from tileview.qt.jobs.process import Reporter
 from tileview.qt.jobs.runner import Job, Runner, failure_of
 from tileview.qt.jobs.session_signals import SessionSignals
@@ -100,6 +102,9 @@ class Estimates(QObject):
         try:
             result = wanted.run(self._replanner)
             self._read_steps(result, reporter, may_defer=True)
+            timeline = result.estimate.timeline
+            if timeline is not None and takes_turns(timeline, may_wait=True):
+                find_ahead(timeline, has_graph=wanted.document.graph is not None)
         except Exception:
             self._replanner = Replanner()
             raise

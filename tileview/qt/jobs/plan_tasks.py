@@ -29,8 +29,8 @@ from tileview.analysis.trials import Evaluator, Swap, Trial
 from tileview.core.estimate import estimate
 from tileview.core.lowering.replanner import Replanner
 from tileview.core.placement.ranges import Preset
-from tileview.formats import open_dump
 from tileview.formats.files import MemorySource, Source
+from tileview.formats.opening import open_dump
 from tileview.formats.search_state import search_state_from_source
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.sizes import kib_text

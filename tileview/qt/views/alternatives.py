@@ -8,7 +8,7 @@ from enum import IntEnum
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from tileview.analysis.words import kind_words
+from tileview.analysis.operation_words import kind_words
 from tileview.model.plan import Plan
 from tileview.model.recipe import Recipe
 from tileview.present.alternative_rows import (
@@ -96,7 +96,7 @@ class AlternativesView(TableView):
         self._swap_action.triggered.connect(self.swap_current)
         self._evaluate_action = QAction("Evaluate the alternatives shown", self)
         self._evaluate_action.triggered.connect(self.evaluate)
-        self.refill()
+        self.look_first(self.refill)
 
     # -- session --------------------------------------------------------------------------------------------------
 

@@ -23,7 +23,7 @@ from tileview.analysis.fusions import agreement
 from tileview.analysis.linkage import brief, link_timelines, link_values, statement
 from tileview.analysis.words import sentence
 from tileview.core.fusion.stand import Fusion
-from tileview.core.fusion.words import verdict_words
+from tileview.core.fusion.verdict_words import verdict_words
 from tileview.present.compare_rows import MOST_STATES, CompareRow, CompareSpec, CompareState, compare_nodes
 from tileview.present.state_charts import StateCurve, state_curves, state_maps
 from tileview.present.tables import Node, matches, outcome

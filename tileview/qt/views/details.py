@@ -24,9 +24,10 @@ from PySide6.QtWidgets import QBoxLayout, QPushButton, QSizePolicy, QTabBar, QVB
 
 from tileview.analysis.lifetimes import Lives
 from tileview.analysis.linkage import Counterparts
+from tileview.analysis.operation_words import kind_words
 from tileview.analysis.tile_groups import identical_tiles
-from tileview.analysis.words import allocation_name, kind_words
-from tileview.model.program import DIRECT_OWNERS
+from tileview.analysis.words import allocation_name
+from tileview.model.owners import DIRECT_OWNERS
 from tileview.model.timeline import Timeline, fullest_tile, steps_of_operation
 from tileview.present.detail_sections import (
     Line,
@@ -329,7 +330,7 @@ class DetailsView(View):
         layout.addWidget(self.area, 1)
         self._copy_action = QAction("Copy details as text", self)
         self._copy_action.triggered.connect(self.copy_text)
-        self._refill()
+        self.look_first(self._refill)
 
     # -- session --------------------------------------------------------------------------------------------------
 

@@ -64,7 +64,7 @@ class ProblemsView(TableView):
         buttons.addWidget(self.all_button)
         buttons.addWidget(self.one_button)
         self.lay_out((self.headline, self.filter_box), (self.repair_label, self.repair_list, buttons))
-        self.refill()
+        self.look_first(self.refill)
 
     # -- session --------------------------------------------------------------------------------------------------
 

@@ -25,9 +25,9 @@ from tileview.analysis.fusions import fusion_facts
 from tileview.analysis.placement_files import ranges_of_dump
 from tileview.analysis.placement_words import enlargement_sentence, failing_sentence, totals_text
 from tileview.analysis.words import at_start, sentence
-from tileview.core.fusion.words import verdict_sentence
+from tileview.core.fusion.verdict_words import verdict_sentence
 from tileview.core.placement.ranges import CODE_START, Preset, RangeError, from_parts, parse_ranges, presets
-from tileview.formats import open_dump
+from tileview.formats.opening import open_dump
 from tileview.model.config import PLANNED_BYTES
 from tileview.model.placement import DATA_START, REGION0_ELEMENT, PlacementProfile, TileDump
 from tileview.model.recipe import Overrides

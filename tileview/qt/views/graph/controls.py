@@ -32,10 +32,12 @@ from PySide6.QtWidgets import (
 
 from tileview.model.timeline import Problem, Timeline
 from tileview.present.graph_boxes import MADE, READ, UNAVAILABLE, ColourMode, GraphStyle, StepState
-from tileview.present.step_rows import StepColumn, StepSpec, step_nodes
+from tileview.present.step_rows import StepColumn, StepRow, StepSpec, step_nodes
+from tileview.present.tables import Node
 from tileview.qt.base.painting import painting
 from tileview.qt.base.text import plain_tip
 from tileview.qt.base.theme import Theme
+from tileview.qt.jobs.pacing import takes_turns
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.legend import Legend, LegendLine
 from tileview.qt.views.graph.scene import GraphScene
@@ -420,32 +422,64 @@ class StepsList(FocusHolder):
         self.search.returnPressed.connect(self._first)
         self._timeline: Timeline | None = None
         self._span: tuple[int, int] | None = None
+        self._listed: tuple[Node[StepRow], ...] = ()
+        self._is_due = False
+        """Whether the rows of a large timeline are still to be shown, each thing that takes a while in its turn."""
 
     def clear(self) -> None:
         """Another document."""
-        self._timeline = None
+        self._timeline, self._listed = None, ()
         self.search.clear()
         self.model.clear()
 
     def show_timeline(self, timeline: Timeline | None) -> None:
         self._timeline = timeline
+        if takes_turns(timeline, may_wait=True):
+            self._is_due = True
+            self.bridge.turns.add(self._find_nodes)
+        else:
+            self.refresh()
+
+    def _find_nodes(self) -> None:
+        """The first of three turns: rows are found, then given to the table, then laid out there."""
+        if self._timeline is not None:
+            step_nodes(self._timeline)
+        self.bridge.turns.add(self._list_nodes)
+
+    def _list_nodes(self) -> None:
         self.refresh()
+        self.bridge.turns.add(self._lay_out)
+
+    def _lay_out(self) -> None:
+        self._is_due = False
+        self.show_selection()
+
+    def bring_up_to_date(self) -> None:
+        """Show now what would have its turn later."""
+        if self._is_due:
+            self.refresh()
+            self._lay_out()
 
     def refresh(self) -> None:
         timeline = self._timeline
         span = self._span = self.bridge.session.selection.span
         nodes = () if timeline is None else step_nodes(timeline, self.search.text().strip(), span)
-        self.model.set_nodes(nodes)
+        if nodes is not self._listed:
+            self._listed = nodes
+            self.model.set_nodes(nodes)
         if timeline is not None:
             count = len(timeline.steps)
             shown = "" if len(nodes) == count else f" {len(nodes):,} shown."
             if span is not None:
                 shown = f" {len(nodes):,} of steps {span[0]} … {span[1] - 1} shown."
             self.note.setText(f"A timeline without a recipe has no graph; these are its {count:,} steps.{shown}")
-        self._show_current()
+        if not self._is_due:
+            self._show_current()
 
     def show_selection(self) -> None:
         """Follow the selection: its range of steps, and the row of its step."""
+        if self._is_due:
+            return
         if self.bridge.session.selection.span != self._span:
             self.refresh()
         else:

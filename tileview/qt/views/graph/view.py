@@ -59,7 +59,7 @@ class GraphView(View):
         self._actions, self._box_actions = self._make_actions()
         self.bar.menu.addActions(self._actions)
         self._connect()
-        self.on_document()
+        self.look_first(self.on_document)
 
     def _build(self) -> None:
         page = QWidget(self)
@@ -209,6 +209,10 @@ class GraphView(View):
             self._dress(with_words=True)
             if self.canvas.is_opening:
                 self.canvas.show_readable(self.first_focus())
+
+    def show_all(self) -> None:
+        super().show_all()
+        self.steps.bring_up_to_date()
 
     def on_overflows(self) -> None:
         if self._graph is not None:

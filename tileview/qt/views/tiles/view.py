@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -69,14 +69,11 @@ class TilesView(View):
         self._root: int | None = None
         self._field: TileField | None = None
         self._matches: tuple[Timeline, Timeline, IndexArray] | None = None
-        self._build()
-        bridge.hovered.connect(self._hovered_elsewhere)
-        bridge.placement_changed.connect(self._on_placement)
-        self.refresh()
+        self.make_in_parts(self._build())
 
     # -- widgets --------------------------------------------------------------------------------------------------
 
-    def _build(self) -> None:
+    def _build(self) -> Iterator[None]:
         theme = self.bridge.theme
         self.controls = controls = TilesControls(self)
         controls.metric_chosen.connect(self.set_metric)
@@ -88,7 +85,11 @@ class TilesView(View):
         controls.groups_toggled.connect(self._show_groups)
         self.line = LineLabel(controls)
         controls.add_line(self.line)
-        self.map, self.bars = TileMap(theme, self.tip), LoadBars(theme, self.tip)
+        yield
+        self.map = TileMap(theme, self.tip)
+        yield
+        self.bars = LoadBars(theme, self.tip)
+        yield
         controls.fit_wanted.connect(self.map.fit)
         self.choice = TileChoice(self.session, self._range_of, self)
         self.choice.cursor_moved.connect(self._show_cursor)
@@ -114,6 +115,9 @@ class TilesView(View):
         for widget, stretch in ((controls, 0), (self._stack, 1), (self.legend, 0), (self.groups, 0)):
             layout.addWidget(widget, stretch)
         self.lead_focus(self.map)
+        self.bridge.hovered.connect(self._hovered_elsewhere)
+        self.bridge.placement_changed.connect(self._on_placement)
+        self.look_first(self.refresh)
 
     # -- what the view shows --------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -80,23 +80,25 @@ class TimelineView(View):
         self.moves = TimelineMoves(
             bridge.session, self.axis, lambda by: self.bars.neighbour(by), self.notes.ask, bridge.message.emit, self
         )
-        self._build()
         self._pace = Throttle(self._show_lifetimes, self)
-        self.axis.changed.connect(self._sync_axis)
-        self.on_document()
+        self.make_in_parts(self._build())
 
     # -- widgets --------------------------------------------------------------------------------------------------
 
-    def _build(self) -> None:
+    def _build(self) -> Iterator[None]:
         theme, keys = self.bridge.theme, self.moves.key
         self.controls = controls = TimelineControls(self)
         self.line = LineLabel(controls)
         controls.add_line(self.line)
         self.legend = Legend(self)
+        yield
         self.plot = CurvePlot(theme, self.axis, keys, self.tip, self)
+        yield
         self.strip = StepStrip(theme, "Cycles of the steps", self, zoom=self.axis, keys=keys)
+        yield
         self.bars = LifetimeBars(theme, self.axis, keys, self.lives.tip, self.lives.uses, self._place_of, self)
         self.plots: tuple[StepPlot, ...] = (self.plot, self.strip, self.bars)
+        yield
         self.hint = ElidedLabel(HINT, self, Qt.TextElideMode.ElideRight)
         self.hint.setForegroundRole(QPalette.ColorRole.PlaceholderText)
         self.scroll_bar = QScrollBar(Qt.Orientation.Vertical, self)
@@ -128,6 +130,7 @@ class TimelineView(View):
         layout.addWidget(self.hint)
         self.lead_focus(self.plot)
         self._connect()
+        self.look_first(self.on_document)
 
     def _connect(self) -> None:
         controls = self.controls
@@ -147,6 +150,7 @@ class TimelineView(View):
         self.bars.scrolled.connect(self._sync_scroll)
         self.scroll_bar.valueChanged.connect(self.bars.scroll_to)
         self.bridge.hovered.connect(self._on_hover)
+        self.axis.changed.connect(self._sync_axis)
 
     # -- what the view shows --------------------------------------------------------------------------------------
 
