@@ -47,6 +47,7 @@ from pathlib import Path
 from tileview.qt import app
 from tileview.qt.jobs import process
 process.begin(Path(path))
+app.import_qt()
 from PySide6.QtCore import QObject, QTimer, Slot, qInstallMessageHandler
 qInstallMessageHandler(lambda *_: None)
 from tileview.qt import program

@@ -28,6 +28,8 @@ FIRST_PAINT = """
 import sys, time
 started = float(sys.argv[1])
 from pathlib import Path
+from tileview.qt.app import import_qt
+import_qt()
 from PySide6.QtCore import QEvent
 from tileview.qt.program import make_application
 from tileview.qt.window.main_window import MainWindow

@@ -226,3 +226,16 @@ def test_edits_survive_when_the_process_is_ended_from_outside(pair, number, code
     kept = left_behind().kept
     assert [dict(one.state.swaps) for one in kept] == [{0: 2}]
     assert kept[0].document == pair
+
+
+def test_no_source_is_read_to_open_the_window():
+    """PySide would read the text of each module that is imported after it, and Python would keep all of them."""
+    script = (
+        "import linecache\n"
+        "from tileview.qt.app import import_qt\n"
+        "import_qt()\n"
+        "import tileview.qt.program, tileview.qt.plot\n"
+        "print([name for name in linecache.cache if 'tileview' in name or 'pyqtgraph' in name])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True)
+    assert done.stdout.strip() == "[]"

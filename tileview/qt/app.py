@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import ctypes
 import importlib.util
 import os
@@ -173,6 +174,20 @@ def _wayland_socket() -> bool:
     return Path(os.environ.get("XDG_RUNTIME_DIR", "/"), name).exists()
 
 
+def import_qt() -> None:
+    """Import Qt, and let what is imported after it be imported without PySide's look at it.
+
+    PySide takes the place of Python's own import, and reads the source of each module that comes after it, to see
+    whether it may ask for PySide's other spellings of names (``from __feature__ import snake_case``). Nothing here
+    does. Python keeps the lines of all that was read so: some 500 files, nearly 30 MiB.
+    """
+    from PySide6 import QtCore  # noqa: F401 - puts its own import in place
+
+    plain = getattr(builtins, "__orig_import__", None)
+    if plain is not None:
+        builtins.__import__ = plain
+
+
 class NoWindowError(TileViewError):
     """Qt cannot start here; the text says what is missing and what works instead."""
 
@@ -202,6 +217,7 @@ def run(paths: Sequence[Path | str], compare: bool = False) -> int:
     if named:
         process.begin(named[0])
     try:
+        import_qt()
         from tileview.qt.program import run_windows
 
         return run_windows(named, compare)
@@ -248,6 +264,7 @@ def screenshot(
         raise NoWindowError(reason)
     if "PySide6.QtWidgets" not in sys.modules:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    import_qt()
     from tileview.qt.screenshot import take_screenshot
 
     take_screenshot(Path(path), Path(out), size, theme, step, tile, operation, view, [Path(other) for other in others])
