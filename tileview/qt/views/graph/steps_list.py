@@ -113,7 +113,7 @@ class StepsList(FocusHolder):
             self._show_current()
 
     def _show_current(self) -> None:
-        self.table.show_current(self.bridge.session.selection.step)
+        self.table.show_current(self.bridge.session.selection.step, centre=True)
 
     def set_theme(self) -> None:
         self.model.set_theme(self.bridge.theme)
