@@ -261,6 +261,8 @@ class PlacedTiles:
         Roots without a known size.
     scratch, interleaved_scratch : mapping
         Step → (tiles,) of scratch, for steps that have any.
+    kept : int
+        How many rows of allocations are kept for the next question.
     """
 
     def __init__(
@@ -275,6 +277,7 @@ class PlacedTiles:
         scratch: Mapping[int, ByteArray] = NO_ROWS,
         interleaved_scratch: Mapping[int, ByteArray] = NO_ROWS,
         spans: Sequence[tuple[int, int, int]] | None = None,
+        kept: int = 4096,
     ) -> None:
         self._tile_count = tile_count
         self._live = live
@@ -288,7 +291,7 @@ class PlacedTiles:
         self._spans = spans
         self._always: tuple[frozenset[int], ByteArray] | None = None
         self._usages: KeptResults[int, ByteArray] = KeptResults(64)
-        self._allocations: KeptResults[int, ByteArray] = KeptResults(4096)
+        self._allocations: KeptResults[int, ByteArray] = KeptResults(kept)
 
     def usage(self, step: int) -> ByteArray:
         """(tiles, 2): standard and interleaved bytes on each tile at a step, scratch included; known part only."""
