@@ -18,7 +18,7 @@ from tileview.qt.jobs import estimates as jobs
 from tileview.qt.jobs import pacing as turns
 from tileview.qt.jobs import process as early
 from tileview.qt.jobs import runner
-from tileview.qt.views.graph import steps_list
+from tileview.qt.views.graph import controls
 from tileview.qt.views.tiles.view import TilesView
 from tileview.qt.views.timeline.view import TimelineView
 
@@ -289,8 +289,8 @@ def test_the_list_of_steps_is_whole_for_whoever_takes_it_now(driver, made, large
 
 
 def test_of_very_many_steps_the_list_holds_those_around_the_selected_one(driver, made, large, monkeypatch):
-    monkeypatch.setattr(steps_list, "MOST_LISTED", 100)
-    monkeypatch.setattr(steps_list, "LISTED_PART", 50)
+    monkeypatch.setattr(controls, "MOST_LISTED", 100)
+    monkeypatch.setattr(controls, "LISTED_PART", 50)
     driver.open(made)
     settle(driver)
     view = driver.window.docks.views["graph"]

@@ -6,8 +6,8 @@ import numpy as np
 
 from tests.helpers.make_timeline import write_timeline
 from tileview.core.memory.check_file import check_arrays
+from tileview.core.memory.footprint import footprint
 from tileview.core.memory.from_file import timeline_from_file
-from tileview.core.memory.measurement import footprint
 from tileview.formats.timeline import load_timeline
 
 

@@ -20,7 +20,6 @@ from tileview.model.timeline import (
     Cause,
     Problem,
     Timeline,
-    TimelineValue,
     Verdict,
     fullest_tile,
     last_largest,
@@ -309,31 +308,3 @@ def home_problems(recipe: Recipe | None) -> list[ProblemRow]:
         ProblemRow("error", INVALID_HOME, bad.name, bad.text, bad.remedy, home=bad.value, repairable=True)
         for bad in found
     ]
-
-
-_MOST_PROBLEMS: Final = 20
-NO_SIZE: Final = "its size cannot be computed"
-
-
-def unavailable_values(timeline: Timeline | None) -> list[tuple[TimelineValue, str]]:
-    """Every value without a known size, and why."""
-    if timeline is None:
-        return []
-    return [(value, value.layout_error or NO_SIZE) for value in timeline.values if isinstance(value.bytes, Unavailable)]
-
-
-def notes_with_problems(notes: Sequence[str], timeline: Timeline | None, problems: Sequence[Problem]) -> list[str]:
-    """Notes, and what is wrong with the file though it can be shown; values without a size are told elsewhere."""
-    sizeless = {f"no size: {reason}" for _, reason in unavailable_values(timeline)}
-    serious = [problem for problem in problems if problem.severity != "note" and problem.text not in sizeless]
-    found = [*notes, *(problem_text(problem) for problem in serious[:_MOST_PROBLEMS])]
-    if len(serious) > _MOST_PROBLEMS:
-        found.append(f"and {len(serious) - _MOST_PROBLEMS} further problems")
-    return found
-
-
-def problem_text(problem: Problem) -> str:
-    """A problem on one line, with its place and what would help."""
-    place = f"{problem.place}: " if problem.place else ""
-    hint = f". {problem.hint}" if problem.hint else ""
-    return f"{problem.severity}: {place}{problem.text.rstrip('.') if hint else problem.text}{hint}"

@@ -17,9 +17,9 @@ from tileview.qt.jobs.process import Reporter
 from tileview.qt.jobs.runner import Job, Runner, failure_of
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.session.document import Document
+from tileview.session.edits import EditState
 from tileview.session.estimate_jobs import EstimateJob, EstimateResult
 from tileview.session.session import Pin
-from tileview.session.state import EditState
 
 READ_HERE = 1 << 20
 """Numbers per tile that are read before a file is shown; where there are more, a process reads them meanwhile."""

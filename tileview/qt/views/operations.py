@@ -16,7 +16,7 @@ from tileview.analysis.holdings import (
     owners_of_values,
     step_holdings,
 )
-from tileview.core.estimate import Estimate
+from tileview.core.estimated import Estimate
 from tileview.model.graph import Graph
 from tileview.model.timeline import Timeline, fullest_tile
 from tileview.present.operation_rows import (

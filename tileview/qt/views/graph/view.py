@@ -18,12 +18,11 @@ from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import TablePart
 from tileview.qt.views.base import View, action_of, show_menu
 from tileview.qt.views.graph.canvas import GraphCanvas
-from tileview.qt.views.graph.controls import GraphBar, Overview, RecordedLegend, graph_legend
+from tileview.qt.views.graph.controls import GraphBar, Overview, RecordedLegend, StepsList, graph_legend
 from tileview.qt.views.graph.layouts import GraphLayouts, LayoutRequest, LayoutResult
 from tileview.qt.views.graph.look import GraphLook, box_sizes, legend_notes
 from tileview.qt.views.graph.moves import EdgeTrail, Search
 from tileview.qt.views.graph.scene import GraphScene, Highlight, WholeGraph
-from tileview.qt.views.graph.steps_list import StepsList
 
 _OVERVIEW_CHARACTERS = 48
 """Width of the view, in characters, from which on the overview has room."""

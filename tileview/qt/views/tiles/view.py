@@ -35,11 +35,10 @@ from tileview.qt.plot.legend import Legend
 from tileview.qt.plot.picture import Part
 from tileview.qt.views.base import View, action_of, show_menu
 from tileview.qt.views.tiles.choosing import GroupStrip, TileChoice
-from tileview.qt.views.tiles.controls import LineLabel, TilesControls, TilesPicture
-from tileview.qt.views.tiles.items import MetricScales, legend_of
-from tileview.qt.views.tiles.pictures import LoadBars, TileMap
-from tileview.qt.views.tiles.words import (
+from tileview.qt.views.tiles.controls import (
     METRIC_NAMES,
+    TilesControls,
+    TilesPicture,
     bar_entries,
     bar_layers,
     scale_marks,
@@ -49,6 +48,9 @@ from tileview.qt.views.tiles.words import (
     tiles_legend,
     value_text,
 )
+from tileview.qt.views.tiles.items import MetricScales, legend_of
+from tileview.qt.views.tiles.pictures import LoadBars, TileMap
+from tileview.qt.widgets.docked import LineLabel
 
 
 class TilesView(View):

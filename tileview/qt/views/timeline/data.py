@@ -11,8 +11,8 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QBrush, QColor, QPen
 from PySide6.QtWidgets import QInputDialog, QWidget
 
-from tileview.analysis.identity import noted_steps, step_keys
 from tileview.analysis.lifetimes import Life, Lifetime, Lives, lifetime_lines, lifetimes
+from tileview.analysis.loads import noted_steps, step_keys
 from tileview.analysis.overflows import STANDARD_ALLOCATION, Overflow
 from tileview.model.sizes import Unavailable
 from tileview.model.timeline import ByteArray, Timeline, is_same_program, steps_read

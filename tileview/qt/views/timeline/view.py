@@ -28,7 +28,6 @@ from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.legend import Legend
 from tileview.qt.plot.picture import Part
 from tileview.qt.views.base import View, action_of
-from tileview.qt.views.tiles.controls import LineLabel
 from tileview.qt.views.timeline.bars import LifetimeBars, StepStrip
 from tileview.qt.views.timeline.controls import (
     HINT,
@@ -44,7 +43,7 @@ from tileview.qt.views.timeline.controls import (
 from tileview.qt.views.timeline.data import CurveSource, LayerReader, LifetimeSource, PlotData, StepNotes, excesses
 from tileview.qt.views.timeline.moves import TimelineMoves
 from tileview.qt.views.timeline.plot import CurvePlot, StepPlot, StepZoom
-from tileview.qt.widgets.docked import ElidedLabel
+from tileview.qt.widgets.docked import ElidedLabel, LineLabel
 
 LEAST_FOR_BOTH = 22
 """Lines of text that the view is high at least where curves and lifetimes are shown together."""
