@@ -306,6 +306,27 @@ def test_a_fix_can_ask_that_every_tile_is_placed(unfused):
     assert unfused.session.alternative_in_force(21) == 0
 
 
+def test_a_program_that_fits_but_is_not_placed_is_searched_for_swaps_that_place_it(placer, samples):
+    """144 tiles have no place in captured 498,872 B, by the golden placement of the fused program; 21 → 3 mends it."""
+    placer.open(samples / "so400m.recipe.json")
+    placer.wait_placed()
+    banner = placer.window.verdict
+    placer.qtbot.waitUntil(lambda: "144 tiles not placed in captured 498,872 B" in banner.next.plain())
+    assert "Nothing to do" not in banner.next.plain()
+    assert banner.find_fix.isEnabled()
+    banner.find_fix.click()
+    dialog = placer.window.findChild(FixDialog)
+    assert dialog.memory_box.currentText() == "Placed in captured 498,872 B"
+    placer.qtbot.waitUntil(lambda: not dialog.is_running, timeout=240_000)
+    found = [dialog.proposals.topLevelItem(row).text(0) for row in range(dialog.proposals.topLevelItemCount())]
+    assert "op 21 → alt 3" in found
+    dialog.proposals.setCurrentItem(dialog.proposals.topLevelItem(found.index("op 21 → alt 3")))
+    dialog.apply_button.click()
+    placer.wait_placed()
+    placer.qtbot.waitUntil(lambda: placer.session.placement is not None and placer.session.placement.failed is None)
+    assert banner.next.plain() == "Next: Export the recipe (Ctrl+E)."
+
+
 def test_the_first_of_equal_proposals_is_first_for_a_reason(driver, over):
     driver.open(over)
     driver.session.set_fusion(False)

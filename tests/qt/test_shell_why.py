@@ -15,7 +15,7 @@ from tileview.qt.base.theme import load_theme
 from tileview.qt.jobs.plan_tasks import make_diagnosis
 from tileview.qt.jobs.process import CancelledError
 from tileview.qt.views.verdict import LoadBar
-from tileview.qt.views.why_text import page
+from tileview.qt.views.why import page
 from tileview.session.state import EditState
 
 

@@ -69,7 +69,7 @@ def test_the_next_thing_is_done_by_its_button_and_then_the_next_is_named(driver,
     why = driver.window.docks.views["why"]
     driver.qtbot.waitUntil(lambda: why.diagnosis is not None)
     driver.session.mark_clean()
-    assert banner.next.plain().startswith("Next: Nothing to do: it fits with")
+    assert banner.next.plain().startswith("Next: By the sum there is nothing to do: it fits with")
     assert why.diagnosis is not None
     assert "Looking for the cause" not in why.text()
 

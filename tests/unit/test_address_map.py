@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from tileview.analysis.address_map import SEARCH, STATED, by_search, dump_map, profile_map, program_maps
-from tileview.analysis.address_verdict import dump_verdict, profile_verdict
 from tileview.analysis.placement import program_requests
+from tileview.analysis.placement_files import dump_verdict, profile_verdict
 from tileview.core.memory.measurement import measure
 from tileview.core.placement.events import find_events
 from tileview.core.placement.ranges import CAPTURED, preset

@@ -280,6 +280,21 @@ def test_the_next_step_is_the_true_one_for_each_state():
     assert next_step(fits, good.verdict, good.timeline, recipe).action is Action.NOTHING
     assert next_step(fits, good.verdict, good.timeline, recipe, swaps=2).text == "Export the recipe (Ctrl+E)."
     assert "reset" in next_step(fits, good.verdict, good.timeline, recipe, what_if=True).text
+    spare = size_text(-good.verdict.short_bytes)
+    assert fits.next_step == f"By the sum there is nothing to do: it fits with {spare} spare."
+    placed = next_step(fits, good.verdict, good.timeline, recipe, unplaced="")
+    assert placed.text == f"Nothing to do: it fits with {spare} spare, and every tile is placed."
+    missing = next_step(
+        fits, good.verdict, good.timeline, recipe, unplaced="144 tiles not placed in captured 498,872 B"
+    )
+    assert missing.action is Action.FIND_PLACED
+    assert missing.text == (
+        "It fits by the sum, but with 144 tiles not placed in captured 498,872 B: search for swaps that place every "
+        "tile."
+    )
+    edited = next_step(fits, good.verdict, good.timeline, recipe, swaps=1, unplaced="1 tile over in captured 498,872 B")
+    assert edited.action is Action.FIND_PLACED
+    assert edited.text.endswith("every tile. Or export it as it is (Ctrl+E).")
     timeline = rejected()
     bad = diagnose(timeline.verdict, timeline)
     assert next_step(bad, timeline.verdict, timeline, None).action is Action.COPY_LAYOUTS

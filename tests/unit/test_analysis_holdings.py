@@ -21,7 +21,7 @@ from tileview.graphlayout import read_structure
 from tileview.model.graph import Graph, RepeatKind, ValueSequence
 from tileview.model.timeline import Timeline
 from tileview.present.allocation_rows import AllocationFigures
-from tileview.present.graph_figures import node_figures
+from tileview.present.graph_boxes import node_figures
 from tileview.present.operation_rows import OUTSIDE, recipe_nodes
 from tileview.present.tables import flat_rows
 

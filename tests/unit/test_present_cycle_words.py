@@ -13,8 +13,8 @@ from tileview.model.timeline import Timeline
 from tileview.present.compare_rows import CompareSpec, CompareState, compare_nodes
 from tileview.present.cycle_words import cycles_note, cycles_sentence, step_cycles
 from tileview.present.fusion_rows import FusionSpec, fusion_headline, fusion_lines, fusion_nodes, step_name
+from tileview.present.scales import cycle_ticks
 from tileview.present.tables import Tone
-from tileview.present.ticks import cycle_ticks
 
 
 def test_changes_are_short_and_signed() -> None:

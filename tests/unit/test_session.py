@@ -13,8 +13,7 @@ from tileview.model.recipe import Overrides
 from tileview.model.timeline import Cause
 from tileview.session import edits
 from tileview.session.document import Document, edited_recipe
-from tileview.session.selection import Selection
-from tileview.session.session import Change, Session
+from tileview.session.session import Change, Selection, Session
 from tileview.session.state import EditState
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"

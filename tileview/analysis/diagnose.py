@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tileview.analysis.bad_layouts import bad_homes, bad_layouts
 from tileview.analysis.diagnosis import Contribution, Diagnosis, Lever
 from tileview.analysis.diagnosis_words import details, figures
 from tileview.analysis.layout_fix import fix_layouts
@@ -30,6 +29,7 @@ from tileview.analysis.loads import (
 from tileview.analysis.next_step import next_step
 from tileview.analysis.overflows import overflows
 from tileview.analysis.relief import Cure, Relief, Shrinkage, cure, makers, reliefs
+from tileview.analysis.repair import bad_homes, bad_layouts
 from tileview.core.fusion.words import fits_only_fused
 from tileview.core.lowering.replanner import Replanner
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
@@ -67,6 +67,17 @@ def diagnose_fully(
         found = reliefs(recipe, timeline, verdict.cause, asked, overrides, replanner, check=check)
         remedy_together = cure(recipe, found, at_fault, overrides, replanner)
     return diagnose(verdict, timeline, recipe, baseline, results, found, remedy_together)
+
+
+def once_placed(
+    diagnosis: Diagnosis,
+    verdict: Verdict,
+    timeline: Timeline | None,
+    recipe: Recipe | None,
+    unplaced: str | None,
+) -> Diagnosis:
+    """The diagnosis with the next step that holds once placement is known; ``unplaced`` as :func:`next_step` has it."""
+    return replace(diagnosis, next_step=next_step(diagnosis, verdict, timeline, recipe, unplaced=unplaced).text)
 
 
 def diagnose(

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tileview.analysis.bad_layouts import offers
 from tileview.analysis.diagnosis import BadLayout, Contribution, Figure
 from tileview.analysis.loads import LoadChange, TileLoad
 from tileview.analysis.relief import Relief
+from tileview.analysis.repair import offers
 from tileview.analysis.words import counted
 from tileview.model.sizes import Size, Unavailable, exact_text
 from tileview.model.timeline import Cause, Timeline, Verdict

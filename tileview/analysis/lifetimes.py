@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from tileview.analysis.allocation_names import allocation_name
+from tileview.analysis.words import allocation_name
 from tileview.core.memory.groups import LiveSet
 from tileview.core.memory.usage import live_stretches
 from tileview.model.program import Program, Repeat

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
-from tileview.analysis.allocation_names import allocation_name, scratch_name
+from tileview.analysis.words import allocation_name, scratch_name
 from tileview.model.sizes import UNAVAILABLE, Size, exact_text
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Timeline, TimelineValue, fullest_tile, last_largest

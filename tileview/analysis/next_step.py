@@ -23,6 +23,7 @@ class Action(StrEnum):
     COPY_LAYOUTS = "copy layouts"
     SWAP = "swap"
     FIND_FIX = "find fix"
+    FIND_PLACED = "find swaps that place every tile"
     OPEN_RECIPE = "open recipe"
     SHOW_PROBLEMS = "show problems"
 
@@ -55,6 +56,7 @@ def next_step(
     swaps: int = 0,
     layouts: int = 0,
     what_if: bool = False,
+    unplaced: str | None = None,
 ) -> NextStep:
     """What to do next.
 
@@ -69,6 +71,9 @@ def next_step(
         Layouts of a timeline that were changed and not yet handed on.
     what_if : bool
         Whether budget or reserve are what-if values; an export leaves them out.
+    unplaced : str, optional
+        Of a recipe that fits by the sum: the tiles that are not placed, such as "144 tiles not placed in captured
+        498,872 B"; empty where all are, None where that is not known.
     """
     if verdict.cause is Cause.PLACED:
         return NextStep("Nothing to do: every request has its address.", Action.NOTHING)
@@ -76,7 +81,7 @@ def next_step(
         text = "Open the recipe of the same compile: a dump of addresses holds no plans to swap."
         return NextStep(text, Action.OPEN_RECIPE)
     if verdict.cause is Cause.FITS:
-        return _after_fit(verdict, swaps, layouts, what_if)
+        return _after_fit(verdict, swaps, layouts, what_if, unplaced)
     assert diagnosis is not None
     if timeline is None:
         return NextStep(_after_refusal(verdict, recipe, diagnosis.bad_layouts), Action.SHOW_PROBLEMS)
@@ -87,9 +92,13 @@ def next_step(
     return _over(diagnosis, timeline, recipe)
 
 
-def _after_fit(verdict: Verdict, swaps: int, layouts: int, what_if: bool) -> NextStep:
+def _after_fit(verdict: Verdict, swaps: int, layouts: int, what_if: bool, unplaced: str | None) -> NextStep:
     if layouts:
         return NextStep(f"Copy the {counted(layouts, 'layout')} and hand them to the compiler.", Action.COPY_LAYOUTS)
+    if unplaced:
+        export = " Or export it as it is (Ctrl+E)." if swaps else ""
+        text = f"It fits by the sum, but with {unplaced}: search for swaps that place every tile.{export}"
+        return NextStep(text, Action.FIND_PLACED)
     if swaps:
         left_out = " It leaves the what-if values out." if what_if else ""
         return NextStep(f"Export the recipe (Ctrl+E).{left_out}", Action.EXPORT)
@@ -99,7 +108,9 @@ def _after_fit(verdict: Verdict, swaps: int, layouts: int, what_if: bool) -> Nex
         )
     short = verdict.short_bytes
     spare = size_text(short if isinstance(short, Unavailable) else abs(short))
-    return NextStep(f"Nothing to do: it fits with {spare} spare.", Action.NOTHING)
+    if unplaced is None:
+        return NextStep(f"By the sum there is nothing to do: it fits with {spare} spare.", Action.NOTHING)
+    return NextStep(f"Nothing to do: it fits with {spare} spare, and every tile is placed.", Action.NOTHING)
 
 
 def _layouts(bad: Sequence[BadLayout], timeline: Timeline) -> NextStep:

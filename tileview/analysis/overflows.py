@@ -3,6 +3,7 @@
 The verdict names one limit and one step. Here is all that has to be cured: for each run of steps over the total budget
 or over the interleaved region its worst step, and for standard memory every allocation that is larger than the largest
 unbroken piece. Each names the operation at fault, the one whose plan makes most of the bytes there, and what it makes.
+Steps that exchange more pieces than a tile may are told here too: every recipe's notes speak of them.
 """
 
 from __future__ import annotations
@@ -13,14 +14,50 @@ from typing import Final
 
 import numpy as np
 
-from tileview.analysis.allocation_names import allocation_name, name_parts, scratch_name
 from tileview.analysis.lifetimes import largest_bytes
 from tileview.analysis.loads import PeakPlace
-from tileview.analysis.words import at_start, in_words
+from tileview.analysis.words import allocation_name, at_start, in_words, name_parts, scratch_name
+from tileview.core.memory.exchange import step_fragments
 from tileview.core.memory.verdict import contiguous_bytes
+from tileview.model.program import Program
 from tileview.model.sizes import kib_text
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import ByteArray, Cause, Timeline, last_largest
+
+MOST_FRAGMENTS: Final = 16_384
+"""What a tile may send or receive in one exchange, in pieces."""
+_MOST_LISTED: Final = 6
+
+
+def _fragments(program: Program) -> list[tuple[int, int, int | None]]:
+    """(pieces, step, operation) of every step that moves something, most first."""
+    found = []
+    for entry in program.flatten():
+        pieces = step_fragments(entry.step, program.values)
+        if isinstance(pieces, int) and pieces:
+            found.append((pieces, entry.index, entry.step.source))
+    return sorted(found, key=lambda entry: (-entry[0], entry[1]))
+
+
+def too_many_fragments(program: Program) -> str:
+    """The steps that exchange more pieces than a tile may, by estimate, in a sentence; empty where none does."""
+    over = [entry for entry in _fragments(program) if entry[0] > MOST_FRAGMENTS]
+    listed = [f"step {index} (operation {source}) {pieces:,}" for pieces, index, source in over[:_MOST_LISTED]]
+    limit = f"the {MOST_FRAGMENTS:,} pieces that a tile may exchange at once"
+    return f"Steps above {limit}, by estimate: {', '.join(listed)}." if over else ""
+
+
+def fragment_lines(program: Program) -> list[str]:
+    """The steps whose estimated pieces are above the per-tile limit; a sentence where none is."""
+    over = too_many_fragments(program)
+    if over:
+        return [over]
+    pieces, index, source = next(iter(_fragments(program)), (0, 0, None))
+    return [
+        f"By estimate no step comes above {MOST_FRAGMENTS:,} pieces; the most are {pieces:,} at step {index} "
+        f"(operation {source}). The compiler counts the pieces of its messages, which may be more."
+    ]
+
 
 TOTAL: Final = "total"
 INTERLEAVED: Final = "interleaved"

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from tileview.analysis.allocation_names import allocation_name
+from tileview.analysis.words import allocation_name
 from tileview.core.estimate import configured, standing_program
 from tileview.core.lowering.replanner import Replanner
 from tileview.core.memory.measurement import measure
@@ -136,6 +136,11 @@ class PlacementSteps:
     @property
     def tighter(self) -> TilePlacements | None:
         return self.by_preset.get(TIGHTER)
+
+    @property
+    def failed(self) -> TilePlacements | None:
+        """The placement that leaves tiles without a place, in the captured memory before the planner's; else None."""
+        return next((each for each in (self.captured, self.planner) if each.failing is not None), None)
 
 
 def insufficient_message(tile: int, memory_class: MemoryClass, size: int) -> str:

@@ -5,13 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from tileview.analysis.fix import DEFAULT_LIMIT, FixResult, Mode, Prefer, Progress, search_fixes
-from tileview.analysis.fix_placed import MOST_PLACED, search_placed
+from tileview.analysis.fix import (
+    DEFAULT_LIMIT,
+    MOST_PLACED,
+    FixResult,
+    Mode,
+    Prefer,
+    Progress,
+    search_fixes,
+    search_placed,
+)
 from tileview.analysis.layout_fix import LayoutFix, fix_layouts
 from tileview.analysis.trials import with_swaps
 from tileview.commands.base import EXIT_NO, Arguments, UsageError, clean, emit, emit_json, table, verdict_code
 from tileview.commands.output import Meter, refuse_source, write_recipe
-from tileview.commands.ranges import chosen_ranges
+from tileview.commands.placing import chosen_ranges
 from tileview.commands.subject import (
     Subject,
     compared,

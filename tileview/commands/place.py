@@ -36,7 +36,7 @@ from tileview.commands.base import (
     emit_json,
     table,
 )
-from tileview.commands.ranges import DEFAULT_RESERVE, chosen_ranges
+from tileview.commands.placing import DEFAULT_RESERVE, chosen_ranges
 from tileview.commands.subject import overrides_of
 from tileview.commands.swap import checked_swaps
 from tileview.core.placement.orders import OrderRun, PlacementOrder

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tileview.analysis.fragments import too_many_fragments
-from tileview.analysis.overflows import overflows
+from tileview.analysis.overflows import overflows, too_many_fragments
 from tileview.commands.base import UsageError
 from tileview.core.cycles.prices import Price
 from tileview.core.estimate import Estimate, configured, estimate

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from tileview.analysis.diagnose import diagnose_fully
+from tileview.analysis.diagnose import diagnose_fully, once_placed
 from tileview.analysis.diagnosis import ContributionGroup, Diagnosis, Figure, grouped
 from tileview.analysis.overflows import overflow_sentence
 from tileview.analysis.relief import Relief
@@ -72,18 +73,18 @@ def run_summary(arguments: Arguments) -> int:
             rows.append((clean(name), "unreadable", "", "", "", str(error)))
             continue
         fits.append(subject.verdict.fits)
-        placed = _placed(subject) if arguments.place else None
+        placed = _place(subject) if arguments.place else None
         if arguments.json:
             entry = summary_json(subject)
             if placed is not None:
-                entry["placement"] = placed[1]
+                entry["placement"] = placed.facts
             if arguments.explain:
-                entry["diagnosis"] = diagnosis_json(diagnosis_of(subject))
+                entry["diagnosis"] = diagnosis_json(diagnosis_of(subject, placed))
             entries.append(entry)
         elif in_folder:
             rows.append(_row(subject))
         else:
-            texts.append(summary_text(subject, "" if placed is None else placed[0]))
+            texts.append(summary_text(subject, placed))
         subject.close()
     if arguments.json:
         emit_json({"files": entries, **({"errors": errors} if errors else {})})
@@ -94,12 +95,22 @@ def run_summary(arguments: Arguments) -> int:
     return verdict_code(*fits)
 
 
-def _placed(subject: Subject) -> tuple[str, dict[str, Any]]:
-    """The further steps of a verdict, as text and as JSON. What places is large: loaded where it is asked for."""
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """The further steps of a verdict, as text and as JSON; ``unplaced`` as :func:`next_step` takes it."""
+
+    text: str
+    facts: dict[str, Any]
+    unplaced: str | None
+
+
+def _place(subject: Subject) -> _Placed:
+    """Place the subject. What places is large: loaded where it is asked for."""
+    from tileview.analysis.placement_words import unplaced_words
     from tileview.commands.placing import place_subject, placement_json, placement_text
 
     found = place_subject(subject)
-    return placement_text(found), placement_json(found)
+    return _Placed(placement_text(found), placement_json(found), unplaced_words(found.steps))
 
 
 def _print(texts: list[str], rows: list[tuple[str, ...]], folder: bool) -> None:
@@ -136,16 +147,19 @@ def _word(subject: Subject) -> str:
     return subject.verdict.words if subject.verdict.fits else subject.verdict.words.upper()
 
 
-def diagnosis_of(subject: Subject) -> Diagnosis:
+def diagnosis_of(subject: Subject, placed: _Placed | None = None) -> Diagnosis:
     """The diagnosis; where a recipe does not fit, with what other plans of the operations at fault would do."""
-    return diagnose_fully(subject.verdict, subject.timeline, subject.recipe, subject.overrides)
+    diagnosis = diagnose_fully(subject.verdict, subject.timeline, subject.recipe, subject.overrides)
+    if placed is None:
+        return diagnosis
+    return once_placed(diagnosis, subject.verdict, subject.timeline, subject.recipe, placed.unplaced)
 
 
 # -- text -----------------------------------------------------------------------------------------------------------
 
 
-def summary_text(subject: Subject, placed: str = "") -> str:
-    """A page on one file; ``placed`` tells the further steps of its verdict, where they were looked at."""
+def summary_text(subject: Subject, placed: _Placed | None = None) -> str:
+    """A page on one file; ``placed``: the further steps of its verdict, where they were looked at."""
     timeline = subject.timeline
     parts = [f"{clean(subject.name)}: {_word(subject).upper()}"]
     facts = [f"{subject.kind}, version {subject.source.version}"]
@@ -157,7 +171,7 @@ def summary_text(subject: Subject, placed: str = "") -> str:
         ]
     parts.append("  " + " · ".join(facts))
     parts.append("  " + clean(subject.verdict.text, 600))
-    diagnosis = diagnosis_of(subject)
+    diagnosis = diagnosis_of(subject, placed)
     if diagnosis.overflows:
         sentence = overflow_sentence(diagnosis.overflows, operation_names(subject.recipe), _MOST_ROWS)
         parts.append("  " + clean(sentence, 2000))
@@ -182,8 +196,8 @@ def summary_text(subject: Subject, placed: str = "") -> str:
         parts += ["", reliefs_text(diagnosis.reliefs, operation_names(subject.recipe))]
     if diagnosis.details:
         parts += ["", *(f"  {clean(sentence, 600)}" for sentence in diagnosis.details)]
-    if placed:
-        parts += ["", placed]
+    if placed is not None:
+        parts += ["", placed.text]
     parts += ["", f"  Next: {clean(diagnosis.next_step, 600)}"]
     notes = notes_of(subject)
     if notes:

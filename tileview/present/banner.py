@@ -10,7 +10,7 @@ from tileview.analysis.diagnosis import Diagnosis
 from tileview.analysis.holdings import step_holdings
 from tileview.analysis.next_step import NextStep, next_step
 from tileview.analysis.overflows import Phrase, overflow_phrases
-from tileview.analysis.placement_words import State, Step, StepWords, verdict_step_words
+from tileview.analysis.placement_words import State, Step, StepWords, unplaced_words, verdict_step_words
 from tileview.analysis.words import sentence
 from tileview.core.cycles.words import short_cycles
 from tileview.core.fusion.words import fits_only_fused
@@ -174,7 +174,10 @@ def banner(
         swaps = len(state.swaps) + len(state.homes) + len(state.boundaries) if changed and recipe is not None else 0
         layouts = len(state.layouts) if changed else 0
         what_if = bool(what_if_text(overrides, recipe, timeline))
-        doing = next_step(diagnosis, verdict, timeline, recipe, swaps=swaps, layouts=layouts, what_if=what_if)
+        unplaced = unplaced_words(session.placement)
+        doing = next_step(
+            diagnosis, verdict, timeline, recipe, swaps=swaps, layouts=layouts, what_if=what_if, unplaced=unplaced
+        )
     kinds = {} if session.graph is None else session.graph.kind_names()
     load = None if timeline is None else Load.of(timeline, places)
     notes = list(() if timeline is None else timeline.notes)

@@ -11,7 +11,6 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from tileview.analysis.allocation_names import allocation_name
 from tileview.analysis.lifetimes import largest_bytes, live_spans
 from tileview.analysis.loads import (
     LoadItem,
@@ -24,7 +23,14 @@ from tileview.analysis.loads import (
     total_peak_place,
 )
 from tileview.analysis.placement_words import State, StepWords
-from tileview.analysis.words import counted, layout_differences, layout_words, precision_words, step_place
+from tileview.analysis.words import (
+    allocation_name,
+    counted,
+    layout_differences,
+    layout_words,
+    precision_words,
+    step_place,
+)
 from tileview.core.cycles.prices import Price
 from tileview.core.cycles.words import (
     cycles_between,

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tileview.analysis.bad_layouts import bad_homes, remedy
+from tileview.analysis.repair import bad_homes, remedy
 from tileview.analysis.words import counted
 from tileview.core.geometry.resolve import LayoutErrorKind, layout_failure
 from tileview.model.recipe import Recipe

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from tileview.analysis.alternatives import AlternativeResult, evaluate_all, ranked
-from tileview.analysis.diagnose import diagnose_fully
+from tileview.analysis.diagnose import diagnose_fully, once_placed
 from tileview.analysis.fix import FixResult, Progress, search_fixes
-from tileview.analysis.placement_words import recipe_steps
+from tileview.analysis.placement_words import recipe_steps, unplaced_words
 from tileview.analysis.report import ReportInput, ReportOperation, SwapRow, render_report
 from tileview.analysis.trials import Cancelled, never
 from tileview.core.cycles.prices import Price
@@ -67,9 +67,11 @@ def make_page(
     if recipe is not None and with_swaps:
         swaps, text = _tried(subject, recipe, workers, told, cancelled)
     notes = subject.notes
-    if recipe is not None:
-        notes = (*recipe_steps(subject.verdict, recipe, subject.overrides, cancelled)[0].lines, *notes)
     diagnosis = diagnose_fully(subject.verdict, subject.timeline, recipe, subject.overrides)
+    if recipe is not None:
+        words, placed = recipe_steps(subject.verdict, recipe, subject.overrides, cancelled)
+        notes = (*words.lines, *notes)
+        diagnosis = once_placed(diagnosis, subject.verdict, subject.timeline, recipe, unplaced_words(placed))
     return render_report(
         ReportInput(
             os.path.basename(subject.name),

@@ -38,7 +38,6 @@ def run(paths: Sequence[Path | str], compare: bool = False) -> int:
     if reason is not None:
         print(f"tileview: {reason}", file=sys.stderr)
         return 2
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's algebra would start a thread a core, for nothing
     named = [Path(path) for path in paths]
     if named:
         process.begin(named[0])

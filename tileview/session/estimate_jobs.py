@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 
-from tileview.analysis.address_verdict import dump_verdict, profile_verdict
+from tileview.analysis.placement_files import dump_verdict, profile_verdict
 from tileview.core.estimate import Estimate, estimate
 from tileview.core.lowering.replanner import Replanner
 from tileview.core.memory.accounts import damaged

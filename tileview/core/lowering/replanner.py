@@ -250,14 +250,15 @@ class Replanner:
 
     def _finish_values(self, ledger: Ledger, placement: _Placement, rotations: Sequence[int]) -> tuple[Value, ...]:
         """Every value written out; those that operations have finished already as they are."""
-        moved = placement.rotations
-        values: list[Value] = list(placement.values)
-        for number in range(len(values), len(ledger.made)):
-            value = ledger.made[number]
-            if value is None or (value.storage_group in moved):
-                value = self._value(ledger, number, rotations[number])
-            values.append(value)
-        return tuple(values)
+        moved, count = placement.rotations, len(placement.values)
+        values: list[Value | None] = [*placement.values, *ledger.made[count:]]
+        open_ones = {number for number, value in enumerate(values) if value is None}
+        if moved:
+            groups = ledger.groups
+            open_ones.update([number for number in range(count, len(groups)) if groups[number] in moved])
+        for number in open_ones:
+            values[number] = self._value(ledger, number, rotations[number])
+        return tuple(values)  # type: ignore[arg-type]
 
     def _value(self, ledger: Ledger, number: int, rotation: int) -> Value:
         key = (number, ledger.origins[number], ledger.types[number], ledger.groups[number], rotation)

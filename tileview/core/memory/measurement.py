@@ -49,8 +49,8 @@ from tileview.model.program import (
     Step,
     Sum,
     Value,
+    from_columns,
 )
-from tileview.model.records import from_columns
 from tileview.model.sizes import LARGEST_COUNTED_BYTES, UNAVAILABLE, Size, Unavailable, total
 from tileview.model.tensor import Layout, MemoryClass, Precision, Shape
 from tileview.model.timeline import ByteArray, ClassBytes, Origin, Problem, Timeline, TimelineValue

@@ -23,8 +23,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from tileview.analysis.fix import DEFAULT_LIMIT, FixResult, Mode, Prefer
-from tileview.analysis.fix_placed import PlacedFix, RankedFix
+from tileview.analysis.fix import DEFAULT_LIMIT, FixResult, Mode, PlacedFix, Prefer, RankedFix
 from tileview.analysis.layout_fix import LayoutFix, fix_layouts
 from tileview.analysis.placement import Placeability
 from tileview.analysis.trials import Swap, Swaps, Trial
@@ -240,7 +239,7 @@ class FixDialog(QDialog):
         self.resize(metrics.averageCharWidth() * 160, metrics.height() * 36)
 
     def _fill_memory(self) -> None:
-        """The memory looked at, and the presets."""
+        """The memory looked at, and the presets; chosen is the one in which a program that fits by the sum fails."""
         self.memory_box.addItem("Fits by the sum", None)
         session = self._signals.session
         recipe = session.file_recipe
@@ -250,6 +249,9 @@ class FixDialog(QDialog):
         known = [one for one in presets(reserve) if one.ranges[0][0] < one.ranges[0][1]]
         for one in known if session.ranges in known else [session.ranges, *known]:
             self.memory_box.addItem(f"Placed in {one.title}", one)
+        failed = None if session.placement is None else session.placement.failed
+        if failed is not None and session.verdict is not None and session.verdict.fits:
+            self.memory_box.setCurrentIndex(max(0, self.memory_box.findText(f"Placed in {failed.preset.title}")))
 
     def _tree(self, titles: tuple[str, ...], name: str, widths: tuple[int, ...]) -> QTreeWidget:
         tree = QTreeWidget(self)

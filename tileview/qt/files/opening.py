@@ -13,9 +13,8 @@ from tileview.model.timeline import Timeline
 from tileview.model.timeline_file import TimelineFile
 from tileview.qt.base.command import Command
 from tileview.qt.base.settings import Settings
-from tileview.qt.files.carrying import carry_over, carry_selection, marks_of
-from tileview.qt.files.export_recipe import Exporter
-from tileview.qt.files.recovery import KeptEdits, Recovery, left_behind, to_offer
+from tileview.qt.files.exports import Exporter
+from tileview.qt.files.recovery import KeptEdits, Recovery, carry_over, carry_selection, left_behind, marks_of, to_offer
 from tileview.qt.files.saving import same_file
 from tileview.qt.files.watch import FileWatch
 from tileview.qt.jobs.estimates import Estimates
@@ -32,8 +31,8 @@ from tileview.qt.widgets.dialogs import (
 )
 from tileview.resources import sample_folder
 from tileview.session.document import Document
-from tileview.session.history import Step
-from tileview.session.selection import Selection
+from tileview.session.edits import Step
+from tileview.session.session import Selection
 from tileview.session.state import EditState
 
 MANY_STEPS = 500

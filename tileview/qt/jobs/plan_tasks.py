@@ -12,8 +12,18 @@ from tileview.analysis.alternatives import AlternativeResult
 from tileview.analysis.alternatives import evaluate_alternative as evaluate_one
 from tileview.analysis.diagnose import diagnose, diagnose_fully
 from tileview.analysis.diagnosis import Diagnosis
-from tileview.analysis.fix import Mode, Prefer, Progress, search_fixes, swaps_sentence
-from tileview.analysis.fix_placed import MOST_PLACED, PlacedFix, RankedFix, rank_equal, search_placed
+from tileview.analysis.fix import (
+    MOST_PLACED,
+    Mode,
+    PlacedFix,
+    Prefer,
+    Progress,
+    RankedFix,
+    rank_equal,
+    search_fixes,
+    search_placed,
+    swaps_sentence,
+)
 from tileview.analysis.placement_words import NO_REQUESTS, StepWords, recipe_steps, verdict_step_words
 from tileview.analysis.trials import Evaluator, Swap, Trial
 from tileview.core.estimate import estimate

@@ -14,8 +14,7 @@ from pathlib import Path
 from tileview.analysis.alternatives import AlternativeResult
 from tileview.errors import LoadError
 from tileview.formats.search_state import SearchState
-from tileview.qt.base.private import private_folder, read_private, write_private
-from tileview.qt.base.settings import state_folder
+from tileview.qt.base.settings import private_folder, read_private, state_folder, write_private
 from tileview.session.document import Document
 from tileview.session.kept_results import (
     MOST_FILE_BYTES,

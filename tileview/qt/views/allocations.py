@@ -9,8 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QColor, QResizeEvent
 from PySide6.QtWidgets import QCheckBox, QPushButton, QWidget
 
-from tileview.analysis.allocation_names import shortened_names
 from tileview.analysis.linkage import Counterparts
+from tileview.analysis.words import shortened_names
 from tileview.present.allocation_rows import (
     ALLOCATIONS,
     EMPTY_TABLE,
@@ -25,7 +25,7 @@ from tileview.present.allocation_rows import (
 )
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.views.table_view import RowSubject, TableView
-from tileview.qt.widgets.elided import ElidedLabel, WrappedLabel
+from tileview.qt.widgets.docked import ElidedLabel, WrappedLabel
 from tileview.session.session import linked_timeline
 
 _LINKED = ALLOCATIONS.place("Linked")

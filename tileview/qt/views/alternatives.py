@@ -26,8 +26,7 @@ from tileview.present.detail_sections import find_operation
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.views.base import allow
 from tileview.qt.views.table_view import RowSubject, TableView
-from tileview.qt.widgets.elided import ElidedLabel, WrappedLabel
-from tileview.qt.widgets.flow import FlowLayout
+from tileview.qt.widgets.docked import ElidedLabel, FlowLayout, WrappedLabel
 
 Group = tuple[OperationHead, tuple[AlternativeRow, ...]]
 

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QAbstractItemView, QLabel, QMenu, QTextBrowser, QW
 from tileview.qt.jobs.pacing import takes_turns
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.picture import Part
-from tileview.qt.widgets.focus import FocusHolder, is_in_sight
+from tileview.qt.widgets.docked import FocusHolder, is_in_sight
 from tileview.session.session import Session
 
 
@@ -291,3 +291,14 @@ def show_menu(parent: QWidget, actions: Sequence[QAction], at: QPoint) -> None:
     menu.addActions(list(actions))
     menu.exec(at)
     menu.deleteLater()
+
+
+def go_where_live(session: Session, root: int) -> None:
+    """Turn to a step where an allocation is live, unless it is at the selected one."""
+    timeline, step = session.timeline, session.selection.step
+    if timeline is None or (step is not None and root in timeline.steps[step].live):
+        return
+    for entry in timeline.steps:
+        if root in entry.live:
+            session.select_step(entry.index)
+            return

@@ -30,8 +30,7 @@ from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.picture import Part
 from tileview.qt.views.base import View, action_of
 from tileview.qt.views.choose_plot import ChoicePlot
-from tileview.qt.widgets.elided import ElidedLabel, WrappedLabel
-from tileview.qt.widgets.flow import FlowLayout
+from tileview.qt.widgets.docked import ElidedLabel, FlowLayout, WrappedLabel
 from tileview.session import edits
 from tileview.session.state import EditState
 

@@ -14,10 +14,9 @@ from tileview.core.cycles.words import short_cycles
 from tileview.model.sizes import exact_text, kib_text
 from tileview.present.choices import Choice, Choices, Standing, choice_tip
 from tileview.qt.base.theme import Theme
-from tileview.qt.plot.axes import ByteAxis, CycleAxis
-from tileview.qt.plot.base import Drag, Plot
-from tileview.qt.plot.labels import LabelPlacer, around, draw_label
-from tileview.qt.plot.zoom import Zoom
+from tileview.qt.plot.base import Drag, Plot, Zoom
+from tileview.qt.plot.items import ByteAxis, CycleAxis
+from tileview.qt.plot.legend import LabelPlacer, around, draw_label
 
 _REACH = 10.0
 """Pixels from a mark within which a click is meant for it."""

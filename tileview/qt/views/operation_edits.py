@@ -11,7 +11,7 @@ from tileview.model.tensor import Format
 from tileview.present.detail_sections import HomeLine, homes_of_operation
 from tileview.qt.base.text import safe_tip
 from tileview.qt.jobs.session_signals import SessionSignals
-from tileview.qt.widgets.elided import ElidedLabel
+from tileview.qt.widgets.docked import ElidedLabel
 from tileview.session import edits
 
 _MOST_HOMES = 12

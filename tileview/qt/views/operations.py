@@ -32,7 +32,7 @@ from tileview.present.tables import Node
 from tileview.qt.base.text import plain_tip
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.views.table_view import RowSubject, TableView
-from tileview.qt.widgets.elided import WrappedLabel
+from tileview.qt.widgets.docked import WrappedLabel
 from tileview.session.session import recipe_of_graph
 
 _MOST_EXPANDED = 300

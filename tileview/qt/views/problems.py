@@ -23,11 +23,9 @@ from tileview.present.problem_rows import (
 )
 from tileview.present.tables import Node, matches
 from tileview.qt.jobs.session_signals import SessionSignals
-from tileview.qt.views.base import allow
-from tileview.qt.views.going import go_where_live
+from tileview.qt.views.base import allow, go_where_live
 from tileview.qt.views.table_view import RowSubject, TableView
-from tileview.qt.widgets.elided import ElidedLabel, WrappedLabel
-from tileview.qt.widgets.flow import FlowLayout
+from tileview.qt.widgets.docked import ElidedLabel, FlowLayout, WrappedLabel
 from tileview.session import edits
 
 _OFFER_LINES = 8

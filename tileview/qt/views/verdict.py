@@ -28,14 +28,13 @@ from tileview.model.recipe import NO_OVERRIDES
 from tileview.model.sizes import Unavailable
 from tileview.model.tensor import Layout
 from tileview.present.banner import LOOKING, OTHERS, READ, Banner, Load, banner, icon_of, tone_of
-from tileview.qt.base.icons import icon
 from tileview.qt.base.painting import painting
 from tileview.qt.base.text import page_text, plain_tip
-from tileview.qt.base.theme import Theme
+from tileview.qt.base.theme import Theme, icon
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.picture import Part
 from tileview.qt.views.base import View
-from tileview.qt.widgets.flow import FlowLayout
+from tileview.qt.widgets.docked import FlowLayout
 from tileview.session.edits import Together, set_layouts, swap_plan
 
 _PICTURE_WIDTH = 640
@@ -373,6 +372,7 @@ class VerdictBar(View):
             asked = {
                 Action.EXPORT: ("export_recipe", None),
                 Action.FIND_FIX: ("find_fix", None),
+                Action.FIND_PLACED: ("find_fix", None),
                 Action.OPEN_RECIPE: ("open", None),
                 Action.SHOW_PROBLEMS: ("show_view", "problems"),
             }.get(doing.action)
@@ -538,16 +538,18 @@ class VerdictBar(View):
         self.act.setVisible(bool(name))
         self.act.setText(name)
         fits = session.verdict is not None and session.verdict.fits is True
+        unplaced = session.placement is not None and session.placement.failed is not None
         reason = (
             "A dump of addresses holds no plans to swap." if document is not None and document.no_program
-            else "It fits: there is nothing to fix." if fits
+            else "It fits: there is nothing to fix." if fits and not unplaced
             else "A timeline holds no plans to swap: open the recipe of the same compile."
             if self._diagnosis is not None and not self._is_recipe() and not layouts
             else "The estimate is being made." if not session.is_current
             else ""
         )  # fmt: skip
         self.find_fix.setEnabled(document is not None and not reason)
-        self.find_fix.setToolTip(reason or "Search for the fewest swaps that make the program fit")
+        aim = "with which every tile is placed" if fits else "that make the program fit"
+        self.find_fix.setToolTip(reason or f"Search for the fewest swaps {aim}")
         can_export = document is not None and (document.is_recipe or bool(session.state.layouts))
         self.export.setEnabled(can_export)
         self.export.setToolTip(

@@ -24,14 +24,14 @@ from PySide6.QtWidgets import (
 )
 
 from tileview.qt.base.command import Command
-from tileview.qt.base.icons import icon
+from tileview.qt.base.theme import icon
 from tileview.qt.jobs.collector import GuiCollector
 from tileview.qt.jobs.process import Reporter
 from tileview.qt.jobs.runner import Job, Runner
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.views.base import View
 from tileview.qt.views.kinds import VIEW_KINDS, Views, WindowView
-from tileview.qt.widgets.focus import FocusHolder, is_in_sight
+from tileview.qt.widgets.docked import FocusHolder, is_in_sight
 from tileview.session.document import Document
 
 WIDE: Final = 1400

@@ -15,13 +15,10 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from tileview.qt.base.command import Actions, Command
-from tileview.qt.base.icons import icon, program_icon
 from tileview.qt.base.settings import Settings
-from tileview.qt.base.style import apply_theme
-from tileview.qt.base.theme import load_theme, system_theme_name
-from tileview.qt.files.export_recipe import Exporter
-from tileview.qt.files.export_report import ReportExporter
+from tileview.qt.base.theme import apply_theme, icon, load_theme, program_icon, system_theme_name
 from tileview.qt.files.export_view import ViewExporter
+from tileview.qt.files.exports import Exporter, ReportExporter
 from tileview.qt.files.opening import MANY_FILES, Files, samples
 from tileview.qt.jobs.estimates import Estimates
 from tileview.qt.jobs.session_signals import SessionSignals

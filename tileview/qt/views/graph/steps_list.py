@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QLabel, QLineEdit, QVBoxLayout, QWidget
 from tileview.model.timeline import Timeline
 from tileview.present.step_rows import StepColumn, StepSpec, step_nodes
 from tileview.qt.jobs.session_signals import SessionSignals
-from tileview.qt.widgets.focus import FocusHolder
+from tileview.qt.widgets.docked import FocusHolder
 from tileview.qt.widgets.node_model import NodeModel
 from tileview.qt.widgets.node_view import NodeView
 

@@ -11,18 +11,17 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from tileview.graphlayout import repeats
 from tileview.model.graph import Graph
-from tileview.present.graph_style import ColourMode, GraphStyle
+from tileview.present.graph_boxes import ColourMode, GraphStyle
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.legend import Legend
 from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import TablePart
 from tileview.qt.views.base import View, action_of, show_menu
 from tileview.qt.views.graph.canvas import GraphCanvas
-from tileview.qt.views.graph.controls import GraphBar, RecordedLegend, graph_legend
+from tileview.qt.views.graph.controls import GraphBar, Overview, RecordedLegend, graph_legend
 from tileview.qt.views.graph.layouts import GraphLayouts, LayoutRequest, LayoutResult
 from tileview.qt.views.graph.look import GraphLook, box_sizes, legend_notes
 from tileview.qt.views.graph.moves import EdgeTrail, Search
-from tileview.qt.views.graph.overview import Overview
 from tileview.qt.views.graph.scene import GraphScene, Highlight, WholeGraph
 from tileview.qt.views.graph.steps_list import StepsList
 

@@ -9,11 +9,10 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QCheckBox, QComboBox, QMenu, QSizePolicy, QSpinBox, QToolButton, QWidget
 
-from tileview.present.colours import Ramp
 from tileview.present.rasters import Metric, ScaleMode
+from tileview.present.scales import Ramp
 from tileview.qt.views.tiles.words import METRIC_NAMES
-from tileview.qt.widgets.elided import ElidedLabel
-from tileview.qt.widgets.flow import FlowLayout
+from tileview.qt.widgets.docked import ElidedLabel, FlowLayout
 
 _ALONE = 100_000
 """A width that no row has."""

@@ -16,7 +16,6 @@ from tileview.core.geometry.chip import Grid, grid
 from tileview.model.config import CHIP_TILES
 from tileview.model.sizes import kib_text
 from tileview.model.timeline import Timeline, last_largest
-from tileview.present.colours import Ramp
 from tileview.present.curves import IndexArray, matching_steps
 from tileview.present.rasters import (
     Metric,
@@ -29,18 +28,16 @@ from tileview.present.rasters import (
     tiles_between,
     unavailable_at,
 )
+from tileview.present.scales import Ramp
 from tileview.present.tables import signed_kib
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.legend import Legend
 from tileview.qt.plot.picture import Part
 from tileview.qt.views.base import View, action_of, show_menu
-from tileview.qt.views.tiles.bars import LoadBars
-from tileview.qt.views.tiles.choosing import TileChoice
+from tileview.qt.views.tiles.choosing import GroupStrip, TileChoice
 from tileview.qt.views.tiles.controls import LineLabel, TilesControls, TilesPicture
-from tileview.qt.views.tiles.groups import GroupStrip
-from tileview.qt.views.tiles.items import legend_of
-from tileview.qt.views.tiles.map import TileMap
-from tileview.qt.views.tiles.scales import MetricScales
+from tileview.qt.views.tiles.items import MetricScales, legend_of
+from tileview.qt.views.tiles.pictures import LoadBars, TileMap
 from tileview.qt.views.tiles.words import (
     METRIC_NAMES,
     bar_entries,

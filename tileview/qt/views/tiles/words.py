@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tileview.analysis.allocation_names import allocation_name
 from tileview.analysis.loads import tile_load
 from tileview.analysis.placement import OUTCOMES
-from tileview.analysis.words import at_start, step_place
+from tileview.analysis.words import allocation_name, at_start, step_place
 from tileview.core.geometry.chip import Grid, grid, physical_id
 from tileview.model.sizes import Unavailable, exact_text, kib_text, percent_text, size_text
 from tileview.model.timeline import ByteArray, Timeline, last_largest

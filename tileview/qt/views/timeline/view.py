@@ -29,20 +29,22 @@ from tileview.qt.plot.legend import Legend
 from tileview.qt.plot.picture import Part
 from tileview.qt.views.base import View, action_of
 from tileview.qt.views.tiles.controls import LineLabel
-from tileview.qt.views.timeline.axis import StepZoom
-from tileview.qt.views.timeline.bars import LifetimeBars
-from tileview.qt.views.timeline.controls import LifetimeFilter, TimelineControls
-from tileview.qt.views.timeline.data import PlotData, excesses
-from tileview.qt.views.timeline.layers import LayerReader
-from tileview.qt.views.timeline.legend import timeline_legend
-from tileview.qt.views.timeline.lives import LifetimeSource
+from tileview.qt.views.timeline.bars import LifetimeBars, StepStrip
+from tileview.qt.views.timeline.controls import (
+    HINT,
+    MODE_NAMES,
+    LifetimeFilter,
+    TimelineControls,
+    measured,
+    step_line,
+    step_tip,
+    steps_csv,
+    timeline_legend,
+)
+from tileview.qt.views.timeline.data import CurveSource, LayerReader, LifetimeSource, PlotData, StepNotes, excesses
 from tileview.qt.views.timeline.moves import TimelineMoves
-from tileview.qt.views.timeline.notes import StepNotes
-from tileview.qt.views.timeline.plot import CurvePlot, StepPlot
-from tileview.qt.views.timeline.source import CurveSource
-from tileview.qt.views.timeline.strip import StepStrip
-from tileview.qt.views.timeline.text import HINT, MODE_NAMES, measured, step_line, step_tip, steps_csv
-from tileview.qt.widgets.elided import ElidedLabel
+from tileview.qt.views.timeline.plot import CurvePlot, StepPlot, StepZoom
+from tileview.qt.widgets.docked import ElidedLabel
 
 LEAST_FOR_BOTH = 22
 """Lines of text that the view is high at least where curves and lifetimes are shown together."""
