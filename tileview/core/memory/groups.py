@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import compress
 from operator import eq
 from typing import Final, overload
 
@@ -20,7 +21,7 @@ import numpy as np
 from tileview.core.columns import Numbers, ProgramColumns
 from tileview.core.memory.usage import KeptResults
 from tileview.model.graph import InputKind
-from tileview.model.program import Copy, Kernel, Product, Repeat
+from tileview.model.program import Kernel, Product, Repeat, Step, Value
 
 TAIL_ELEMENTS = 8
 """A matrix product reads up to 8 elements of its multiply precision past its left operand."""
@@ -88,7 +89,8 @@ def group_values(columns: ProgramColumns, *, with_yields: bool = False) -> Group
             parent[max(a, b)] = min(a, b)
             moved.add(max(a, b))
 
-    for step in [step for step in columns.steps if type(step) is not Copy]:
+    roles = columns.by_nature(_ROLES, _role)
+    for step in compress(columns.steps, roles):
         if isinstance(step, (Kernel, Product)):
             for result, operand in step.aliases:
                 union(step.results[result], step.inputs[operand])
@@ -115,6 +117,14 @@ def group_values(columns: ProgramColumns, *, with_yields: bool = False) -> Group
         aligned.update([roots[result] for result in product.results])
     members = Members(roots, joined)
     return Groups(roots, members, tails, frozenset(aligned), joined, np.array(parent, dtype=np.int64))
+
+
+_ROLES: dict[int, bool] = {}
+"""Nature → whether such a step has to do with groups."""
+
+
+def _role(step: Step, _: Sequence[Value]) -> bool:
+    return isinstance(step, (Product, Repeat)) or (isinstance(step, Kernel) and bool(step.aliases))
 
 
 def _union_repeat(step: Repeat, union: Callable[[int, int], None]) -> None:
