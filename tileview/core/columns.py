@@ -129,7 +129,7 @@ class ProgramColumns:
         for one in earlier:
             if one.table is self.table:
                 theirs = one.program.values
-                alike = (_same_at_first(theirs, values), -abs(len(theirs) - len(values)))
+                alike = (same_at_first(theirs, values), -abs(len(theirs) - len(values)))
                 if alike > most or found is None:
                     found, most = one, alike
         return found, most[0]
@@ -239,7 +239,7 @@ def _saying(step: Step) -> tuple[object, ...]:
     return (kind, len(step.inputs), step.reason)
 
 
-def _same_at_first(a: Sequence[object], b: Sequence[object]) -> int:
+def same_at_first(a: Sequence[object], b: Sequence[object]) -> int:
     """How many objects at the beginning are the same in both."""
     return next(compress(count(), map(is_not, a, b)), min(len(a), len(b)))
 

@@ -7,9 +7,9 @@ never occurred are priced.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from operator import mul
 from typing import Final, NamedTuple
 
 from tileview.core.columns import ProgramColumns, program_columns
@@ -207,13 +207,16 @@ def program_cycles(program: Program) -> ProgramCycles:
     """Price a program: the sum over its flattened steps of price · execution count."""
     columns = program_columns(program)
     steps, counts = step_prices(columns), columns.counts
-    complete = UNPRICED not in set(steps)
-    cycles, exchanges = (
-        ([0 if isinstance(part, Unavailable) else part for part in parts] for parts in zip(*steps, strict=True))
-        if steps
-        else ((), ())
-    )
-    known, moved = sum(map(mul, cycles, counts)), sum(map(mul, exchanges, counts))
+    natures = columns.natures.tolist()
+    prices = dict(zip(natures, steps, strict=True))
+    complete, known, moved = True, 0, 0
+    for (nature, count), times in Counter(zip(natures, counts, strict=True)).items():
+        cycles, sent = prices[nature]
+        if isinstance(cycles, Unavailable) or isinstance(sent, Unavailable):
+            complete = False
+            continue
+        known += cycles * count * times
+        moved += sent * count * times
     complete = complete and known < U64_MAX
     total, exchanged = (known, moved) if complete else UNPRICED
     return ProgramCycles(tuple(steps), tuple(counts), tuple(columns.sources), total, exchanged, known)

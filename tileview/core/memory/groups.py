@@ -108,13 +108,10 @@ def group_values(columns: ProgramColumns, *, with_yields: bool = False) -> Group
     joined = {root: tuple(values) for root, values in groups.items()}
     roots = tuple(parent)
     tails: dict[int, int] = {}
-    aligned: set[int] = set()
     for product in products:
         left = roots[product.inputs[0]]
-        tail = TAIL_ELEMENTS * (product.multiply.element_bytes or 0)
-        tails[left] = max(tails.get(left, 0), tail)
-        aligned.add(left)
-        aligned.update([roots[result] for result in product.results])
+        tails[left] = max(tails.get(left, 0), TAIL_ELEMENTS * (product.multiply.element_bytes or 0))
+    aligned = {*tails, *[roots[result] for product in products for result in product.results]}
     members = Members(roots, joined)
     return Groups(roots, members, tails, frozenset(aligned), joined, np.array(parent, dtype=np.int64))
 
