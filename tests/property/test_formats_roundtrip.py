@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tileview.errors import LoadError
-from tileview.formats import debugmodel, debugtext, spans, tensorjson
+from tileview.formats import debugtensors, debugtext, spans, tensorjson
 from tileview.formats.debugvalues import Call, Char, DebugValue, Map, Set, Struct, Unit
 from tileview.formats.files import MemorySource
 from tileview.formats.tilearrays import decode_numbers
@@ -134,8 +134,8 @@ layouts = st.builds(
 @settings(max_examples=100, deadline=None)
 @given(layouts, precisions)
 def test_layouts_round_trip_in_both_notations(layout: Layout, precision: Precision) -> None:
-    assert debugmodel.layout_from_text(str(layout)) == layout
-    assert debugmodel.precision_from_text(str(precision)) == precision
+    assert debugtensors.layout_from_text(str(layout)) == layout
+    assert debugtensors.precision_from_text(str(precision)) == precision
     written = json.loads(json.dumps(tensorjson.format_to_json(Format(precision, layout))))
     assert tensorjson.layout_from_json(written["layout"]) == layout
     assert tensorjson.precision_from_json(written["precision"]) == precision

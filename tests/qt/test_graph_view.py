@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QApplication, QToolTip
 
 from tests.helpers.graphs import generated, graph, operation, repeat, transformer
 from tileview.analysis.fusions import fusion_facts
-from tileview.formats import open_file
+from tileview.formats.opening import open_file
 from tileview.graphlayout import LayoutCancelled, NodeKind, coordinates
 from tileview.model.graph import Graph
 from tileview.present.graph_boxes import ColourMode, NodeFigures, StepState

@@ -15,8 +15,8 @@ from PySide6.QtWidgets import QProgressDialog, QPushButton
 
 from tests.helpers.make_recipe import write_recipe
 from tileview.analysis.alternatives import evaluate_all
-from tileview.formats import open_file
 from tileview.formats.lateplans import LATE_BYTES
+from tileview.formats.opening import open_file
 from tileview.model.timeline import Cause
 from tileview.qt.files import exports
 from tileview.qt.files.fix import FixDialog
@@ -26,8 +26,8 @@ from tileview.qt.jobs.evaluation import share, shares
 from tileview.qt.jobs.runner import ATTEMPTS, RESTARTED, Job, Runner, failure_of
 from tileview.qt.widgets.dialogs import ErrorDialog
 from tileview.session.document import Document
+from tileview.session.edits import EditState
 from tileview.session.estimate_jobs import EstimateJob
-from tileview.session.state import EditState
 
 
 class Slow:

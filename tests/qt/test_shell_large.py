@@ -17,6 +17,8 @@ from tileview.qt.jobs import estimates as jobs
 from tileview.qt.jobs import pacing as turns
 from tileview.qt.jobs import process as early
 from tileview.qt.jobs import runner
+from tileview.qt.views.tiles.view import TilesView
+from tileview.qt.views.timeline.view import TimelineView
 
 
 @pytest.fixture
@@ -240,3 +242,45 @@ def test_a_begun_reader_that_died_is_replaced(make_driver, made, large):
     driver.open(made)
     settle(driver)
     assert driver.session.document.path == made
+
+
+def test_views_of_a_large_file_are_made_in_parts_and_shown_in_turns(driver, made, large):
+    driver.open(made)
+    settle(driver)
+    driver.qtbot.waitUntil(lambda: not driver.window.docks.is_busy)
+    bridge, session = driver.window.bridge, driver.session
+    view, parts = TimelineView.begun(bridge), 1
+    while not view.make_more():
+        parts += 1
+    assert parts > 3
+    assert view.data is None
+    view.begin()
+    assert view.data is None
+    driver.qtbot.waitUntil(lambda: bridge.turns.is_done)
+    np.testing.assert_array_equal(view.data.curves.total, session.timeline.tiles.worst()[:, 2])
+    assert view.plot.current == session.selection.step
+    view.shut_down()
+    view.deleteLater()
+
+
+def test_what_the_session_tells_finishes_a_view_that_is_being_made(driver, made, large):
+    driver.open(made)
+    settle(driver)
+    driver.qtbot.waitUntil(lambda: not driver.window.docks.is_busy)
+    view = TilesView.begun(driver.window.bridge)
+    assert not view.make_more()
+    driver.session.select_step(41)
+    view.show_all()
+    assert view.step == 41
+    np.testing.assert_array_equal(view.field.values, driver.session.timeline.tiles.usage(41).sum(axis=1))
+    view.shut_down()
+    view.deleteLater()
+
+
+def test_the_list_of_steps_is_whole_for_whoever_takes_it_now(driver, made, large):
+    driver.open(made)
+    driver.qtbot.waitUntil(lambda: driver.session.is_current)
+    view = driver.window.docks.views["graph"]
+    assert view.steps.model.rowCount() == 1500
+    settle(driver)
+    assert view.steps.table.current_row().step.index == driver.session.selection.step

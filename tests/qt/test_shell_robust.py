@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.qt.conftest import SAMPLES
-from tileview.formats import open_file
+from tileview.formats.opening import open_file
 from tileview.qt.files import export_view, exports
 from tileview.qt.files.export_view import Wish
 from tileview.qt.jobs.loading import LoadRequest

@@ -24,8 +24,8 @@ from tileview.formats.search_state import (
 )
 from tileview.model.plan import Unknown
 from tileview.model.recipe import Recipe
+from tileview.session.edits import EditState
 from tileview.session.kept_results import results_key
-from tileview.session.state import EditState
 
 NAMES = ["vit3-64tiles.recipe.json.gz", "v8/vit3.v8.recipe.json.gz", "v8/vit3.v7.recipe.json.gz"]
 

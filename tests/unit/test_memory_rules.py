@@ -8,8 +8,9 @@ import pytest
 from tests.helpers.small_programs import F8, WHOLE, kernel, program, value
 from tileview.core.columns import program_columns
 from tileview.core.memory.exchange import step_exchange
+from tileview.core.memory.footprint import footprint
 from tileview.core.memory.groups import find_lifetimes, group_values
-from tileview.core.memory.measurement import footprint, measure
+from tileview.core.memory.measurement import measure
 from tileview.core.memory.scratch import Scratch, share_micro_panels, stages, step_scratch
 from tileview.core.memory.verdict import (
     Budgets,
@@ -19,8 +20,9 @@ from tileview.core.memory.verdict import (
     contiguous_overflow,
     decide,
 )
+from tileview.model.owners import Owners
 from tileview.model.plan import Staging, StagingKind
-from tileview.model.program import Copy, Opaque, Owners, Product, Repeat, Sum
+from tileview.model.program import Copy, Opaque, Product, Repeat, Sum
 from tileview.model.sizes import UNAVAILABLE
 from tileview.model.tensor import (
     F16,

@@ -44,7 +44,7 @@ from tileview.analysis.influence import (
     Operations,
     takes_operands_as_they_come,
 )
-from tileview.core.estimate import Estimate
+from tileview.core.estimated import Estimate
 from tileview.core.fusion.stand import Reason
 from tileview.core.memory.measurement import measure
 from tileview.core.memory.verdict import contiguous_bytes

@@ -25,7 +25,7 @@ from tileview.analysis.words import at_start, counted, in_words
 from tileview.analysis.workers import Workers
 from tileview.core.cycles.words import cycles_between, describe_cycles, percent_between
 from tileview.core.estimate import estimate
-from tileview.core.fusion.words import fits_only_fused
+from tileview.core.fusion.verdict_words import fits_only_fused
 from tileview.core.lowering.replanner import Replanner
 from tileview.core.placement.outcome import first_failing
 from tileview.core.placement.ranges import Preset

@@ -10,19 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tileview.analysis.lifetimes import largest_bytes
-from tileview.analysis.loads import PeakPlace
+from tileview.analysis.loads import PeakPlace, largest_bytes
 from tileview.analysis.words import allocation_name, at_start, in_words, name_parts, scratch_name
-from tileview.core.memory.exchange import step_fragments
 from tileview.core.memory.verdict import contiguous_bytes
-from tileview.model.program import Program
 from tileview.model.sizes import kib_text
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import ByteArray, Cause, Timeline, last_largest
+
+if TYPE_CHECKING:
+    from tileview.model.program import Program
+
 
 MOST_FRAGMENTS: Final = 16_384
 """What a tile may send or receive in one exchange, in pieces."""
@@ -31,6 +32,8 @@ _MOST_LISTED: Final = 6
 
 def _fragments(program: Program) -> list[tuple[int, int, int | None]]:
     """(pieces, step, operation) of every step that moves something, most first."""
+    from tileview.core.memory.exchange import step_fragments  # no part of a timeline's way
+
     found = []
     for entry in program.flatten():
         pieces = step_fragments(entry.step, program.values)
@@ -229,18 +232,18 @@ def _large_allocations(timeline: Timeline) -> Iterator[Overflow]:
         if steps:
             row = timeline.tiles.allocation(root)
             made = (_made(timeline, root, int(row[last_largest(row)])),)
-            yield _too_large(timeline, (steps[0], steps[-1]), row, timeline.maker(root), made, room)
+            yield _too_large((steps[0], steps[-1]), row, timeline.maker(root), made, room)
     for step in timeline.steps:
         if isinstance(step.scratch.standard, int) and step.scratch.standard > room:
             row = timeline.tiles.scratch(step.index)[:, 0]
             name = scratch_name(timeline, step.index)
             size = int(row[last_largest(row)])
             made = (MadeBytes(None, name, MemoryClass.STANDARD, size, f"scratch for its {step.kind}", ""),)
-            yield _too_large(timeline, (step.index, step.index), row, step.source, made, room)
+            yield _too_large((step.index, step.index), row, step.source, made, room)
 
 
 def _too_large(
-    timeline: Timeline, span: tuple[int, int], row: ByteArray, maker: int | None, made: tuple[MadeBytes, ...], room: int
+    span: tuple[int, int], row: ByteArray, maker: int | None, made: tuple[MadeBytes, ...], room: int
 ) -> Overflow:
     tile = last_largest(row)
     over, count = int(row[tile]) - room, int((row > room).sum())

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tileview.analysis.words import allocation_name
-from tileview.core.estimate import configured, standing_program
+from tileview.core.estimate import standing_program
 from tileview.core.lowering.replanner import Replanner
 from tileview.core.memory.measurement import measure
 from tileview.core.placement.outcome import (
@@ -34,7 +34,7 @@ from tileview.core.placement.requests import ProgramRequests, RequestTemplate, T
 from tileview.errors import PlanError, TileViewError
 from tileview.model.config import PLANNED_BYTES
 from tileview.model.placement import Memory
-from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
+from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe, configured
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Timeline
 

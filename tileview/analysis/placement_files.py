@@ -170,10 +170,10 @@ OPEN = "open memory"
 def dump_verdict(dump: TileDump) -> tuple[Verdict, tuple[Problem, ...]]:
     """What the compiler's orders come to for the problem of a tile dump, and where the file states otherwise."""
     study = study_tile(dump.problem.tile, dump.problem.requests, dump.problem.memory, searching=False)
-    return _verdict(dump, study), stated_against_derived(dump, study)
+    return _verdict(study), stated_against_derived(dump, study)
 
 
-def _verdict(dump: TileDump, study: TileStudy) -> Verdict:
+def _verdict(study: TileStudy) -> Verdict:
     tile, outcome, proofs = study.tile, study.outcome, study.proofs
     count = len(study.requests)
     peak, capacity = proofs.all.peak, study.memory.bytes

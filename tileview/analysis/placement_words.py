@@ -130,12 +130,6 @@ def unplaced_words(placed: PlacementSteps | None) -> str | None:
     return "" if failed is None else f"{totals_text(failed.totals)} in {failed.preset.title}"
 
 
-def steps_line(words: StepWords) -> str:
-    """``Sum: 36.6 KiB spare → Planner's memory: … → Captured 498,872 B: …``: the three steps wherever a line holds
-    them."""
-    return " → ".join(f"{step.label}: {step.text}" for step in words.steps)
-
-
 _GRAVITY = (State.GOOD, State.PART, State.UNKNOWN, State.OVER)
 
 

@@ -16,7 +16,7 @@ from typing import Final
 from tileview.analysis.diagnosis import BadLayout
 from tileview.core.geometry.resolve import LayoutErrorKind, layout_failure, resolve
 from tileview.core.geometry.resolved import Resolved
-from tileview.core.memory.measurement import layout_fault
+from tileview.core.memory.footprint import layout_fault
 from tileview.model.recipe import Recipe
 from tileview.model.sizes import LARGEST_COUNTED_BYTES, UNAVAILABLE, Size, Unavailable, exact_text
 from tileview.model.tensor import (
@@ -564,9 +564,9 @@ _AXIS_REMEDIES = {
 }
 
 
-def offers(timeline: Timeline, bad: BadLayout, most: int = 3) -> list[str]:
-    """Some valid layouts, in words, for a value whose own does not."""
-    value = timeline.values[bad.value]
+def offers(timeline: Timeline, index: int, most: int = 3) -> list[str]:
+    """Some valid layouts, in words, for a value of the timeline whose own does not resolve."""
+    value = timeline.values[index]
     if value.layout is None:
         return []
     return [repair.label for repair in repairs(value.shape, value.precision, value.layout, timeline.tile_count)[:most]]

@@ -28,7 +28,7 @@ from tileview.analysis.overflows import overflow_lines
 from tileview.analysis.relief import Relief
 from tileview.analysis.words import sentence
 from tileview.core.cycles.words import describe_cycles
-from tileview.core.fusion.words import fits_only_fused
+from tileview.core.fusion.verdict_words import fits_only_fused
 from tileview.core.geometry.chip import grid
 from tileview.model.names import escaped
 from tileview.model.sizes import Size, Unavailable, exact_text, kib_text, percent_text, size_text
@@ -291,7 +291,7 @@ def render_report(given: ReportInput) -> str:
         _verdict(given, diagnosis),
         _list("Edits that are not in the file", given.edits),
         _peaks(given.timeline),
-        _why(given, diagnosis),
+        _why(diagnosis),
         _timeline(given.timeline),
         _tiles(given.timeline),
         _swaps(given),
@@ -378,7 +378,7 @@ def _share(size: Size, room: int) -> str:
     return percent_text(size, room) if room > 0 and isinstance(size, int) else ""
 
 
-def _why(given: ReportInput, diagnosis: Diagnosis) -> str:
+def _why(diagnosis: Diagnosis) -> str:
     parts = []
     if diagnosis.figures:
         parts.append(_table((), [(figure.label, size_text(figure.bytes)) for figure in diagnosis.figures], {1}))

@@ -1,4 +1,4 @@
-"""Tensors, layouts, operations and allocations in plain words, everywhere the same.
+"""Tensors, layouts and allocations in plain words, everywhere the same.
 
 A layout is taken apart into *facts*: (label, text) pairs in a fixed order. The one-line form and the differences are
 both made from plain fields, so that a field which TileView learns to read shows up in all of them.
@@ -15,20 +15,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tileview.model.graph import (
-    AddKind,
-    AttentionKind,
-    GeluKind,
-    GemmKind,
-    LayerNormKind,
-    OperationKind,
-    RepeatKind,
-    SliceKind,
-    UnknownKind,
-    ViewKind,
-    kind_name,
-)
-from tileview.model.plan import ViewOperator
 from tileview.model.tensor import (
     Axis,
     AxisBase,
@@ -186,40 +172,6 @@ def fact_differences(base: Sequence[Fact], other: Sequence[Fact]) -> tuple[str, 
 
 
 # -- operations -----------------------------------------------------------------------------------------------------
-
-
-def kind_words(kind: OperationKind) -> str:
-    """A graph operation's kind with its own figures: ``Gemm``, ``Repeat × 27``, ``Slice of dimension 1, 0 … 728``."""
-    name = kind_name(kind)
-    if isinstance(kind, RepeatKind):
-        return f"{name} × {kind.count}"
-    if isinstance(kind, SliceKind):
-        return f"{name} of dimension {kind.axis}, {kind.start} … {kind.start + kind.length - 1}"
-    if isinstance(kind, ViewKind):
-        return f"{name}: {view_words(kind)}"
-    if isinstance(kind, AttentionKind):
-        return f"{name}, causal" if kind.causal else name
-    if isinstance(kind, GemmKind):
-        turned = [side for side, on in (("left", kind.transpose_left), ("right", kind.transpose_right)) if on]
-        return f"{name}, {' and '.join(turned)} transposed" if turned else name
-    if isinstance(kind, UnknownKind):
-        return f"{name} (unknown)"
-    assert isinstance(kind, AddKind | GeluKind | LayerNormKind)
-    return name
-
-
-def kind_short(kind: OperationKind) -> str:
-    """A graph operation's kind in one word, with the count of a Repeat: ``View``, ``Repeat × 27``."""
-    return kind_words(kind) if isinstance(kind, RepeatKind | UnknownKind) else kind_name(kind)
-
-
-def view_words(view: ViewKind | ViewOperator) -> str:
-    """What a view does: ``dimension 2 split by 16, merged into dimension 0``."""
-    first, second = ("merged", "split") if view.reversed else ("split", "merged")
-    return (
-        f"dimension {view.split_axis} {first} by {view.factor}, {second} "
-        f"{'from' if view.reversed else 'into'} dimension {view.merge_axis}"
-    )
 
 
 def step_place(step: int, steps: int) -> str:

@@ -18,7 +18,8 @@ from tileview.analysis.fix import (
 from tileview.analysis.layout_fix import LayoutFix, fix_layouts
 from tileview.analysis.trials import with_swaps
 from tileview.commands.base import EXIT_NO, Arguments, UsageError, clean, emit, emit_json, table, verdict_code
-from tileview.commands.output import Meter, refuse_source, write_recipe
+from tileview.commands.meter import Meter
+from tileview.commands.output import refuse_source, write_recipe
 from tileview.commands.placing import chosen_ranges
 from tileview.commands.subject import (
     Subject,
@@ -31,8 +32,8 @@ from tileview.commands.subject import (
 )
 from tileview.commands.swap import swap_text
 from tileview.core.cycles.words import exact_cycles
-from tileview.core.estimate import Estimate
-from tileview.core.fusion.words import fits_only_fused
+from tileview.core.estimated import Estimate
+from tileview.core.fusion.verdict_words import fits_only_fused
 from tileview.formats.search_state import SearchState
 from tileview.formats.tensorjson import format_to_json
 from tileview.model.sizes import exact_text

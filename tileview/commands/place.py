@@ -46,8 +46,9 @@ from tileview.core.placement.ranges import Preset
 from tileview.core.placement.requests import ProgramRequests, TileClass
 from tileview.core.placement.search import Searched
 from tileview.errors import LoadError
-from tileview.formats import SearchState, open_dump
+from tileview.formats.opening import open_dump
 from tileview.formats.placement import profile_problems
+from tileview.formats.search_state import SearchState
 from tileview.model.placement import END, PlacementProfile, TileDump
 from tileview.model.sizes import exact_text
 from tileview.model.tensor import MemoryClass

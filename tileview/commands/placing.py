@@ -28,8 +28,11 @@ from tileview.commands.subject import Subject
 from tileview.core.placement.outcome import Answer
 from tileview.core.placement.ranges import PLANNER, Preset, RangeError, parse_ranges, preset, presets
 from tileview.errors import LoadError
-from tileview.formats import DumpKind, SearchState, load_placement, load_tile_dump, open_dump
-from tileview.formats.placement import profile_problems
+from tileview.formats.opening import open_dump
+from tileview.formats.placement import load_placement, profile_problems
+from tileview.formats.search_state import SearchState
+from tileview.formats.sniff import DumpKind
+from tileview.formats.tile_dump import load_tile_dump
 from tileview.model.config import STANDARD_ELEMENT_BYTES
 from tileview.model.placement import PlacementProfile, TileDump
 from tileview.model.sizes import exact_text

@@ -32,7 +32,7 @@ from tileview.commands.subject import (
     summary_json,
 )
 from tileview.core.cycles.words import exact_cycles
-from tileview.core.fusion.words import fits_only_fused
+from tileview.core.fusion.verdict_words import fits_only_fused
 from tileview.errors import LoadError
 from tileview.model.sizes import Size, exact_text, kib_text, size_to_json
 from tileview.model.tensor import MemoryClass

@@ -7,43 +7,13 @@ memory.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, fields
-from itertools import repeat
-from typing import TypeVar
+from dataclasses import dataclass, field
 
 from tileview.model.graph import InputKind
+from tileview.model.owners import DIRECT_OWNERS, Owners
 from tileview.model.plan import Staging
+from tileview.model.records import from_columns
 from tileview.model.tensor import Layout, Precision, Shape
-
-T = TypeVar("T")
-
-
-def from_columns(kind: type[T], first: Sequence[object], *others: Iterable[object]) -> list[T]:
-    """Objects of a slotted dataclass without defaults of its own, from the values of each field in order.
-
-    What the class would make of them one by one, in a third of the time: a program's steps are made anew after each
-    swap. No ``__init__`` and no ``__post_init__`` is called.
-    """
-    made = [*map(object.__new__, repeat(kind, len(first)))]
-    for entry, column in zip(fields(kind), (first, *others), strict=True):  # type: ignore[arg-type]
-        deque(map(getattr(kind, entry.name).__set__, made, column), maxlen=0)
-    return made
-
-
-@dataclass(frozen=True, slots=True)
-class Owners:
-    """Owner o sits at ordinal (o + rotation) mod D; its tile is that ordinal, or ``embedding[ordinal]``.
-
-    D is the embedding's length, or the program's tile count where there is none.
-    """
-
-    rotation: int = 0
-    embedding: tuple[int, ...] | None = None
-
-
-DIRECT_OWNERS = Owners()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from math import prod
 
 from tileview.analysis.fusions import fusion_facts
-from tileview.analysis.lifetimes import Life, Lives, largest_bytes
+from tileview.analysis.lifetimes import Life, Lives
+from tileview.analysis.loads import largest_bytes
+from tileview.analysis.operation_words import kind_words
 from tileview.analysis.overflows import Phrase
 from tileview.analysis.words import (
     class_words,
     counted,
-    kind_words,
     layout_words,
     order_words,
     precision_short,
@@ -25,19 +26,20 @@ from tileview.analysis.words import (
     shape_text,
 )
 from tileview.core.cycles.words import exact_cycles
-from tileview.core.estimate import Estimate
+from tileview.core.estimated import Estimate
 from tileview.core.geometry.resolve import LayoutError, LayoutErrorKind, resolve
 from tileview.core.geometry.resolved import Resolved, Split
 from tileview.model.config import INTERLEAVED_ELEMENT_BYTES, STANDARD_ELEMENT_BYTES
 from tileview.model.graph import Graph, Operation, RepeatKind
+from tileview.model.owners import Owners
 from tileview.model.plan import Plan
-from tileview.model.program import Owners, Program
+from tileview.model.program import Program
 from tileview.model.recipe import Recipe
 from tileview.model.sizes import U64_MAX, Size, Unavailable, exact_text, kib_text, percent_text, size_text
 from tileview.model.tensor import Format, Layout, MemoryClass, Shape
 from tileview.model.timeline import Timeline, TimelineStep, TimelineValue, steps_of_operation, steps_read
 from tileview.present.allocation_rows import allocation_row
-from tileview.present.fusion_rows import fusion_lines, step_name
+from tileview.present.cycle_words import fusion_lines, step_name
 from tileview.present.plan_words import dispatch_facts, operator_facts, plan_words, requirement_words
 
 
@@ -559,7 +561,7 @@ def homes_of_operation(
             sequences[i].values[0] for i in operation.kind.iterated_inputs if i in sequences and sequences[i].values
         )
     else:
-        read = [_outside(recipe.graph, operation.id, value) for value in read]
+        read = [_outside(recipe.graph, value) for value in read]
     lines = []
     for value in dict.fromkeys(read):
         entry = inputs.get(value)
@@ -578,7 +580,7 @@ def homes_of_operation(
     return tuple(lines)
 
 
-def _outside(graph: Graph, operation: int, value: int) -> int:
+def _outside(graph: Graph, value: int) -> int:
     """The graph input that a body's argument stands for (a sequence's first member); any other value is itself."""
     sequences = {sequence.id: sequence for sequence in graph.sequences}
     for around, _ in graph.walk():
@@ -588,7 +590,7 @@ def _outside(graph: Graph, operation: int, value: int) -> int:
         position = kind.body.arguments.index(value)
         outer = kind.carried_inputs + kind.invariant_inputs
         if position < outer:
-            return _outside(graph, around.id, around.inputs[position]) if position < len(around.inputs) else value
+            return _outside(graph, around.inputs[position]) if position < len(around.inputs) else value
         number = position - outer
         if number < len(kind.iterated_inputs):
             sequence = sequences.get(kind.iterated_inputs[number])

@@ -22,8 +22,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tileview.analysis.holdings import Holdings
+from tileview.analysis.operation_words import kind_words
 from tileview.analysis.overflows import Overflow
-from tileview.analysis.words import counted, kind_words, precision_short, shape_text
+from tileview.analysis.words import counted, precision_short, shape_text
 from tileview.core.cycles.prices import ProgramCycles
 from tileview.core.cycles.words import exact_cycles, short_cycles
 from tileview.graphlayout import LayoutNode, NodeKind, Structure

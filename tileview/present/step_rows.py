@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Final
 
 from tileview.analysis.overflows import steps_over
+from tileview.model.kept import KeptFor
 from tileview.model.sizes import exact_text, percent_text
-from tileview.model.timeline import Timeline, TimelineStep
+from tileview.model.timeline import Timeline, TimelineStep, steps_read
 from tileview.present.curves import unavailable_steps
 from tileview.present.tables import EMPTY_CELL, Cell, Column, Node, TableSpec, Tone, kib_cell, matches
 
@@ -37,17 +39,34 @@ def step_nodes(timeline: Timeline, query: str = "", within: tuple[int, int] | No
     """All steps, or those whose operation text, operation id or number holds the words of ``query`` and that lie in a
     half-open range.
     """
+    nodes = _every_node(timeline)
+    if within is not None:
+        nodes = nodes[within[0] : within[1]]
+    return tuple(node for node in nodes if matches(query, *_words(node.row.step))) if query else nodes
+
+
+def _words(step: TimelineStep) -> tuple[str, ...]:
+    return step.operation, "" if step.source is None else f"op {step.source}", f"step {step.index}"
+
+
+_NODES: Final[KeptFor[tuple[Node[StepRow], ...]]] = KeptFor(2)
+
+
+def _every_node(timeline: Timeline) -> tuple[Node[StepRow], ...]:
+    """All steps; made anew where more of them have been read since, or peaks or budgets are others."""
+    peaks = (timeline.total_peak_step, timeline.standard_peak_step, timeline.interleaved_peak_step)
+    budgets = (timeline.budget_bytes, timeline.interleaved_budget_bytes, timeline.reserve_bytes)
+    facts = (steps_read(timeline), peaks, budgets)
+    return _NODES.get((timeline.steps, timeline.unavailable_roots), lambda: _make_nodes(timeline), facts)
+
+
+def _make_nodes(timeline: Timeline) -> tuple[Node[StepRow], ...]:
     if not timeline.steps:
         return ()
     worst = timeline.tiles.worst()
     over, missing = steps_over(timeline).tolist(), unavailable_steps(timeline).tolist()
     nodes = []
     for step, figures, is_over, is_missing in zip(timeline.steps, worst.tolist(), over, missing, strict=True):
-        if within is not None and not within[0] <= step.index < within[1]:
-            continue
-        operation = "" if step.source is None else f"op {step.source}"
-        if query and not matches(query, step.operation, operation, f"step {step.index}"):
-            continue
         standard, interleaved, total, tile = figures
         text = _over_text(timeline, total, interleaved) if is_over else ""
         row = StepRow(

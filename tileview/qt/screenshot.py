@@ -12,7 +12,7 @@ from PySide6.QtCore import QSettings, QtMsgType, qInstallMessageHandler
 from PySide6.QtWidgets import QApplication
 
 from tileview.errors import TileViewError
-from tileview.formats import open_dump
+from tileview.formats.opening import open_dump
 from tileview.formats.save import write_atomic
 from tileview.qt.base.settings import Settings
 from tileview.qt.base.theme import apply_theme, drop_pixmaps

@@ -13,23 +13,22 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from tileview.analysis.alternatives import AlternativeResult
-from tileview.analysis.identity import same_root, same_step
+from tileview.analysis.loads import same_root, same_step
 from tileview.analysis.overflows import Overflow, overflows
 from tileview.analysis.placement import Placeability, PlacementSteps, TilePlacements
 from tileview.analysis.placement_words import NO_REQUESTS, StepWords, verdict_step_words
-from tileview.core.estimate import Estimate, configured
+from tileview.core.estimated import Estimate
 from tileview.core.placement.ranges import Preset
 from tileview.model.graph import Graph
-from tileview.model.recipe import Overrides, Recipe
+from tileview.model.recipe import Overrides, Recipe, configured
 from tileview.model.tensor import Format
 from tileview.model.timeline import Problem, Timeline, Verdict
 from tileview.model.timeline_file import TimelineFile
 from tileview.session import edits
 from tileview.session.document import Document, edited_recipe
-from tileview.session.edits import Edit, History, Step
+from tileview.session.edits import Edit, EditState, History, Step
 from tileview.session.estimate_jobs import EstimateCache, EstimateJob, EstimateResult
 from tileview.session.placements import Choice, PlacementResult, Placements, default_ranges
-from tileview.session.state import EditState
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +260,7 @@ class Session:
         for operation, alternative in swaps:
             state = state.with_swap(operation, self._as_swapped(operation, alternative))
         for value, home in homes.items():
-            state = state.with_home(value, home)
+            state = state.with_entry("homes", value, home)
         return state
 
     def set_overrides(self, overrides: Overrides) -> bool:
@@ -503,16 +502,6 @@ class Session:
         """Whether an alternative has been placed, even if nothing can be told of it."""
         in_force = self.alternative_in_force(operation) == alternative
         return in_force or (operation, alternative) in self._placements.alternatives
-
-    def placed_alternatives(self) -> dict[Choice, Placeability | None]:
-        """What is known of single alternatives, the current ones included; None where nothing can be told."""
-        found = dict(self._placements.alternatives)
-        recipe, placed = self.file_recipe, self.placed
-        if recipe is not None and placed is not None:
-            now = Placeability(placed.totals.not_placed, placed.totals.over)
-            current = ((one, self.alternative_in_force(one)) for one in recipe.alternatives)
-            found.update({(operation, index): now for operation, index in current if index is not None})
-        return found
 
     def add_placed(self, revision: int, ranges: Preset, found: Mapping[Choice, Placeability | None]) -> bool:
         """Take in what alternatives leave without a place; False where it is for another revision or memory."""

@@ -16,7 +16,8 @@ import numpy as np
 from tileview.core.columns import program_columns
 from tileview.core.cycles.prices import step_price, step_prices
 from tileview.core.geometry.resolve import same_distribution
-from tileview.model.program import IDENTITY, Copy, Kernel, Owners, Program, Repeat, Step, Value
+from tileview.model.owners import Owners
+from tileview.model.program import IDENTITY, Copy, Kernel, Program, Repeat, Step, Value
 from tileview.model.sizes import UNAVAILABLE, Size, Unavailable
 from tileview.model.tensor import Layout, Precision, Shape
 

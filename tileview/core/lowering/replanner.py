@@ -25,8 +25,9 @@ from tileview.core.lowering.valuetypes import TypeTable, ValueType
 from tileview.errors import GraphError, PlanError, WorkError
 from tileview.model.config import PipelineConfig
 from tileview.model.graph import Graph, InputKind, Operation, RepeatKind
+from tileview.model.owners import DIRECT_OWNERS, Owners
 from tileview.model.plan import Plan
-from tileview.model.program import DIRECT_OWNERS, Owners, Program, ProgramInput, Step, Value
+from tileview.model.program import Program, ProgramInput, Step, Value
 from tileview.model.recipe import Recipe
 from tileview.model.tensor import F16
 

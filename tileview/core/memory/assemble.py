@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from tileview.core.memory.usage import PlacedTiles
 from tileview.core.memory.verdict import Budgets, Unsized, decide
-from tileview.model.program import from_columns
+from tileview.model.records import from_columns
 from tileview.model.sizes import LARGEST_LIMIT_BYTES, UNAVAILABLE, Size, Unavailable
 from tileview.model.timeline import ByteArray, ClassBytes, Peak, Place, TimelineStep, Verdict, last_largest
 

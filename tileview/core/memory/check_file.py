@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from tileview.core.memory.footprint import footprint
 from tileview.core.memory.infer import element_size
-from tileview.core.memory.measurement import footprint
 from tileview.core.memory.verdict import contiguous_bytes, contiguous_overflow
 from tileview.model.sizes import U64_MAX, UNAVAILABLE, Size, Unavailable, size_to_u64
 from tileview.model.tensor import MemoryClass

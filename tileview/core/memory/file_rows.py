@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tileview.core.memory.footprint import Footprint, footprint
 from tileview.core.memory.infer import Inferred
-from tileview.core.memory.measurement import Footprint, footprint
 from tileview.core.memory.usage import KeptResults
 from tileview.model.sizes import LARGEST_COUNTED_BYTES, Unavailable, exact_text
 from tileview.model.tensor import MemoryClass, Precision, PrecisionKind

@@ -21,8 +21,8 @@ from tileview.core.memory.assemble import (
 from tileview.core.memory.check_file import check_figures, version3_peak
 from tileview.core.memory.file_rows import FileRows
 from tileview.core.memory.file_tiles import FileNumbers
+from tileview.core.memory.footprint import layout_fault
 from tileview.core.memory.infer import Inferred, born, infer_groups
-from tileview.core.memory.measurement import layout_fault
 from tileview.core.memory.usage import PlacedTiles, live_stretches
 from tileview.core.memory.verdict import Budgets, Unsized, contiguous_bytes, cut_note
 from tileview.model.config import PLANNED_BYTES

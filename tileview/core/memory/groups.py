@@ -20,11 +20,9 @@ import numpy as np
 
 from tileview.core.columns import Numbers, ProgramColumns
 from tileview.core.memory.usage import KeptResults
+from tileview.model.config import TAIL_ELEMENTS
 from tileview.model.graph import InputKind
 from tileview.model.program import Kernel, Product, Repeat, Step, Value
-
-TAIL_ELEMENTS = 8
-"""A matrix product reads up to 8 elements of its multiply precision past its left operand."""
 
 
 class Members(Mapping[int, tuple[int, ...]]):

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from tileview.core.memory.accounts import Findings, doubted, verdict_on
 from tileview.core.memory.assemble import Allocations, StepFacts, StepWork, judge_allocations, listed_steps
-from tileview.core.memory.measurement import Footprint, footprint, layout_fault
+from tileview.core.memory.footprint import Footprint, footprint, layout_fault
 from tileview.core.memory.usage import PlacedTiles, live_stretches
 from tileview.core.memory.verdict import Budgets, Unsized, cut_note, decide
 from tileview.model.config import PLANNED_BYTES

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tileview.core.columns import program_columns
+from tileview.core.memory.footprint import footprint
 from tileview.core.memory.groups import Groups, group_values
-from tileview.core.memory.measurement import footprint
 from tileview.core.placement.events import Events, find_events
 from tileview.core.placement.fit import Asked
 from tileview.core.placement.multicast import TileMask, multicast_tiles

@@ -31,9 +31,8 @@ from tileview.qt.widgets.dialogs import (
 )
 from tileview.resources import sample_folder
 from tileview.session.document import Document
-from tileview.session.edits import Step
+from tileview.session.edits import EditState, Step
 from tileview.session.session import Selection
-from tileview.session.state import EditState
 
 MANY_STEPS = 500
 """From so many steps on, a new estimate and its selection reach the views in two turns of the event loop."""

@@ -30,9 +30,8 @@ from tileview.qt.base.settings import private_folder, read_private, state_folder
 from tileview.qt.files.watch import look
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.session.document import Document
-from tileview.session.edits import Step
+from tileview.session.edits import EditState, Step, json_of, state_from_json, state_to_json, whole_number, yes_or_no
 from tileview.session.session import Selection
-from tileview.session.state import EditState, json_of, state_from_json, state_to_json, whole_number, yes_or_no
 
 Marks = Mapping[str, Mapping[str, str]]
 """Kind of edit → what it is on, by number → what tells that from something else of the same number."""

@@ -29,8 +29,8 @@ from tileview.analysis.trials import Evaluator, Swap, Trial
 from tileview.core.estimate import estimate
 from tileview.core.lowering.replanner import Replanner
 from tileview.core.placement.ranges import Preset
-from tileview.formats import open_dump
 from tileview.formats.files import MemorySource, Source
+from tileview.formats.opening import open_dump
 from tileview.formats.search_state import search_state_from_source
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.sizes import kib_text
@@ -38,8 +38,8 @@ from tileview.model.timeline import Problem, Timeline
 from tileview.model.timeline_file import TimelineFile
 from tileview.qt.jobs.process import Reporter
 from tileview.session.document import Document, edited_recipe
+from tileview.session.edits import EditState
 from tileview.session.estimate_jobs import EstimateJob
-from tileview.session.state import EditState
 
 PART_SECONDS = 0.15
 """How often results go out."""

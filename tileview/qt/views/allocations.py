@@ -74,7 +74,7 @@ class AllocationsView(TableView):
         self._group_action.setChecked(True)
         self._group_action.toggled.connect(self.group_box.setChecked)
         self.group_box.toggled.connect(self._group_action.setChecked)
-        self.refill()
+        self.look_first(self.refill)
 
     def _swatch(self, row: AllocationRow) -> QColor | None:
         """The colour that what makes a row has in every view; inputs are light, other operations darker grey."""

@@ -189,7 +189,7 @@ class ChoicePlot(Plot):
             painter.setPen(self.theme.color("muted"))
             painter.drawText(area, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, self.message)
             return
-        self._draw_legend(painter, area)
+        self._draw_legend(painter)
         painter.save()
         painter.setClipRect(area)
         placer = LabelPlacer(area, np.zeros(0), np.zeros(0), ())
@@ -215,7 +215,7 @@ class ChoicePlot(Plot):
         painter.drawText(upright, Qt.AlignmentFlag.AlignCenter, "planner's cycles" if has_room else "cycles")
         painter.restore()
 
-    def _draw_legend(self, painter: QPainter, area: QRectF) -> None:
+    def _draw_legend(self, painter: QPainter) -> None:
         """One line below the axis: the marks that occur, and the front."""
         metrics = self.fontMetrics()
         x, y = 6.0, self.height() - metrics.height() / 2 - 3

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, Qt, Signal, Slot
@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QInputDialog,
     QLineEdit,
     QMenu,
-    QPushButton,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QToolButton,
@@ -24,7 +23,7 @@ from tileview.analysis.fusions import agreement
 from tileview.analysis.linkage import brief, link_timelines, link_values, statement
 from tileview.analysis.words import sentence
 from tileview.core.fusion.stand import Fusion
-from tileview.core.fusion.words import verdict_words
+from tileview.core.fusion.verdict_words import verdict_words
 from tileview.present.compare_rows import MOST_STATES, CompareRow, CompareSpec, CompareState, compare_nodes
 from tileview.present.state_charts import StateCurve, state_curves, state_maps
 from tileview.present.tables import Node, matches, outcome
@@ -37,7 +36,7 @@ from tileview.qt.plot.picture_parts import RowPart, TitlePart
 from tileview.qt.views.base import go_where_live
 from tileview.qt.views.compare_charts import LETTERS, CompareCharts
 from tileview.qt.views.table_view import RowSubject, TableView
-from tileview.qt.widgets.docked import ElidedLabel, WrappedLabel
+from tileview.qt.widgets.docked import ElidedLabel, WrappedLabel, dock_button
 from tileview.qt.widgets.node_model import NodeModel
 from tileview.qt.widgets.node_view import NodeView
 from tileview.session.document import edited_recipe
@@ -233,7 +232,7 @@ class CompareView(TableView):
         self._curves = state_curves(())
         self.note = ElidedLabel(cut=Qt.TextElideMode.ElideRight)
         self.cards = [StateCard(self) for _ in range(MOST_STATES)]
-        self.charts = CompareCharts(bridge.theme, self)
+        self.charts = CompareCharts(self)
         self.charts.step_wanted.connect(self._go_to_step)
         row = QHBoxLayout()
         row.setSpacing(8)
@@ -243,9 +242,9 @@ class CompareView(TableView):
             card.asked.connect(self._on_asked)
         self.tree.setMinimumHeight(60)
         self.link_label = WrappedLabel()
-        self.pin_button = self._button("Pi&n current …", "Keep the current state for comparison, with a name", self.pin)
-        self.other_button = self._button("Add a f&ile …", "Put another file beside", self.compare_with)
-        self.earlier_button = self._button("Add what was before the reload", "", self.compare_with_earlier)
+        self.pin_button = dock_button("Pi&n current …", "Keep the current state for comparison, with a name", self.pin)
+        self.other_button = dock_button("Add a f&ile …", "Put another file beside", self.compare_with)
+        self.earlier_button = dock_button("Add what was before the reload", "", self.compare_with_earlier)
         buttons = QHBoxLayout()
         buttons.addWidget(self.pin_button)
         buttons.addWidget(self.other_button)
@@ -266,13 +265,6 @@ class CompareView(TableView):
 
     def make_tree(self) -> NodeView:
         return CompareTree(self.model, self.spec, self.table_name, self)
-
-    def _button(self, text: str, tip: str, slot: Callable[[], None]) -> QPushButton:
-        button = QPushButton(text)
-        button.setToolTip(tip)
-        button.setAutoDefault(False)
-        button.clicked.connect(slot)
-        return button
 
     # -- session --------------------------------------------------------------------------------------------------
 

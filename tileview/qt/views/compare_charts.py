@@ -310,7 +310,7 @@ class CompareCharts(QWidget):
     step_wanted = Signal(int)
     """A step of the first state."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.zoom = Zoom(self, across_only=True)
         self.charts: list[StateChart] = []

@@ -24,9 +24,10 @@ from PySide6.QtWidgets import QBoxLayout, QPushButton, QSizePolicy, QTabBar, QVB
 
 from tileview.analysis.lifetimes import Lives
 from tileview.analysis.linkage import Counterparts
+from tileview.analysis.operation_words import kind_words
 from tileview.analysis.tile_groups import identical_tiles
-from tileview.analysis.words import allocation_name, kind_words
-from tileview.model.program import DIRECT_OWNERS
+from tileview.analysis.words import allocation_name
+from tileview.model.owners import DIRECT_OWNERS
 from tileview.model.timeline import Timeline, fullest_tile, steps_of_operation
 from tileview.present.detail_sections import (
     Line,
@@ -49,7 +50,7 @@ from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import PagePart
 from tileview.qt.views.base import View, allow, show_text_menu
 from tileview.qt.views.operation_edits import OperationEdits
-from tileview.qt.widgets.docked import FlowLayout, GrowingText, Scrolled
+from tileview.qt.widgets.docked import FlowLayout, GrowingText, Scrolled, dock_button
 from tileview.session.session import Selection, linked_timeline
 
 _CELL_LINES = 7.0
@@ -209,17 +210,11 @@ class SubjectButtons(QWidget):
         self._root: int | None = None
         self._tile: int | None = None
         self._name = ""
-        self.alternatives = QPushButton("Show alternatives", self)
-        self.tiles = QPushButton(self)
-        self.copy = QPushButton("Copy name", self)
+        self.alternatives = dock_button("Show alternatives", "", self._show_alternatives, self)
+        self.tiles = dock_button("", "", self._select_tiles, self)
+        self.copy = dock_button("Copy name", "", self._copy_name, self)
         flow = FlowLayout(self, 4)
-        for button, slot in (
-            (self.alternatives, self._show_alternatives),
-            (self.tiles, self._select_tiles),
-            (self.copy, self._copy_name),
-        ):
-            button.setAutoDefault(False)
-            button.clicked.connect(slot)
+        for button in (self.alternatives, self.tiles, self.copy):
             flow.addWidget(button)
         self.hide()
 
@@ -335,7 +330,7 @@ class DetailsView(View):
         layout.addWidget(self.area, 1)
         self._copy_action = QAction("Copy details as text", self)
         self._copy_action.triggered.connect(self.copy_text)
-        self._refill()
+        self.look_first(self._refill)
 
     # -- session --------------------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QLabel,
     QLineEdit,
-    QPushButton,
     QSlider,
     QSpinBox,
     QVBoxLayout,
@@ -26,15 +25,15 @@ from tileview.analysis.fusions import fusion_facts
 from tileview.analysis.placement_files import ranges_of_dump
 from tileview.analysis.placement_words import enlargement_sentence, failing_sentence, totals_text
 from tileview.analysis.words import at_start, sentence
-from tileview.core.fusion.words import verdict_sentence
+from tileview.core.fusion.verdict_words import verdict_sentence
 from tileview.core.placement.ranges import CODE_START, Preset, RangeError, from_parts, parse_ranges, presets
-from tileview.formats import open_dump
+from tileview.formats.opening import open_dump
 from tileview.model.config import PLANNED_BYTES
 from tileview.model.placement import DATA_START, REGION0_ELEMENT, PlacementProfile, TileDump
 from tileview.model.recipe import Overrides
 from tileview.model.sizes import bytes_from_text, exact_text, kib_text
 from tileview.model.timeline import Peak, Timeline
-from tileview.present.fusion_rows import FUSION_TIP
+from tileview.present.cycle_words import FUSION_TIP
 from tileview.present.override_limits import NEVER_EXPORTED, limits, not_modelled, sentences
 from tileview.present.tables import outcome
 from tileview.qt.base.text import plain_tip
@@ -44,7 +43,7 @@ from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import Line, TextPart
 from tileview.qt.views.base import View, allow
-from tileview.qt.widgets.docked import FlowLayout, Scrolled, WrappedLabel
+from tileview.qt.widgets.docked import FlowLayout, Scrolled, WrappedLabel, dock_button
 
 
 class ByteBox(QSpinBox):
@@ -348,10 +347,10 @@ class WhatIfView(View):
         self.hint = self._label()
         self.hint.setText(NEVER_EXPORTED)
         self.notes = self._label()
-        self.smallest_button = self._button(
+        self.smallest_button = dock_button(
             "Set the s&mallest budget that fits", "Total peak + reserve as the budget", self.set_smallest
         )
-        self.reset_button = self._button("Rese&t", _RESET, self.reset)
+        self.reset_button = dock_button("Rese&t", _RESET, self.reset)
         self.fusion_box = QCheckBox("Use fusions")
         self.fusion_box.setToolTip(plain_tip(FUSION_TIP))
         self.fusion_box.setAccessibleDescription(FUSION_TIP)
@@ -386,13 +385,6 @@ class WhatIfView(View):
 
     def _label(self) -> QLabel:
         return WrappedLabel()
-
-    def _button(self, text: str, tip: str, slot: Callable[[], None]) -> QPushButton:
-        button = QPushButton(text)
-        button.setToolTip(tip)
-        button.setAutoDefault(False)
-        button.clicked.connect(slot)
-        return button
 
     def _lay_out(self) -> None:
         grid = QGridLayout()

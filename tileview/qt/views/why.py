@@ -22,7 +22,7 @@ from tileview.analysis.loads import describe_bytes
 from tileview.analysis.overflows import LIMIT_WORDS
 from tileview.analysis.relief import Relief
 from tileview.analysis.words import at_start, counted, sentence
-from tileview.core.estimate import Estimate
+from tileview.core.estimated import Estimate
 from tileview.model.recipe import Recipe
 from tileview.model.sizes import exact_text, kib_text
 from tileview.model.tensor import MemoryClass
@@ -38,7 +38,7 @@ from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import PagePart
 from tileview.qt.views.base import View, show_text_menu
 from tileview.session.document import edited_recipe
-from tileview.session.state import EditState
+from tileview.session.edits import EditState
 
 MOST_ROWS = 12
 MOST_LAYOUTS = 8

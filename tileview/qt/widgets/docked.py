@@ -1,16 +1,19 @@
-"""What a small dock needs: lines cut out, rows that wrap, contents that scroll as one, focus handed on."""
+"""What a small dock needs: lines cut out, rows that wrap, contents that scroll as one, buttons and choices."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from math import ceil
 
 from PySide6.QtCore import QEvent, QMargins, QObject, QPoint, QRect, QSize, QSizeF, Qt, Slot
 from PySide6.QtGui import QFocusEvent, QPaintEvent
 from PySide6.QtWidgets import (
+    QComboBox,
     QFrame,
     QLabel,
     QLayout,
     QLayoutItem,
+    QPushButton,
     QScrollArea,
     QSizePolicy,
     QTextBrowser,
@@ -20,6 +23,9 @@ from PySide6.QtWidgets import (
 
 from tileview.qt.base.painting import painting
 from tileview.qt.base.text import cut_words, plain_tip, safe_tip, visible_text
+
+_ALONE = 100_000
+"""A width that no row has."""
 
 
 class ElidedLabel(QWidget):
@@ -60,6 +66,36 @@ class ElidedLabel(QWidget):
             text = self.fontMetrics().elidedText(self._text, self._cut, self.width())
             painter.setPen(self.palette().color(self.foregroundRole()))
             painter.drawText(self.rect(), Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
+
+
+class LineLabel(ElidedLabel):
+    """The line of text of a view: ends in … where it does not fit, the whole text is the tooltip.
+
+    In a row of controls it stands on a line of its own, or takes what the controls leave (see :meth:`set_beside`).
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("", parent, Qt.TextElideMode.ElideRight)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self._least = _ALONE
+
+    def show_text(self, text: str) -> None:
+        if text != self.text():
+            self.setText(text)
+
+    @property
+    def full_text(self) -> str:
+        return self.text()
+
+    def set_beside(self, characters: int | None) -> None:
+        """Stand in a row with others where there is room for so many characters; None: always alone."""
+        least = _ALONE if characters is None else characters * self.fontMetrics().averageCharWidth()
+        if least != self._least:
+            self._least = least
+            self.updateGeometry()
+
+    def sizeHint(self) -> QSize:
+        return QSize(self._least, self.fontMetrics().height() + 2)
 
 
 class WrappedLabel(QLabel):
@@ -246,3 +282,35 @@ class GrowingText(QTextBrowser):
         if self.hasFocus():
             spot = self.mapTo(self._area.page, self.cursorRect().center())
             self._area.ensureVisible(spot.x(), spot.y(), 0, self.fontMetrics().height())
+
+
+def dock_button(text: str, tip: str, slot: Callable[..., object], parent: QWidget | None = None) -> QPushButton:
+    """A button that acts when it is clicked; Enter in a field beside it does not press it."""
+    button = QPushButton(text, parent)
+    button.setToolTip(tip)
+    button.setAutoDefault(False)
+    button.clicked.connect(slot)
+    return button
+
+
+def combo(parent: QWidget, name: str, entries: Sequence[tuple[str, object]]) -> QComboBox:
+    """A box of choices: (text, what :meth:`QComboBox.currentData` gives).
+
+    String enums come back from Qt as plain strings: turn them into the enum again where they are read.
+    """
+    box = QComboBox(parent)
+    box.setAccessibleName(name)
+    box.setToolTip(name)
+    box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+    for text, data in entries:
+        box.addItem(text, data)
+    return box
+
+
+def set_data(box: QComboBox, data: object) -> None:
+    """Choose the entry with some data without telling anyone."""
+    index = box.findData(data)
+    if index >= 0 and index != box.currentIndex():
+        box.blockSignals(True)
+        box.setCurrentIndex(index)
+        box.blockSignals(False)

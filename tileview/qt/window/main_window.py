@@ -121,7 +121,11 @@ class MainWindow(QMainWindow):
         self.addActions([self.commands.action(command.name) for command in self.commands.commands()])
 
     def _view_named(self, name: str) -> View:
-        return self.verdict if name == self.verdict.name else self.docks.views[name]
+        if name == self.verdict.name:
+            return self.verdict
+        view = self.docks.views[name]
+        view.show_all()
+        return view
 
     def _own_commands(self) -> tuple[Command, ...]:
         history = self.session

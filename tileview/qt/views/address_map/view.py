@@ -23,8 +23,7 @@ from tileview.qt.plot.picture import Part
 from tileview.qt.views.address_map.plot import AddressPlot, bounds_of, group_brush
 from tileview.qt.views.address_map.work import MadeMap, Maker, MapChoice, Wanted, memories_to_show, wanted_of
 from tileview.qt.views.base import View, action_of
-from tileview.qt.views.tiles.controls import LineLabel, combo
-from tileview.qt.widgets.docked import FlowLayout
+from tileview.qt.widgets.docked import FlowLayout, LineLabel, combo
 
 TITLES = (STATED, FINISHED, *ORDER_TITLES.values(), SEARCH)
 _TOGETHER = "Side by side"

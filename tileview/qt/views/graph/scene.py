@@ -40,11 +40,6 @@ _ELEMENT = np.dtype([("kind", ">i4"), ("x", ">f8"), ("y", ">f8")])
 """A point as Qt streams it; kind 0 moves there, kind 1 draws a line there."""
 
 
-def polyline(x: Floats, y: Floats) -> QPainterPath:
-    """The path from point to point, in order; empty for no points. All coordinates have to be finite."""
-    return polylines(np.stack([x, y], axis=1)[None])
-
-
 def polylines(points: Floats) -> QPainterPath:
     """A path of several lines (k, s, 2): each goes through its s points, in order.
 

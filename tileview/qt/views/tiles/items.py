@@ -46,7 +46,7 @@ from tileview.qt.base.painting import painting, told
 from tileview.qt.base.theme import Theme
 from tileview.qt.plot.items import PlotAxis
 from tileview.qt.plot.legend import LegendLine
-from tileview.qt.views.tiles.words import LegendEntry
+from tileview.qt.views.tiles.controls import LegendEntry
 
 
 class MetricScales:

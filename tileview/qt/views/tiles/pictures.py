@@ -469,7 +469,7 @@ class LoadBars(TilePicture):
         if not len(self._order):
             return
         metrics, area = self.fontMetrics(), self.area()
-        self._draw_excess(painter, area)
+        self._draw_excess(painter)
         painter.setPen(Qt.PenStyle.NoPen)
         for place, token in self._marked:
             x = area.left() + (place + 0.5) * area.width() / len(self._order)
@@ -491,7 +491,7 @@ class LoadBars(TilePicture):
             taken.append(box)
             draw_label(painter, box, text, self.theme.color("budget"), self.theme.color("background"))
 
-    def _draw_excess(self, painter: QPainter, area: QRectF) -> None:
+    def _draw_excess(self, painter: QPainter) -> None:
         """Hatch what lies over the limit: the first bars, as they are sorted."""
         limit = self._limits[0][0] if self._limits else None
         count = 0 if limit is None else int((self._tops > limit).sum())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -35,11 +35,10 @@ from tileview.qt.plot.legend import Legend
 from tileview.qt.plot.picture import Part
 from tileview.qt.views.base import View, action_of, show_menu
 from tileview.qt.views.tiles.choosing import GroupStrip, TileChoice
-from tileview.qt.views.tiles.controls import LineLabel, TilesControls, TilesPicture
-from tileview.qt.views.tiles.items import MetricScales, legend_of
-from tileview.qt.views.tiles.pictures import LoadBars, TileMap
-from tileview.qt.views.tiles.words import (
+from tileview.qt.views.tiles.controls import (
     METRIC_NAMES,
+    TilesControls,
+    TilesPicture,
     bar_entries,
     bar_layers,
     scale_marks,
@@ -49,6 +48,9 @@ from tileview.qt.views.tiles.words import (
     tiles_legend,
     value_text,
 )
+from tileview.qt.views.tiles.items import MetricScales, legend_of
+from tileview.qt.views.tiles.pictures import LoadBars, TileMap
+from tileview.qt.widgets.docked import LineLabel
 
 
 class TilesView(View):
@@ -67,14 +69,11 @@ class TilesView(View):
         self._root: int | None = None
         self._field: TileField | None = None
         self._matches: tuple[Timeline, Timeline, IndexArray] | None = None
-        self._build()
-        bridge.hovered.connect(self._hovered_elsewhere)
-        bridge.placement_changed.connect(self._on_placement)
-        self.refresh()
+        self.make_in_parts(self._build())
 
     # -- widgets --------------------------------------------------------------------------------------------------
 
-    def _build(self) -> None:
+    def _build(self) -> Iterator[None]:
         theme = self.bridge.theme
         self.controls = controls = TilesControls(self)
         controls.metric_chosen.connect(self.set_metric)
@@ -86,7 +85,11 @@ class TilesView(View):
         controls.groups_toggled.connect(self._show_groups)
         self.line = LineLabel(controls)
         controls.add_line(self.line)
-        self.map, self.bars = TileMap(theme, self.tip), LoadBars(theme, self.tip)
+        yield
+        self.map = TileMap(theme, self.tip)
+        yield
+        self.bars = LoadBars(theme, self.tip)
+        yield
         controls.fit_wanted.connect(self.map.fit)
         self.choice = TileChoice(self.session, self._range_of, self)
         self.choice.cursor_moved.connect(self._show_cursor)
@@ -112,6 +115,9 @@ class TilesView(View):
         for widget, stretch in ((controls, 0), (self._stack, 1), (self.legend, 0), (self.groups, 0)):
             layout.addWidget(widget, stretch)
         self.lead_focus(self.map)
+        self.bridge.hovered.connect(self._hovered_elsewhere)
+        self.bridge.placement_changed.connect(self._on_placement)
+        self.look_first(self.refresh)
 
     # -- what the view shows --------------------------------------------------------------------------------------
 

@@ -17,9 +17,8 @@ from tileview.present.cycle_words import StepCycles
 from tileview.present.tables import csv_text
 from tileview.qt.base.theme import Theme
 from tileview.qt.plot.legend import LegendLine
-from tileview.qt.views.tiles.controls import combo, set_data
 from tileview.qt.views.timeline.data import PlotData, layer_brushes, reserve_brush, second_pen
-from tileview.qt.widgets.docked import FlowLayout
+from tileview.qt.widgets.docked import FlowLayout, combo, set_data
 
 MODE_NAMES = {
     CurveMode.BOTH: "Fullest and selected tile",

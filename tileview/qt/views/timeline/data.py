@@ -11,11 +11,11 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QBrush, QColor, QPen
 from PySide6.QtWidgets import QInputDialog, QWidget
 
-from tileview.analysis.identity import noted_steps, step_keys
 from tileview.analysis.lifetimes import Life, Lifetime, Lives, lifetime_lines, lifetimes
+from tileview.analysis.loads import noted_steps, step_keys
 from tileview.analysis.overflows import STANDARD_ALLOCATION, Overflow
 from tileview.model.sizes import Unavailable
-from tileview.model.timeline import ByteArray, Timeline, steps_read
+from tileview.model.timeline import ByteArray, Timeline, is_same_program, steps_read
 from tileview.present.curves import (
     BoolArray,
     CurveMode,
@@ -164,7 +164,7 @@ class CurveSource:
         """The curves that classes, layers and budgets are drawn with."""
         mode = self.effective()
         key = (mode, self.tile if mode is CurveMode.TILE else None, steps_read(timeline))
-        if self._kept is None or self._kept[0] is not timeline or self._kept[1] != key:
+        if self._kept is None or not is_same_program(self._kept[0], timeline) or self._kept[1] != key:
             self._kept = (timeline, key, curves(timeline, mode, self.tile))
         return self._kept[2]
 
@@ -229,8 +229,9 @@ class LayerReader(QObject):
             return ()
         stacking = self._stacking
         if stacking is None or stacking.shown is not shown:
-            known = None if stacking is None or stacking.source.timeline is not timeline else stacking.source
-            stacking = self._stacking = Stacking(known or StackSource(timeline), shown, COLOURED, places)
+            is_read = stacking is not None and is_same_program(stacking.source.timeline, timeline)
+            known = stacking.source if stacking is not None and is_read else StackSource(timeline)
+            stacking = self._stacking = Stacking(known, shown, COLOURED, places)
         if _read_for(stacking, _TURN_SECONDS if takes_turns(timeline, may_wait=True) else _FIRST_SECONDS):
             self._timer.stop()
             return stacking.layers
@@ -278,7 +279,7 @@ class LifetimeSource:
 
     def _current(self) -> Timeline | None:
         timeline = self._session.timeline
-        if timeline is not self._timeline:
+        if not is_same_program(timeline, self._timeline):
             self._start(timeline)
         return timeline
 
