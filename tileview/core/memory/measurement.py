@@ -6,8 +6,8 @@ same. An operation that is not known makes every sum a lower bound, which verdic
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import cached_property, lru_cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache, partial
 from itertools import repeat
 from operator import is_
 from typing import NamedTuple
@@ -193,8 +193,11 @@ class Measurement:
         last[list(joined)] = [members[-1] for members in joined.values()]
         return last
 
-    def _is_interleaved(self, root: int) -> bool:
-        return bool(self.sizes.interleaved[self.sizes.which[self._last_members[root]]])
+    @cached_property
+    def _is_interleaved(self) -> Callable[[int], bool]:
+        """By root. What others keep names no measurement, so that its numbers go once nobody shows them."""
+        interleaved = self.sizes.interleaved[self.sizes.which[self._last_members]]
+        return lambda root: bool(interleaved[root])
 
     @cached_property
     def spans(self) -> list[tuple[int, int, int]]:
@@ -216,28 +219,8 @@ class Measurement:
             self.unavailable,
             self.scratch_rows,
             spans=self.spans,
-            held=self._held,
+            held=partial(_held, self.allocations.spans, sizes, self.groups.joined, self.unavailable, tiles),
         )
-
-    def _held(self) -> tuple[list[ByteArray], ByteArray]:
-        """The rows of all allocations of known size, and (spans, 4) of number of the row, first step, step after the
-        last, and whether it is interleaved."""
-        spans, sizes = self.allocations.spans, self.sizes
-        rows = [size.bytes(self.tiles) for size in sizes.footprints]
-        row_of = sizes.which.copy()
-        added: dict[tuple[int, ...], int] = {}
-        for root, members in self.groups.joined.items():
-            which = sizes.which[list(members)]
-            if (which != which[0]).any() and root not in self.unavailable:
-                unlike = tuple(np.unique(which).tolist())
-                place = added.get(unlike)
-                if place is None:
-                    place = added[unlike] = len(rows)
-                    rows.append(self.placed.allocation(root))
-                row_of[root] = place
-        counted = spans.known & (spans.first < spans.last)
-        table = np.stack((row_of[spans.roots], spans.first, spans.last, spans.interleaved.astype(np.int64)), axis=1)
-        return rows, table[counted]
 
     @cached_property
     def allocations(self) -> Allocations:
@@ -264,8 +247,11 @@ class Measurement:
             largest[root] = largest[list(members)].max()
         return largest
 
-    def _size_of(self, root: int) -> int:
-        return 0 if root in self.unavailable else int(self._largest[root])
+    @cached_property
+    def _size_of(self) -> Callable[[int], int]:
+        """The largest bytes of an allocation on any tile, by root; 0 where it is not known."""
+        largest, unavailable = self._largest, self.unavailable
+        return lambda root: 0 if root in unavailable else int(largest[root])
 
     def at_most(self, other: Measurement, with_least: bool = False) -> AtMost | None:
         """What the program takes at most, by one of nearly the same steps; None where a size is unavailable, and for
@@ -502,6 +488,32 @@ class _Sizes:
         """The footprint of every value."""
         footprints = self.footprints
         return [footprints[place] for place in self._listed]
+
+
+def _held(
+    spans: Spans,
+    sizes: _Sizes,
+    joined: Mapping[int, tuple[int, ...]],
+    unavailable: frozenset[int],
+    tiles: int,
+    allocation: Callable[[int], ByteArray],
+) -> tuple[list[ByteArray], ByteArray]:
+    """What :class:`PlacedTiles` takes as ``held``; ``joined`` are the members of allocations with several values."""
+    rows = [size.bytes(tiles) for size in sizes.footprints]
+    row_of = sizes.which.copy()
+    added: dict[tuple[int, ...], int] = {}
+    for root, members in joined.items():
+        which = sizes.which[list(members)]
+        if (which != which[0]).any() and root not in unavailable:
+            unlike = tuple(np.unique(which).tolist())
+            place = added.get(unlike)
+            if place is None:
+                place = added[unlike] = len(rows)
+                rows.append(allocation(root))
+            row_of[root] = place
+    counted = spans.known & (spans.first < spans.last)
+    table = np.stack((row_of[spans.roots], spans.first, spans.last, spans.interleaved.astype(np.int64)), axis=1)
+    return rows, table[counted]
 
 
 def _new_listed(values: Sequence[tuple[Value, int, Footprint]]) -> list[TimelineValue]:

@@ -264,8 +264,9 @@ class PlacedTiles:
     kept : int
         How many rows of allocations are kept for the next question.
     held : callable, optional
-        Gives the rows of all allocations of known size, and (spans, 4) of number of the row, first step, step after
-        the last, and whether it is interleaved: where the caller has them at hand.
+        Gives, from the row of an allocation by root, the rows of all allocations of known size, and (spans, 4) of
+        number of the row, first step, step after the last, and whether it is interleaved: where the caller has them at
+        hand.
     """
 
     def __init__(
@@ -281,9 +282,9 @@ class PlacedTiles:
         interleaved_scratch: Mapping[int, ByteArray] = NO_ROWS,
         spans: Sequence[tuple[int, int, int]] | None = None,
         kept: int = 4096,
-        held: Callable[[], tuple[list[ByteArray], ByteArray]] | None = None,
+        held: Callable[[Callable[[int], ByteArray]], tuple[list[ByteArray], ByteArray]] | None = None,
     ) -> None:
-        self._held = self._find_held if held is None else held
+        self._held = held
         self._tile_count = tile_count
         self._live = live
         self._members = members
@@ -330,7 +331,7 @@ class PlacedTiles:
     def worst_of_all(self) -> Worst:
         """The figures of all steps, made when first asked for; only steps whose like was never swept are swept."""
         if self._worst is None:
-            rows, table = self._held()
+            rows, table = self._find_held() if self._held is None else self._held(self.allocation)
             steps = len(self._live)
             self._worst = _sweep_unseen(rows, table, self._scratch, steps, self._tile_count)
         return self._worst
