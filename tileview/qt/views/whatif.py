@@ -22,8 +22,8 @@ from PySide6.QtWidgets import (
 )
 
 from tileview.analysis.fusions import fusion_facts
+from tileview.analysis.placement import enlargement_sentence, failing_sentence, totals_text
 from tileview.analysis.placement_files import ranges_of_dump
-from tileview.analysis.placement_words import enlargement_sentence, failing_sentence, totals_text
 from tileview.analysis.words import at_start, sentence
 from tileview.core.fusion.verdict_words import verdict_sentence
 from tileview.core.placement.ranges import CODE_START, Preset, RangeError, from_parts, parse_ranges, presets
