@@ -3,11 +3,30 @@
 from __future__ import annotations
 
 import importlib
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, cast
 
+from PySide6 import QtCore, QtGui, QtWidgets
+
 from tileview.qt.views.base import View
+
+_QT_NAMES: Final = ((module, name) for module in (QtCore, QtGui, QtWidgets) for name in dir(module))
+
+
+def meet_qt(seconds: float) -> bool:
+    """Have PySide make its classes, for a while; True when all of them are there. In the window's thread only.
+
+    PySide makes a class when it is first asked for. pyqtgraph asks for every one while it is imported; where that is on
+    another thread and the window asks for one too, the process may end with a segmentation fault.
+    """
+    end = time.monotonic() + seconds
+    for module, name in _QT_NAMES:
+        getattr(module, name)
+        if time.monotonic() > end:
+            return False
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +42,7 @@ class WindowView:
     is_needed: bool = False
 
     def load(self) -> type[View]:
-        """Import the class; may be called on any thread."""
+        """Import the class; may be called on any thread once the window's has met all of Qt (:func:`meet_qt`)."""
         module, _, name = self.place.partition(":")
         return cast(type[View], getattr(importlib.import_module(f"tileview.qt.views.{module}"), name))
 

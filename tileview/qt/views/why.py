@@ -505,4 +505,8 @@ class WhyView(View):
 
 
 def _diagnose(estimate: Estimate, _reporter: Reporter) -> Diagnosis:
-    return diagnose(estimate.verdict, estimate.timeline)
+    found, timeline = diagnose(estimate.verdict, estimate.timeline), estimate.timeline
+    if timeline is not None:
+        for one in (found.overflows or ())[:MOST_OVERFLOWS]:
+            why_overflow(timeline, one)  # reads what lies there: the window's thread then has it at hand
+    return found

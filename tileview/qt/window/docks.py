@@ -30,13 +30,14 @@ from tileview.qt.jobs.process import Reporter
 from tileview.qt.jobs.runner import Job, Runner
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.views.base import View
-from tileview.qt.views.kinds import VIEW_KINDS, Views, WindowView
+from tileview.qt.views.kinds import VIEW_KINDS, Views, WindowView, meet_qt
 from tileview.qt.widgets.docked import FocusHolder, is_in_sight
 from tileview.session.document import Document
 
 WIDE: Final = 1400
 """From this width on the Graph has a place beside the Tiles."""
 TITLE_ICON: Final = 12
+_MEET_SECONDS: Final = 0.01
 LEAST_VIEW: Final = QSize(120, 60)
 _OF_ADDRESSES: Final = "address_map"
 _OF_PLANS: Final = "alternatives"
@@ -267,7 +268,9 @@ class DockArea(QMainWindow):
     def _make_next(self) -> None:
         missing = self._missing()
         unknown = [kind for kind in missing if kind.name not in self._loaded]
-        if unknown:  # beside the window: the libraries for plots alone take longer than it may stand still
+        if unknown and not meet_qt(_MEET_SECONDS):
+            self._bridge.turns.add(self._make_next)
+        elif unknown:  # beside the window: the libraries for plots alone take longer than it may stand still
             self._importer.submit(Job(partial(_load, unknown), payload=unknown, place="import"))
         elif missing:
             self._make_part(missing[0])
