@@ -223,20 +223,26 @@ class Measurement:
         """The rows of all allocations of known size, and (spans, 4) of number of the row, first step, step after the
         last, and whether it is interleaved."""
         spans, sizes = self.allocations.spans, self.sizes
-        rows = [size.bytes(self.tiles) for size in sizes.footprints]
-        row_of = sizes.which.copy()
+        row_of, own = sizes.which.copy(), len(sizes.footprints)
         added: dict[tuple[int, ...], int] = {}
+        more: list[ByteArray] = []
         for root, members in self.groups.joined.items():
-            which = sizes.which[list(members)]
-            if (which != which[0]).any() and root not in self.unavailable:
-                unlike = tuple(np.unique(which).tolist())
-                place = added.get(unlike)
-                if place is None:
-                    place = added[unlike] = len(rows)
-                    rows.append(self.placed.allocation(root))
-                row_of[root] = place
+            kinds = {sizes.place(member) for member in members}
+            if len(kinds) > 1 and root not in self.unavailable:
+                unlike = tuple(sorted(kinds))
+                if unlike not in added:
+                    added[unlike] = own + len(more)
+                    more.append(self.placed.allocation(root))
+                row_of[root] = added[unlike]
         counted = spans.known & (spans.first < spans.last)
-        table = np.stack((row_of[spans.roots], spans.first, spans.last, spans.interleaved.astype(np.int64)), axis=1)
+        places = row_of[spans.roots]
+        used = np.flatnonzero(np.bincount(places[counted], minlength=own))
+        rows = [
+            sizes.footprints[place].bytes(self.tiles) if place < own else more[place - own] for place in used.tolist()
+        ]
+        renumbered = np.zeros(own + len(more), dtype=np.int64)
+        renumbered[used] = np.arange(len(used))
+        table = np.stack((renumbered[places], spans.first, spans.last, spans.interleaved.astype(np.int64)), axis=1)
         return rows, table[counted]
 
     @cached_property
