@@ -119,7 +119,7 @@ class Measurement:
             for place, kind in enumerate(places):
                 if found[place] is None:
                     found[place] = self._new_footprint(examples[kind], (kind, beyond, self.tiles))
-        return _Sizes([one for one in found if one is not None], [places[kind] for kind in each], self.tiles)
+        return _Sizes([one for one in found if one is not None], [places[kind] for kind in each])
 
     def _new_footprint(self, number: int, key: _FootprintKey) -> _Kept:
         value, root = self.program.values[number], self.groups.roots[number]
@@ -136,7 +136,7 @@ class Measurement:
             element_aligned=aligned,
             memory_class=layout.memory_class,
         )
-        made = _FOOTPRINTS[key] = _Kept(size, layout.memory_class is MemoryClass.INTERLEAVED)
+        made = _FOOTPRINTS[key] = _Kept(size, layout.memory_class is MemoryClass.INTERLEAVED, size.largest(self.tiles))
         return made
 
     @cached_property
@@ -453,10 +453,11 @@ class Measurement:
 
 
 class _Kept(NamedTuple):
-    """Bytes of values, and whether their class is interleaved."""
+    """Bytes of values, whether their class is interleaved, and the largest bytes of one copy on any tile."""
 
     size: Footprint
     interleaved: bool
+    largest: int
 
 
 class _Sizes:
@@ -468,13 +469,13 @@ class _Sizes:
 
     __slots__ = ("_listed", "footprints", "interleaved", "known", "largest", "which")
 
-    def __init__(self, kept: list[_Kept], which: list[int], tiles: int) -> None:
-        self.footprints = footprints = [size for size, _ in kept]
+    def __init__(self, kept: list[_Kept], which: list[int]) -> None:
+        self.footprints = footprints = [one.size for one in kept]
         self._listed = which
         self.which: Numbers = np.array(which, dtype=np.int64)
-        self.interleaved: Mask = np.array([interleaved for _, interleaved in kept], dtype=bool)
+        self.interleaved: Mask = np.array([one.interleaved for one in kept], dtype=bool)
         self.known: Mask = np.array([size.error is None for size in footprints], dtype=bool)
-        self.largest: Numbers = np.array([size.largest(tiles) for size in footprints], dtype=np.int64)
+        self.largest: Numbers = np.array([one.largest for one in kept], dtype=np.int64)
 
     def place(self, value: int) -> int:
         """Where the footprint of a value is in their list."""
@@ -499,20 +500,24 @@ def _held(
     allocation: Callable[[int], ByteArray],
 ) -> tuple[list[ByteArray], ByteArray]:
     """What :class:`PlacedTiles` takes as ``held``; ``joined`` are the members of allocations with several values."""
-    rows = [size.bytes(tiles) for size in sizes.footprints]
-    row_of = sizes.which.copy()
+    row_of, own = sizes.which.copy(), len(sizes.footprints)
     added: dict[tuple[int, ...], int] = {}
+    more: list[ByteArray] = []
     for root, members in joined.items():
-        which = sizes.which[list(members)]
-        if (which != which[0]).any() and root not in unavailable:
-            unlike = tuple(np.unique(which).tolist())
-            place = added.get(unlike)
-            if place is None:
-                place = added[unlike] = len(rows)
-                rows.append(allocation(root))
-            row_of[root] = place
+        kinds = {sizes.place(member) for member in members}
+        if len(kinds) > 1 and root not in unavailable:
+            unlike = tuple(sorted(kinds))
+            if unlike not in added:
+                added[unlike] = own + len(more)
+                more.append(allocation(root))
+            row_of[root] = added[unlike]
     counted = spans.known & (spans.first < spans.last)
-    table = np.stack((row_of[spans.roots], spans.first, spans.last, spans.interleaved.astype(np.int64)), axis=1)
+    places = row_of[spans.roots]
+    used = np.flatnonzero(np.bincount(places[counted], minlength=own))
+    rows = [sizes.footprints[place].bytes(tiles) if place < own else more[place - own] for place in used.tolist()]
+    renumbered = np.zeros(own + len(more), dtype=np.int64)
+    renumbered[used] = np.arange(len(used))
+    table = np.stack((renumbered[places], spans.first, spans.last, spans.interleaved.astype(np.int64)), axis=1)
     return rows, table[counted]
 
 
