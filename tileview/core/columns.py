@@ -54,6 +54,8 @@ class ProgramColumns:
         Flattened: a Repeat's body, then the Repeat.
     counts : list of int
         How often each step runs.
+    sources : list of int or None
+        The operation of each step.
     mentions : numpy array
         (mentions,) of value numbers: for each step what it reads, then what it makes; for a Repeat also the members of
         its sequences and its body's yields.
@@ -67,7 +69,19 @@ class ProgramColumns:
         (steps,) of the nature of each step.
     """
 
-    __slots__ = ("_ids", "at", "counts", "kinds", "mentions", "natures", "program", "starts", "steps", "table")
+    __slots__ = (
+        "_ids",
+        "at",
+        "counts",
+        "kinds",
+        "mentions",
+        "natures",
+        "program",
+        "sources",
+        "starts",
+        "steps",
+        "table",
+    )
 
     def __init__(self, program: Program, earlier: Sequence[ProgramColumns] = ()) -> None:
         global _table
@@ -75,6 +89,7 @@ class ProgramColumns:
             _table = _Table()
         self.program = program
         self.steps, self.counts = program.in_order()
+        self.sources = [step.source for step in self.steps]
         self.table = _table
         self._ids: Numbers = np.fromiter(map(id, self.steps), np.int64, len(self.steps))
         base, same = self._base(earlier)
@@ -83,11 +98,11 @@ class ProgramColumns:
         lengths, natures = np.zeros(steps, dtype=np.int64), np.full(steps, -1, dtype=np.int64)
         here = there = np.zeros(0, dtype=np.int64)
         if base is not None:
-            here, there = _same_steps(self._ids, base._ids)
+            here, there = self.shared_steps(base)
             lengths[here] = np.diff(base.starts)[there]
             natures[here] = base.natures[there]
         left = np.flatnonzero(natures < 0).tolist()
-        mentioned = list(map(mentions, map(self.steps.__getitem__, left)))
+        mentioned, sayings = self._read(left)
         lengths[left] = list(map(len, mentioned))
         self.starts: Numbers = np.zeros(steps + 1, dtype=np.int64)
         np.cumsum(lengths, out=self.starts[1:])
@@ -100,8 +115,12 @@ class ProgramColumns:
             moved[here] = base.starts[there] - self.starts[here]
             known = np.flatnonzero(~is_left)
             self.mentions[known] = base.mentions[known + moved[self.at[known]]]
-            natures[self.at[self.mentions >= same]] = -1
-        self.natures: Numbers = self._natures(natures)
+            again = np.flatnonzero(
+                np.bincount(self.at[self.mentions >= same], minlength=steps) * (natures >= 0)
+            ).tolist()
+            left, sayings = left + again, sayings + self._read(again)[1]
+        natures[left] = self._natures(left, sayings)
+        self.natures: Numbers = natures
 
     def _base(self, earlier: Sequence[ProgramColumns]) -> tuple[ProgramColumns | None, int]:
         """The columns to start from, and how many values, from the first on, are the same objects."""
@@ -110,7 +129,7 @@ class ProgramColumns:
         for one in earlier:
             if one.table is self.table:
                 theirs = one.program.values
-                alike = (_same_at_first(theirs, values), -abs(len(theirs) - len(values)))
+                alike = (same_at_first(theirs, values), -abs(len(theirs) - len(values)))
                 if alike > most or found is None:
                     found, most = one, alike
         return found, most[0]
@@ -128,22 +147,10 @@ class ProgramColumns:
         new = np.array(found, dtype=np.int64)
         return new if base is None else np.concatenate((base.kinds[:same], new))
 
-    def _natures(self, natures: Numbers) -> Numbers:
-        """Fill in those that are not known, −1: looked up by what the steps say and the kinds they mention."""
-        left = np.flatnonzero(natures < 0)
-        text, known = self.kinds[self.mentions].astype(np.int32).tobytes(), self.table.natures
-        first, last = (self.starts[left] * 4).tolist(), (self.starts[left + 1] * 4).tolist()
-        found = []
-        for saying, start, end in zip(self._sayings(left.tolist()), first, last, strict=True):
-            key = (saying, text[start:end])
-            nature = known.get(key)
-            found.append(known.setdefault(key, _next_number()) if nature is None else nature)
-        natures[left] = found
-        return natures
-
-    def _sayings(self, places: Sequence[int]) -> list[int]:
-        """What some steps say beside their values, as numbers."""
-        found = []
+    def _read(self, places: Sequence[int]) -> tuple[list[tuple[int, ...]], list[int]]:
+        """What some steps mention, and what they say beside that, as numbers."""
+        mentioned: list[tuple[int, ...]] = []
+        sayings: list[int] = []
         known, steps = self.table.sayings, self.steps
         key: tuple[object, ...]
         for place in places:
@@ -159,8 +166,31 @@ class ProgramColumns:
             if saying is None:
                 self.table.kept.append(step)
                 saying = known.setdefault(key, _next_number())
-            found.append(saying)
+            mentioned.append(mentions(step) if kind is Repeat else step.inputs + step.results)
+            sayings.append(saying)
+        return mentioned, sayings
+
+    def _natures(self, places: Sequence[int], sayings: Sequence[int]) -> list[int]:
+        """The natures of some steps, by what they say and the kinds they mention."""
+        text, known = self.kinds[self.mentions].astype(np.int32).tobytes(), self.table.natures
+        first, last = (self.starts[places] * 4).tolist(), (self.starts[1:][places] * 4).tolist()
+        found = []
+        for saying, start, end in zip(sayings, first, last, strict=True):
+            key = (saying, text[start:end])
+            nature = known.get(key)
+            found.append(known.setdefault(key, _next_number()) if nature is None else nature)
         return found
+
+    def shared_steps(self, other: ProgramColumns) -> tuple[Numbers, Numbers]:
+        """Where the steps are that both programs have, the same objects: here, and in the other."""
+        order, others = np.argsort(self._ids), np.argsort(other._ids)
+        mine, theirs = self._ids[order], other._ids[others]
+        if not len(theirs):
+            return others, others
+        place = np.searchsorted(theirs, mine)
+        place[place == len(theirs)] = 0
+        both = theirs[place] == mine
+        return order[both], others[place[both]]
 
     def by_nature(self, known: dict[int, T], make: Callable[[Step, Sequence[Value]], T]) -> list[T]:
         """What ``make`` gives for each step and the program's values, made once for each nature.
@@ -188,16 +218,6 @@ class ProgramColumns:
         return found  # type: ignore[return-value]
 
 
-def _same_steps(one: Numbers, other: Numbers) -> tuple[Numbers, Numbers]:
-    """Where numbers of one list are in it, and in the other; each list has every number once, in most cases."""
-    order, others = np.argsort(one), np.argsort(other)
-    mine, theirs = one[order], other[others]
-    place = np.searchsorted(theirs, mine)
-    place[place == len(theirs)] = 0
-    both = theirs[place] == mine if len(theirs) else np.zeros(len(mine), dtype=bool)
-    return order[both], others[place[both]]
-
-
 def mentions(step: Step) -> tuple[int, ...]:
     """The values a step reads, then those it makes; a Repeat also every member of its sequences and its body's
     yields."""
@@ -219,7 +239,7 @@ def _saying(step: Step) -> tuple[object, ...]:
     return (kind, len(step.inputs), step.reason)
 
 
-def _same_at_first(a: Sequence[object], b: Sequence[object]) -> int:
+def same_at_first(a: Sequence[object], b: Sequence[object]) -> int:
     """How many objects at the beginning are the same in both."""
     return next(compress(count(), map(is_not, a, b)), min(len(a), len(b)))
 

@@ -7,9 +7,9 @@ never occurred are priced.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from operator import mul
 from typing import Final, NamedTuple
 
 from tileview.core.columns import ProgramColumns, program_columns
@@ -78,10 +78,11 @@ def step_price(step: Step, values: Sequence[Value]) -> Price:
 def _price_by_types(step: Step, values: Sequence[Value]) -> Price:
     """The price kept for a step that says the same of values of the same types."""
     said = _said(step)
-    used = [values[number] for number in (*step.inputs, *step.results)]
-    types = [part for value in used for part in (value.shape, value.precision, value.layout, value.owners)]
-    key = (type(step), len(step.inputs), *[part if isinstance(part, str | int) else id(part) for part in said])
-    key = (*key, *map(id, types))
+    types: list[object] = []
+    for number in step.inputs + step.results:
+        value = values[number]
+        types += (value.shape, value.precision, value.layout, value.owners)
+    key = (type(step), len(step.inputs), *map(id, said), *map(id, types))
     known = _KNOWN_BY_TYPES.get(key)
     if known is None:
         if len(_KNOWN_BY_TYPES) >= _MOST_KNOWN:
@@ -203,17 +204,19 @@ def program_cycles(program: Program) -> ProgramCycles:
     """Price a program: the sum over its flattened steps of price · execution count."""
     columns = program_columns(program)
     steps, counts = step_prices(columns), columns.counts
-    sources = [step.source for step in columns.steps]
-    complete = UNPRICED not in set(steps)
-    cycles, exchanges = (
-        ([0 if isinstance(part, Unavailable) else part for part in parts] for parts in zip(*steps, strict=True))
-        if steps
-        else ((), ())
-    )
-    known, moved = sum(map(mul, cycles, counts)), sum(map(mul, exchanges, counts))
+    natures = columns.natures.tolist()
+    prices = dict(zip(natures, steps, strict=True))
+    complete, known, moved = True, 0, 0
+    for (nature, count), times in Counter(zip(natures, counts, strict=True)).items():
+        cycles, sent = prices[nature]
+        if isinstance(cycles, Unavailable) or isinstance(sent, Unavailable):
+            complete = False
+            continue
+        known += cycles * count * times
+        moved += sent * count * times
     complete = complete and known < U64_MAX
     total, exchanged = (known, moved) if complete else UNPRICED
-    return ProgramCycles(tuple(steps), tuple(counts), tuple(sources), total, exchanged, known)
+    return ProgramCycles(tuple(steps), tuple(counts), tuple(columns.sources), total, exchanged, known)
 
 
 def clear_cache() -> None:

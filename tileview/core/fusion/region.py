@@ -17,7 +17,7 @@ from tileview.core.columns import program_columns
 from tileview.core.cycles.prices import step_price, step_prices
 from tileview.core.geometry.resolve import same_distribution
 from tileview.model.owners import Owners
-from tileview.model.program import Copy, Kernel, Program, Repeat, Step, Value
+from tileview.model.program import IDENTITY, Copy, Kernel, Program, Repeat, Step, Value
 from tileview.model.sizes import UNAVAILABLE, Size, Unavailable
 from tileview.model.tensor import Layout, Precision, Shape
 
@@ -164,19 +164,23 @@ class FusedRegion:
             value, position = step.inputs[0], made_at
 
     def _is_plain(self, copy: Copy, within_storage: bool) -> bool:
+        mapping = copy.mapping
+        if mapping is not IDENTITY and not mapping.is_identity:
+            return False
         source, result = self.values[copy.inputs[0]], self.values[copy.results[0]]
-        if not copy.mapping.is_identity or source.shape != result.shape or source.precision != result.precision:
+        if source.shape != result.shape or source.precision != result.precision:
             return False
         return not within_storage or same_storage(source, result)
 
     def is_clear(self, start: int, end: int, chain: Sequence[int], groups: Collection[int]) -> bool:
         """No Repeat lies between two positions, and no step outside the chain writes one of these storage groups."""
-        for position in range(start + 1, end):
-            step = self.steps[position]
+        values = self.values
+        for position, step in enumerate(self.steps[start + 1 : end], start + 1):
             if type(step) is Repeat:
                 return False
-            if position not in chain and any(self.values[value].storage_group in groups for value in step.results):
-                return False
+            for value in step.results:
+                if values[value].storage_group in groups and position not in chain:
+                    return False
         return True
 
     def price(self, steps: Iterable[Step]) -> Size:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import compress
 from operator import eq
 from typing import Final, overload
 
@@ -21,7 +22,7 @@ from tileview.core.columns import Numbers, ProgramColumns
 from tileview.core.memory.usage import KeptResults
 from tileview.model.config import TAIL_ELEMENTS
 from tileview.model.graph import InputKind
-from tileview.model.program import Copy, Kernel, Product, Repeat
+from tileview.model.program import Kernel, Product, Repeat, Step, Value
 
 
 class Members(Mapping[int, tuple[int, ...]]):
@@ -86,7 +87,8 @@ def group_values(columns: ProgramColumns, *, with_yields: bool = False) -> Group
             parent[max(a, b)] = min(a, b)
             moved.add(max(a, b))
 
-    for step in [step for step in columns.steps if type(step) is not Copy]:
+    roles = columns.by_nature(_ROLES, _role)
+    for step in compress(columns.steps, roles):
         if isinstance(step, (Kernel, Product)):
             for result, operand in step.aliases:
                 union(step.results[result], step.inputs[operand])
@@ -104,15 +106,20 @@ def group_values(columns: ProgramColumns, *, with_yields: bool = False) -> Group
     joined = {root: tuple(values) for root, values in groups.items()}
     roots = tuple(parent)
     tails: dict[int, int] = {}
-    aligned: set[int] = set()
     for product in products:
         left = roots[product.inputs[0]]
-        tail = TAIL_ELEMENTS * (product.multiply.element_bytes or 0)
-        tails[left] = max(tails.get(left, 0), tail)
-        aligned.add(left)
-        aligned.update([roots[result] for result in product.results])
+        tails[left] = max(tails.get(left, 0), TAIL_ELEMENTS * (product.multiply.element_bytes or 0))
+    aligned = {*tails, *[roots[result] for product in products for result in product.results]}
     members = Members(roots, joined)
     return Groups(roots, members, tails, frozenset(aligned), joined, np.array(parent, dtype=np.int64))
+
+
+_ROLES: dict[int, bool] = {}
+"""Nature → whether such a step has to do with groups."""
+
+
+def _role(step: Step, _: Sequence[Value]) -> bool:
+    return isinstance(step, (Product, Repeat)) or (isinstance(step, Kernel) and bool(step.aliases))
 
 
 def _union_repeat(step: Repeat, union: Callable[[int, int], None]) -> None:

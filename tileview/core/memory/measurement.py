@@ -6,8 +6,10 @@ same. An operation that is not known makes every sum a lower bound, which verdic
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
+from itertools import repeat
+from operator import is_
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +28,7 @@ from tileview.core.memory.assemble import (
 )
 from tileview.core.memory.footprint import Footprint, footprint, forget_footprints, layout_fault
 from tileview.core.memory.groups import LiveSet, find_lifetimes, group_values
+from tileview.core.memory.scratch import Scratch
 from tileview.core.memory.step_costs import FREE, StepCost, step_costs
 from tileview.core.memory.usage import PlacedTiles
 from tileview.core.memory.verdict import Budgets, Unsized
@@ -150,31 +153,36 @@ class Measurement:
         return step_costs(self.columns)
 
     @cached_property
-    def factors(self) -> dict[int, int]:
-        """Step → its working memory in shards of its result, of steps that have any."""
-        return {step: cost.factor for step, cost in enumerate(self.costs) if cost.factor}
+    def scratch(self) -> dict[int, Scratch]:
+        """Step → its working memory, of steps that have any."""
+        factors = [cost.factor for cost in self.costs]
+        steps = np.flatnonzero(np.array(factors, dtype=np.int64))
+        results = self.columns.mentions[self.columns.starts[steps] + 1]  # after the one value that it reads
+        found = zip(steps.tolist(), results.tolist(), strict=True)
+        return {step: Scratch(result, factors[step]) for step, result in found}
 
     @cached_property
     def work(self) -> StepWork:
         """What judging needs of the steps."""
-        made: dict[tuple[Size, int], ClassBytes] = {}
+        sizes = self.sizes
+        made: dict[tuple[int, int], ClassBytes] = {}
         scratch: dict[int, ClassBytes] = {}
-        for step, factor in self.factors.items():
-            key = (self.sizes.of(self.steps[step].results[0]).shard, factor)
+        for step, (result, factor) in self.scratch.items():
+            key = (sizes.place(result), factor)
             found = made.get(key)
             if found is None:
-                shard = key[0]
+                shard = sizes.of(result).shard
                 found = ClassBytes(UNAVAILABLE if isinstance(shard, Unavailable) else shard * factor, 0)
                 made[key] = found
             scratch[step] = found
-        return StepWork([step.source for step in self.steps], scratch)
+        return StepWork(self.columns.sources, scratch)
 
     @cached_property
     def scratch_rows(self) -> dict[int, ByteArray]:
         """Step → (tiles,) of its scratch, where that is known: a whole number of shards of the result on every tile
         that owns one."""
         sizes, tiles = self.sizes, self.tiles
-        results = [(step, factor, sizes.of(self.steps[step].results[0])) for step, factor in self.factors.items()]
+        results = [(step, factor, sizes.of(result)) for step, (result, factor) in self.scratch.items()]
         return {step: size.times(factor, tiles) for step, factor, size in results if size.error is None}
 
     @cached_property
@@ -273,10 +281,9 @@ class Measurement:
         if other.unavailable or values != theirs[: len(values)] or not self.steps or not other.steps:
             return None
         beside, fellows = self._beside(other)
-        changed = self._changed(other)
         more = np.zeros((2, len(self.steps) + 1), dtype=np.int64)
         largest = 0
-        for root, spans in self._only_here(other, beside, changed):
+        for root, spans in self._only_here(other, beside):
             if root in self.unavailable:
                 return None
             size = int(self._largest[root])
@@ -287,7 +294,7 @@ class Measurement:
                 more[column, first] += size
                 more[column, last] -= size
         np.cumsum(more, axis=1, out=more)
-        for index in self.factors.keys() - fellows.keys():
+        for index in self.scratch.keys() - set(fellows[0].tolist()):
             scratch = self.work.scratch[index].standard
             if isinstance(scratch, Unavailable):
                 return None
@@ -299,7 +306,7 @@ class Measurement:
         there[:, known] = worst[beside[known]][:, [1, 2]].T
         interleaved = int((there[0] + more[1, :-1]).max(initial=0))
         total = int((there[1] + more[0, :-1] + more[1, :-1]).max(initial=0))
-        may_be_less = not with_least or self._may_be_less(other, fellows, worst, changed)
+        may_be_less = not with_least or self._may_be_less(other, fellows, worst)
         return AtMost(total, interleaved, largest, may_be_less)
 
     def proves_over(self, other: Measurement, budgets: Budgets) -> bool:
@@ -312,68 +319,68 @@ class Measurement:
         step = self.judged(budgets).total_peak_step
         if step is None or self.unavailable or values != theirs[: len(values)]:
             return False
-        place = next((index for index, one in enumerate(other.steps) if one is self.steps[step]), None)
-        if place is None:
+        same = list(map(is_, other.steps, repeat(self.steps[step])))
+        if True not in same:
             return False
-        least = int(self.placed.worst()[step, 2])
-        changed, there = self._changed(other), other.lifetimes.spans
-        for root, first, last in self.spans:
-            if first <= step < last:
-                begin, end = (0, 0) if root in changed else there.get(root, (0, 0))
-                least -= 0 if begin <= place < end else self._size_of(root)
-        return least + budgets.reserve > budgets.total
+        place = same.index(True)
+        held = self.lifetimes.roots[(self.lifetimes.first <= step) & (step < self.lifetimes.last)]
+        first, last = self._lives_in(other)[:, held]
+        missing = held[~((first <= place) & (place < last))]
+        lacking = sum(map(self._size_of, missing.tolist()))
+        return int(self.placed.worst()[step, 2]) - lacking + budgets.reserve > budgets.total
 
-    def _beside(self, other: Measurement) -> tuple[ByteArray, dict[int, int]]:
-        """(steps,) the other program's step beside each, −1 for none; and step → the same one there."""
-        places = dict(zip(map(id, other.steps), range(len(other.steps)), strict=True))
-        beside, fellows, last = [], {}, -1
-        for index, place in enumerate([places.get(id(step), -1) for step in self.steps]):
-            if place > last:
-                fellows[index] = last = place
-            beside.append(last)
-        return np.array(beside, dtype=np.int64), fellows
+    def _beside(self, other: Measurement) -> tuple[Numbers, Numbers]:
+        """(steps,) the other program's step beside each, −1 for none; and (2, fellows) of steps and the same ones
+        there."""
+        fellows = np.stack(self.columns.shared_steps(other.columns))
+        fellows = fellows[:, np.argsort(fellows[0])]
+        before = np.maximum.accumulate(np.concatenate(([-1], fellows[1])))[:-1]
+        fellows = fellows[:, fellows[1] > before]
+        beside = np.full(len(self.steps), -1, dtype=np.int64)
+        beside[fellows[0]] = fellows[1]
+        return np.maximum.accumulate(beside), fellows
 
     def _changed(self, other: Measurement) -> frozenset[int]:
-        """Roots of the allocations that have not the same values of the same bytes in both programs."""
+        """Roots of the allocations that have not the same values of the same bytes in both programs, one of which has
+        the values of the other and more."""
         here, there = self.groups, other.groups
-        count = len(here.roots)
-        unlike = here.root_of != there.root_of[:count]
-        found = {*here.root_of[unlike].tolist(), *there.root_of[:count][unlike].tolist()}
-        found.update(there.roots[count:])
+        count = min(len(here.roots), len(there.roots))
+        unlike = here.root_of[:count] != there.root_of[:count]
+        found = {*here.root_of[:count][unlike].tolist(), *there.root_of[:count][unlike].tolist()}
+        found.update(here.roots[count:], there.roots[count:])
         found |= here.aligned ^ there.aligned
         found.update(root for root, _ in here.tails.items() ^ there.tails.items())
         return frozenset(found)
 
-    def _only_here(
-        self, other: Measurement, beside: ByteArray, changed: frozenset[int]
-    ) -> Iterator[tuple[int, list[tuple[int, int]]]]:
+    def _lives_in(self, other: Measurement) -> Numbers:
+        """(2, values): for each root, of this program or the other one, the half-open range of the other's steps at
+        which its allocation is live there; an empty one for what is not the same allocation in both."""
+        theirs = other.lifetimes
+        lives = np.zeros((2, max(len(self.program.values), len(other.program.values))), dtype=np.int64)
+        lives[:, theirs.roots] = theirs.first, theirs.last
+        lives[:, list(self._changed(other))] = 0
+        return lives
+
+    def _only_here(self, other: Measurement, beside: ByteArray) -> Iterator[tuple[int, list[tuple[int, int]]]]:
         """Allocations that are live at steps beside which they are not, with the stretches of such steps."""
-        own, theirs = self.lifetimes, other.lifetimes
-        there = np.zeros((2, len(other.program.values)), dtype=np.int64)
-        there[:, theirs.roots] = theirs.first, theirs.last
-        there[:, list(changed)] = 0
+        own = self.lifetimes
         first, last = own.first, own.last
-        begins, ends = np.searchsorted(beside, there[:, own.roots])
+        begins, ends = np.searchsorted(beside, self._lives_in(other)[:, own.roots])
         until, since = np.clip(begins, first, last), np.clip(ends, first, last)
         for index in np.flatnonzero((until > first) | (since < last)).tolist():
             stretches = ((first[index], until[index]), (max(since[index], until[index]), last[index]))
             yield int(own.roots[index]), [(int(a), int(b)) for a, b in stretches if a < b]
 
-    def _may_be_less(
-        self, other: Measurement, fellows: Mapping[int, int], worst: ByteArray, changed: frozenset[int]
-    ) -> bool:
+    def _may_be_less(self, other: Measurement, fellows: Numbers, worst: ByteArray) -> bool:
         """Whether the total peak may be below the other's: it is not where the step of that one has all here, too."""
-        peak = int(worst[:, 2].argmax()) if len(worst) else None
-        here = next((step for step, place in fellows.items() if place == peak), None)
-        if peak is None or here is None:
+        peak = int(worst[:, 2].argmax())
+        here = fellows[0, fellows[1] == peak]
+        if not len(here):
             return True
-        own, none = self.lifetimes.spans, (0, 0)
-        for root, (first, last) in other.lifetimes.spans.items():
-            if first <= peak < last:
-                begin, end = none if root in changed else own.get(root, none)
-                if not begin <= here < end:
-                    return True
-        return False
+        theirs = other.lifetimes
+        held = theirs.roots[(theirs.first <= peak) & (peak < theirs.last)]
+        first, last = other._lives_in(self)[:, held]
+        return not bool(((first <= here[0]) & (here[0] < last)).all())
 
     def _exchange(self) -> Size:
         return total(cost.exchange for cost in self.costs if cost is not FREE)
@@ -482,6 +489,10 @@ class _Sizes:
         self.interleaved: Mask = np.array([interleaved for _, interleaved in kept], dtype=bool)
         self.known: Mask = np.array([size.error is None for size in footprints], dtype=bool)
         self.largest: Numbers = np.array([size.largest(tiles) for size in footprints], dtype=np.int64)
+
+    def place(self, value: int) -> int:
+        """Where the footprint of a value is in their list."""
+        return self._listed[value]
 
     def of(self, value: int) -> Footprint:
         """The footprint of a value."""

@@ -261,6 +261,8 @@ class PlacedTiles:
         Roots without a known size.
     scratch, interleaved_scratch : mapping
         Step → (tiles,) of scratch, for steps that have any.
+    kept : int
+        How many rows of allocations are kept for the next question.
     held : callable, optional
         Gives the rows of all allocations of known size, and (spans, 4) of number of the row, first step, step after
         the last, and whether it is interleaved: where the caller has them at hand.
@@ -278,6 +280,7 @@ class PlacedTiles:
         scratch: Mapping[int, ByteArray] = NO_ROWS,
         interleaved_scratch: Mapping[int, ByteArray] = NO_ROWS,
         spans: Sequence[tuple[int, int, int]] | None = None,
+        kept: int = 4096,
         held: Callable[[], tuple[list[ByteArray], ByteArray]] | None = None,
     ) -> None:
         self._held = self._find_held if held is None else held
@@ -293,7 +296,7 @@ class PlacedTiles:
         self._spans = spans
         self._always: tuple[frozenset[int], ByteArray] | None = None
         self._usages: KeptResults[int, ByteArray] = KeptResults(64)
-        self._allocations: KeptResults[int, ByteArray] = KeptResults(4096)
+        self._allocations: KeptResults[int, ByteArray] = KeptResults(kept)
 
     def usage(self, step: int) -> ByteArray:
         """(tiles, 2): standard and interleaved bytes on each tile at a step, scratch included; known part only."""
