@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from tests.benchmarks.bench_memory import milliseconds
 from tests.helpers.golden_recipes import golden_recipe
-from tileview.core.cycles import prices, shards
+from tileview.core.cycles import kernels, prices
 from tileview.core.geometry import resolve as geometry
 from tileview.core.lowering.replanner import Replanner
 from tileview.core.memory import exchange
@@ -21,7 +21,7 @@ from tileview.errors import PlanError
 def clear() -> None:
     geometry.clear_cache()
     exchange.clear_cache()
-    shards.clear_cache()
+    kernels.clear_cache()
     prices.clear_cache()
 
 

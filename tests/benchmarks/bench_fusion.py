@@ -12,7 +12,7 @@ from tests.benchmarks.bench_memory import milliseconds
 from tests.benchmarks.bench_replan import singles
 from tests.helpers.golden_recipes import golden_recipe
 from tileview.core.estimate import estimate, judge_recipe
-from tileview.core.fusion.fuse import fuse
+from tileview.core.fusion.stand import fuse
 from tileview.core.lowering.replanner import Replanner
 from tileview.model.recipe import Overrides
 

@@ -12,8 +12,7 @@ from tests.golden.test_lowering_programs import assert_same_layout, normal
 from tests.helpers.golden_program import DATA, load_golden, read_program, read_value
 from tests.helpers.golden_recipes import golden_recipe, peak_json, swapped
 from tileview.core.cycles.prices import program_cycles
-from tileview.core.fusion.fuse import fuse
-from tileview.core.fusion.stand import Fusion, stand
+from tileview.core.fusion.stand import Fusion, fuse, stand
 from tileview.core.lowering.replanner import Replanner
 from tileview.core.memory.measurement import measure, step_words
 from tileview.errors import PlanError

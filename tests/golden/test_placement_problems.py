@@ -5,11 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.helpers.placements import Json, as_problem, golden_problems
-from tileview.core.placement.fit import spell_out
-from tileview.core.placement.orders import PlacementOrder, run_order
 from tileview.core.placement.outcome import solve_problem
-from tileview.core.placement.proofs import prove
-from tileview.core.placement.search import search_placement
+from tileview.core.placement.proofs import prove, spell_out
+from tileview.core.placement.search import PlacementOrder, run_order, search_placement
 
 NAMES = [entry["name"] for entry in golden_problems()]
 ORDERS = {"order1": PlacementOrder.FIRST_USE, "order2": PlacementOrder.SIZE, "end_first": PlacementOrder.END_FIRST}

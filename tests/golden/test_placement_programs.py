@@ -10,12 +10,11 @@ from tests.helpers.golden_recipes import golden_recipe, swapped
 from tests.helpers.placements import Json, digest, golden_json
 from tileview.analysis.placement import place_program
 from tileview.core.lowering.replanner import Replanner
-from tileview.core.placement.orders import PlacementOrder, run_order
 from tileview.core.placement.outcome import Answer, first_failing
 from tileview.core.placement.proofs import prove
 from tileview.core.placement.ranges import Preset, presets
 from tileview.core.placement.requests import ProgramRequests, build_requests
-from tileview.core.placement.search import search_placement
+from tileview.core.placement.search import PlacementOrder, run_order, search_placement
 from tileview.model.placement import Memory, Request
 from tileview.model.tensor import MemoryClass
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from tileview.analysis.placement import RequestNames, place_program, program_requests
 from tileview.analysis.placement_files import spans_of
-from tileview.core.geometry.chip import physical_id
-from tileview.core.placement.orders import by_first_use, by_size
+from tileview.core.geometry.owners import physical_id
 from tileview.core.placement.ranges import CAPTURED, presets
 from tileview.core.placement.requests import ProgramRequests, TileClass
+from tileview.core.placement.search import by_first_use, by_size
 from tileview.model.placement import DATA_END, DATA_START, END, WINDOW, Memory, Request
 from tileview.model.recipe import Overrides, Recipe
 

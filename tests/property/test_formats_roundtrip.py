@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 
 from tileview.errors import LoadError
 from tileview.formats import debugtensors, debugtext, spans, tensorjson
-from tileview.formats.debugvalues import Call, Char, DebugValue, Map, Set, Struct, Unit
+from tileview.formats.debugtext import Call, Char, DebugValue, Map, Set, Struct, Unit
 from tileview.formats.files import MemorySource
-from tileview.formats.tilearrays import decode_numbers
-from tileview.formats.tilescan import scan
+from tileview.formats.tilearrays import decode_numbers, scan
 from tileview.model.tensor import (
     F16,
     F32,
@@ -234,7 +233,7 @@ def test_scan_does_not_depend_on_where_pieces_end(chunk: int, monkeypatch: pytes
     steps = [{"index": i, "live": list(range(i % 40)), "tile_usage": [[i, 0]] * (i % 30)} for i in range(60)]
     raw = json.dumps({"version": 3, "timeline": {"steps": steps}}, separators=(",", ":")).encode()
     whole = scan(MemorySource(raw), lambda fraction, text: None, 1.0)
-    monkeypatch.setattr("tileview.formats.tilescan.CHUNK", chunk)
+    monkeypatch.setattr("tileview.formats.tilearrays.CHUNK", chunk)
     pieces = scan(MemorySource(raw), lambda fraction, text: None, 1.0)
     assert pieces.rest.replace(pieces.mark.encode(), whole.mark.encode()) == whole.rest
     assert pieces.spans == whole.spans

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from tests.helpers.golden_recipes import golden_recipe, model_names
 from tests.helpers.small_programs import programs
 from tileview.core.estimate import estimate, judge_recipe
-from tileview.core.fusion.fuse import fuse
-from tileview.core.fusion.stand import Reason, stand
+from tileview.core.fusion.stand import Reason, fuse, stand
 from tileview.core.lowering.replanner import Replanner
 from tileview.core.memory.measurement import Measurement, measure
 from tileview.model.program import Program, Repeat

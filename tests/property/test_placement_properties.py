@@ -5,11 +5,9 @@ from __future__ import annotations
 from hypothesis import given, settings
 
 from tests.helpers.placements import problems
-from tileview.core.placement.fit import spell_out
-from tileview.core.placement.orders import PlacementOrder, run_order
 from tileview.core.placement.outcome import solve_problem
-from tileview.core.placement.proofs import prove
-from tileview.core.placement.search import search_placement
+from tileview.core.placement.proofs import prove, spell_out
+from tileview.core.placement.search import PlacementOrder, run_order, search_placement
 from tileview.model.placement import END, Request, TileProblem
 from tileview.model.tensor import MemoryClass
 

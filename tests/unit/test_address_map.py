@@ -15,8 +15,8 @@ from tileview.analysis.address_map import SEARCH, STATED, by_search, dump_map, p
 from tileview.analysis.placement import program_requests
 from tileview.analysis.placement_files import dump_verdict, profile_verdict
 from tileview.core.memory.measurement import measure
-from tileview.core.placement.events import find_events
 from tileview.core.placement.ranges import CAPTURED, preset
+from tileview.core.placement.requests import find_events
 from tileview.formats.placement import load_placement, placement_from_bytes
 from tileview.formats.search_state import load_search_state
 from tileview.formats.tile_dump import load_tile_dump, tile_dump_from_bytes

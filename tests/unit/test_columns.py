@@ -14,7 +14,7 @@ from tests.helpers.golden_recipes import golden_recipe
 from tests.helpers.small_programs import programs
 from tests.helpers.unrolled import unrolled
 from tileview.core.columns import ProgramColumns, clear_cache, program_columns
-from tileview.core.fusion.fuse import fuse
+from tileview.core.fusion.stand import fuse
 from tileview.core.lowering.replanner import Replanner
 from tileview.errors import PlanError
 from tileview.model.program import Copy, Kernel, Product, Program, Repeat, Step, Sum

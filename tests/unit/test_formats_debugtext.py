@@ -7,8 +7,20 @@ import math
 import pytest
 
 from tileview.errors import LoadError
-from tileview.formats.debugtext import MAX_DEPTH, first_word, parse, split_struct
-from tileview.formats.debugvalues import Call, Char, DebugValue, Map, Set, Struct, Unit, to_text
+from tileview.formats.debugtext import (
+    MAX_DEPTH,
+    Call,
+    Char,
+    DebugValue,
+    Map,
+    Set,
+    Struct,
+    Unit,
+    first_word,
+    parse,
+    split_struct,
+    to_text,
+)
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,7 @@ import pytest
 from tests.helpers.small_programs import F8, program, value
 from tests.helpers.small_recipes import axis, layout
 from tileview.core.cycles.prices import program_cycles
-from tileview.core.fusion.fuse import Rewritten, fuse
-from tileview.core.fusion.stand import Reason, stand, unfused
+from tileview.core.fusion.stand import Reason, Rewritten, fuse, stand, unfused
 from tileview.core.memory.measurement import measure
 from tileview.model.owners import Owners
 from tileview.model.program import AxisView, Copy, Kernel, Mapping, Opaque, Product, Program, Repeat, Step, Value

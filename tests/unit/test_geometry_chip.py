@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tileview.core.geometry.chip import (
+from tileview.core.geometry.owners import (
     CHIP_COLUMNS,
     CHIP_ROWS,
     chip_position,

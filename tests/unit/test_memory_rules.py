@@ -7,11 +7,10 @@ import pytest
 
 from tests.helpers.small_programs import F8, WHOLE, kernel, program, value
 from tileview.core.columns import program_columns
-from tileview.core.memory.exchange import step_exchange
+from tileview.core.memory.exchange import Scratch, share_micro_panels, stages, step_exchange, step_scratch
 from tileview.core.memory.footprint import footprint
 from tileview.core.memory.groups import find_lifetimes, group_values
 from tileview.core.memory.measurement import measure
-from tileview.core.memory.scratch import Scratch, share_micro_panels, stages, step_scratch
 from tileview.core.memory.verdict import (
     Budgets,
     Place,

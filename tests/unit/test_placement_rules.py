@@ -7,11 +7,8 @@ import pytest
 
 from tests.helpers.placements import LOW, B, interleaved, standard
 from tests.helpers.small_programs import kernel, program, value
-from tileview.core.placement.events import find_events
-from tileview.core.placement.fit import places, spell_out
-from tileview.core.placement.orders import OrderRun, PlacementOrder, run_order
 from tileview.core.placement.outcome import Answer, first_failing, smallest_enlargement, solve, try_orders
-from tileview.core.placement.proofs import prove
+from tileview.core.placement.proofs import places, prove, spell_out
 from tileview.core.placement.ranges import (
     RangeError,
     checked,
@@ -22,8 +19,8 @@ from tileview.core.placement.ranges import (
     parse_ranges,
     presets,
 )
-from tileview.core.placement.requests import build_requests
-from tileview.core.placement.search import search_placement
+from tileview.core.placement.requests import build_requests, find_events
+from tileview.core.placement.search import OrderRun, PlacementOrder, run_order, search_placement
 from tileview.errors import PlanError
 from tileview.model.owners import Owners
 from tileview.model.placement import END, Memory, ProfileTile, Ranges, Request

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, make_timeline, small_timeline
-from tileview.core.geometry.chip import grid
+from tileview.core.geometry.owners import grid
 from tileview.present.rasters import (
     Metric,
     Scale,

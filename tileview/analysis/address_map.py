@@ -14,14 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tileview.analysis.placement import RequestNames, proof_text
-from tileview.core.placement.events import find_events
-from tileview.core.placement.fit import Asked, spell_out, usable
-from tileview.core.placement.orders import OrderRun, PlacementOrder, run_order
 from tileview.core.placement.outcome import Ended
-from tileview.core.placement.proofs import prove
+from tileview.core.placement.proofs import Asked, prove, spell_out, usable
 from tileview.core.placement.ranges import open_ranges
-from tileview.core.placement.requests import ProgramRequests, RequestTemplate
-from tileview.core.placement.search import Searched, search_placement
+from tileview.core.placement.requests import ProgramRequests, RequestTemplate, find_events
+from tileview.core.placement.search import OrderRun, PlacementOrder, Searched, run_order, search_placement
 from tileview.model.placement import END, Memory, PlacementProfile, ProfileTile, Request, Span, TileDump
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Timeline

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 from tileview.core.cycles.words import describe_cycles
 from tileview.core.estimated import Estimate
-from tileview.core.fusion.fuse import fuse
-from tileview.core.fusion.stand import Fusion, Reason
+from tileview.core.fusion.stand import Fusion, Reason, fuse
 from tileview.core.fusion.words import fusion_sentence
 from tileview.core.memory.measurement import step_words
 from tileview.model.program import Program

@@ -9,12 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from tileview.analysis.placement import insufficient_message
-from tileview.core.placement.fit import spell_out
-from tileview.core.placement.orders import OrderRun, PlacementOrder, run_order
 from tileview.core.placement.outcome import Answer, Ended, TileOutcome, solve
-from tileview.core.placement.proofs import Proofs, prove
+from tileview.core.placement.proofs import Proofs, prove, spell_out
 from tileview.core.placement.ranges import Preset, RangeError, open_ranges
-from tileview.core.placement.search import Searched, search_placement
+from tileview.core.placement.search import OrderRun, PlacementOrder, Searched, run_order, search_placement
 from tileview.model.placement import END, Memory, PlacementProfile, ProfileTile, Ranges, Request, Span, TileDump
 from tileview.model.sizes import UNAVAILABLE
 from tileview.model.timeline import Cause, Problem, Verdict

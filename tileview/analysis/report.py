@@ -29,7 +29,7 @@ from tileview.analysis.relief import Relief
 from tileview.analysis.words import sentence
 from tileview.core.cycles.words import describe_cycles
 from tileview.core.fusion.verdict_words import fits_only_fused
-from tileview.core.geometry.chip import grid
+from tileview.core.geometry.owners import grid
 from tileview.model.names import escaped
 from tileview.model.sizes import Size, Unavailable, exact_text, kib_text, percent_text, size_text
 from tileview.model.sizes import total as added

@@ -42,12 +42,11 @@ from tileview.commands.base import (
 from tileview.commands.placing import DEFAULT_RESERVE, chosen_ranges
 from tileview.commands.subject import overrides_of
 from tileview.commands.swap import checked_swaps
-from tileview.core.placement.orders import OrderRun, PlacementOrder
 from tileview.core.placement.outcome import Answer, TileOutcome, smallest_enlargement_of_problem
 from tileview.core.placement.proofs import Proofs, prove
 from tileview.core.placement.ranges import Preset
 from tileview.core.placement.requests import ProgramRequests, TileClass
-from tileview.core.placement.search import Searched
+from tileview.core.placement.search import OrderRun, PlacementOrder, Searched
 from tileview.errors import LoadError
 from tileview.formats.opening import open_dump
 from tileview.formats.placement import profile_problems

@@ -1,13 +1,20 @@
-"""Checked access to parsed JSON: every wrong field becomes one sentence with its place.
+"""Checked access to parsed JSON: wrong fields become one sentence with their place; keys that are named twice.
 
 Readers below a file's own reader do not know the file's name, so they raise :class:`FieldError` with the place relative
 to what they were given; callers add the places above (:meth:`FieldError.under`), and the reader that knows the file
 turns it into a :class:`~tileview.errors.LoadError` (:meth:`FieldError.at`).
+
+Of keys that an object names twice, the JSON parser keeps the last without a word, and so do most readers; which one the
+writer meant is not to be guessed.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from typing import Any, Final
+
+import orjson
 
 from tileview.errors import LoadError
 from tileview.model.sizes import U64_MAX, Size, size_from_u64
@@ -201,3 +208,68 @@ def tile_count(fields: Fields) -> int:
     if not 1 <= count <= MAXIMUM_TILES:
         raise FieldError(fields.where("tile_count"), f"a number of tiles from 1 to {MAXIMUM_TILES:,}", f"{count:,}")
     return count
+
+
+class _Repeated(dict[str, Any]):
+    """An object one of whose keys occurs twice."""
+
+    key: str = ""
+
+
+def repeated_keys(raw: bytes, document: object) -> Iterator[tuple[str, str]]:
+    """Where in a document an object names a key twice: (path of the object, key); of each object the first such key.
+
+    A document that the parser's own dump gives back to the byte has none, which settles it for every file that the
+    compiler wrote. Only other files are parsed a second time, slowly.
+
+    Parameters
+    ----------
+    raw : bytes
+        The JSON text.
+    document : object
+        What it parses to.
+
+    Raises
+    ------
+    FieldError
+        Nesting too deep for the second parse.
+    """
+    try:
+        if orjson.dumps(document) == raw:
+            return
+    except orjson.JSONEncodeError:
+        pass
+    seen: list[_Repeated] = []
+
+    def collect(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        result = dict(pairs)
+        if len(result) == len(pairs):
+            return result
+        repeated = _Repeated(pairs)
+        known: set[str] = set()
+        for key, _ in pairs:
+            if key in known:
+                repeated.key = key
+                break
+            known.add(key)
+        seen.append(repeated)
+        return repeated
+
+    try:
+        again = json.loads(raw, object_pairs_hook=collect, parse_int=len, parse_float=len)
+    except (RecursionError, ValueError):
+        raise FieldError("", "JSON", "nesting that is too deep") from None
+    if seen:
+        yield from _find(again)
+
+
+def _find(document: Any) -> Iterator[tuple[str, str]]:
+    waiting: list[tuple[str, Any]] = [("", document)]
+    while waiting:
+        place, value = waiting.pop()
+        if isinstance(value, _Repeated):
+            yield place, value.key
+        if isinstance(value, dict):
+            waiting.extend((join(place, key), item) for key, item in value.items())
+        elif isinstance(value, list):
+            waiting.extend((f"{place}[{index}]", item) for index, item in enumerate(value))

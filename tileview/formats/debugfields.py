@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from tileview.formats.check import FieldError, join, shorten
-from tileview.formats.debugvalues import Call, DebugValue, Map, Struct, Unit, to_text
+from tileview.formats.debugtext import Call, DebugValue, Map, Struct, Unit, to_text
 from tileview.model.sizes import U64_MAX
 from tileview.model.tensor import Shape
 

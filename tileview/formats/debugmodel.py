@@ -24,7 +24,7 @@ from tileview.formats.debugfields import (
     unit_from,
 )
 from tileview.formats.debugtensors import format_from_debug, precision_from_debug
-from tileview.formats.debugvalues import Call, DebugValue, Struct, Unit, to_text
+from tileview.formats.debugtext import Call, DebugValue, Struct, Unit, to_text
 from tileview.model.config import PipelineConfig
 from tileview.model.graph import (
     AddKind,

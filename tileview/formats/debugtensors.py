@@ -10,8 +10,7 @@ from functools import lru_cache
 
 from tileview.formats import debugtext
 from tileview.formats.debugfields import count_in, each_in, needed_in, struct_from, u64_from, unit_from, wrong_value
-from tileview.formats.debugvalues import Call, DebugValue, Struct, Unit, to_text
-from tileview.formats.names import AMP, BLOCK, CLASSES, PADDINGS
+from tileview.formats.debugtext import AMP, BLOCK, CLASSES, PADDINGS, Call, DebugValue, Struct, Unit, to_text
 from tileview.model.tensor import (
     F16,
     F32,

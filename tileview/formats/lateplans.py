@@ -20,8 +20,7 @@ from typing import Any, Final, overload
 import orjson
 
 from tileview.errors import LoadError
-from tileview.formats.check import FieldError, join, shorten
-from tileview.formats.duplicates import repeated_keys
+from tileview.formats.check import FieldError, join, repeated_keys, shorten
 from tileview.formats.files import BlockSums, Progress, Source, changed_error, check_head, refuse_hopeless
 from tileview.formats.planjson import PlanReader
 from tileview.formats.spans import elements, root, value_end

@@ -17,9 +17,8 @@ import orjson
 
 from tileview.errors import LoadError
 from tileview.formats import debugmodel
-from tileview.formats.check import FieldError, Fields, described, join, key_number, shorten
-from tileview.formats.debugvalues import DebugValue
-from tileview.formats.duplicates import repeated_keys
+from tileview.formats.check import FieldError, Fields, described, join, key_number, repeated_keys, shorten
+from tileview.formats.debugtext import DebugValue
 from tileview.formats.files import (
     MemorySource,
     OpenFile,

@@ -11,8 +11,7 @@ from typing import Any, Final, TypeVar
 
 from tileview.formats import debugtext
 from tileview.formats.check import FieldError, Fields, described, signed, u64
-from tileview.formats.debugvalues import Call, DebugValue, Map, Struct, Unit
-from tileview.formats.names import AMP, BLOCK, CLASSES, PADDINGS
+from tileview.formats.debugtext import AMP, BLOCK, CLASSES, PADDINGS, Call, DebugValue, Map, Struct, Unit
 from tileview.model.tensor import (
     AMP_ORDERS,
     BLOCK_ORDERS,

@@ -11,10 +11,9 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from tileview.formats.check import FieldError, Fields, described, flag, key_number, list_of, shorten
-from tileview.formats.duplicates import repeated_keys
+from tileview.formats.check import FieldError, Fields, described, flag, key_number, list_of, repeated_keys, shorten
+from tileview.formats.debugtext import CLASSES
 from tileview.formats.files import OpenFile, Progress, content_fingerprint, no_progress, parse_json, read_all
-from tileview.formats.names import CLASSES
 from tileview.formats.sniff import DumpKind, check_version
 from tileview.model.placement import (
     BOUNDARY,

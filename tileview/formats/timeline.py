@@ -23,8 +23,8 @@ import numpy.typing as npt
 
 from tileview.errors import LoadError
 from tileview.formats import debugtensors, debugtext
-from tileview.formats.check import FieldError, Fields, described, shorten, tile_count
-from tileview.formats.duplicates import repeated_keys
+from tileview.formats.check import FieldError, Fields, described, repeated_keys, shorten, tile_count
+from tileview.formats.debugtext import CLASSES
 from tileview.formats.files import (
     MemorySource,
     OpenFile,
@@ -35,10 +35,8 @@ from tileview.formats.files import (
     parse_json,
     seal_as_read,
 )
-from tileview.formats.names import CLASSES
 from tileview.formats.sniff import DumpKind, check_version, sniff
-from tileview.formats.tilearrays import STEP_KEYS, VALUE_KEYS, TileArrays, decode_numbers, numbers_of_list
-from tileview.formats.tilescan import Scan, scan
+from tileview.formats.tilearrays import STEP_KEYS, VALUE_KEYS, Scan, TileArrays, decode_numbers, numbers_of_list, scan
 from tileview.model.sizes import LARGEST_LIMIT_BYTES, U64_MAX
 from tileview.model.tensor import Layout, Precision, PrecisionKind
 from tileview.model.timeline import ClassBytes, Peak, Problem

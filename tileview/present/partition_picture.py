@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tileview.analysis.words import counted
-from tileview.core.geometry.chip import Grid, grid
-from tileview.core.geometry.owners import OwnerError, owner_box, owner_tiles
+from tileview.core.geometry.owners import Grid, OwnerError, grid, owner_box, owner_tiles
 from tileview.core.geometry.resolve import LayoutError, resolve
 from tileview.core.geometry.resolved import Resolved
 from tileview.model.owners import DIRECT_OWNERS, Owners

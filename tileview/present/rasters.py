@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from tileview.analysis.overflows import tiles_over
 from tileview.analysis.placement import OUTCOMES
-from tileview.core.geometry.chip import Grid
+from tileview.core.geometry.owners import Grid
 from tileview.model.timeline import ByteArray, Timeline
 from tileview.present.curves import BoolArray, IndexArray, matching_steps
 from tileview.present.scales import LEVELS, Slot, binary_spacing

@@ -16,7 +16,7 @@ import numpy as np
 
 from tileview.analysis.loads import total_peak_place
 from tileview.analysis.words import counted, step_place
-from tileview.core.geometry.chip import Grid, grid
+from tileview.core.geometry.owners import Grid, grid
 from tileview.model.sizes import kib_text
 from tileview.model.timeline import ByteArray, Timeline
 from tileview.present.compare_rows import CompareState

@@ -13,12 +13,9 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from tileview.core.columns import ProgramColumns, program_columns
-from tileview.core.cycles import attention, elementwise
-from tileview.core.cycles.moves import copy_on_tile, exchange, sum_on_tile
-from tileview.core.cycles.products import product
-from tileview.core.cycles.shards import Shard, shard_of
-from tileview.core.memory.exchange import step_movement
-from tileview.core.memory.scratch import contributors, stages
+from tileview.core.cycles import kernels
+from tileview.core.cycles.kernels import Shard, copy_on_tile, exchange, product, shard_of, sum_on_tile
+from tileview.core.memory.exchange import contributors, stages, step_movement
 from tileview.model.program import (
     Copy,
     Kernel,
@@ -46,15 +43,15 @@ FREE: Final = Price(0, 0)
 UNPRICED: Final = Price(UNAVAILABLE, UNAVAILABLE)
 
 _KERNELS: Final[Mapping[str, Callable[[list[Shard], Shard], int | None]]] = {
-    "Add": elementwise.add,
-    "Gelu": elementwise.gelu,
-    "BiasGelu": elementwise.bias_gelu,
-    "LayerNorm": elementwise.layer_norm,
-    "AddLayerNorm": elementwise.add_layer_norm,
-    "LayerNormMoments": elementwise.layer_norm_moments,
-    "AddLayerNormMoments": elementwise.add_layer_norm_moments,
-    "Cast": elementwise.cast,
-    "FlashAttention": elementwise.scalar_attention,
+    "Add": kernels.add,
+    "Gelu": kernels.gelu,
+    "BiasGelu": kernels.bias_gelu,
+    "LayerNorm": kernels.layer_norm,
+    "AddLayerNorm": kernels.add_layer_norm,
+    "LayerNormMoments": kernels.layer_norm_moments,
+    "AddLayerNormMoments": kernels.add_layer_norm_moments,
+    "Cast": kernels.cast,
+    "FlashAttention": kernels.scalar_attention,
 }
 _MOST_KNOWN: Final = 1 << 15
 
@@ -149,9 +146,9 @@ def _kernel(step: Kernel, operands: list[Shard], result: Shard, values: Sequence
     if not operands:
         return None
     if step.kernel == "AttentionSoftmax":
-        return attention.softmax(result, step.part) if isinstance(step.part, SoftmaxKeys) else None
+        return kernels.softmax(result, step.part) if isinstance(step.part, SoftmaxKeys) else None
     if step.kernel == "AttentionMerge":
-        return attention.merge(result, step.part) if isinstance(step.part, MergePart) else None
+        return kernels.merge(result, step.part) if isinstance(step.part, MergePart) else None
     if step.kernel == "LayerNormApply":
         return _apply(step, result, values)
     formula = _KERNELS.get(step.kernel)
@@ -161,7 +158,7 @@ def _kernel(step: Kernel, operands: list[Shard], result: Shard, values: Sequence
 def _apply(step: Kernel, result: Shard, values: Sequence[Value]) -> int | None:
     """LayerNorm from statistics; its parts are the second last extent of these."""
     shape = values[step.inputs[3]].shape if len(step.inputs) > 3 else ()
-    return elementwise.layer_norm_apply(result, shape[-2]) if len(shape) > 1 else None
+    return kernels.layer_norm_apply(result, shape[-2]) if len(shape) > 1 else None
 
 
 def _bounded(cycles: int | None, sent: int) -> Price:

@@ -14,7 +14,7 @@ import numpy as np
 from tileview.core.lowering.pointwise import view_shape
 from tileview.core.lowering.sheet import AUTOMATIC, DIRECT, STAGED
 from tileview.core.lowering.valuetypes import ValueType
-from tileview.core.memory.scratch import share_micro_panels
+from tileview.core.memory.exchange import share_micro_panels
 from tileview.model.program import IDENTITY, AxisView, Copy, Mapping, Repeat, Step
 from tileview.model.tensor import Shape
 

@@ -26,9 +26,9 @@ from tileview.core.memory.assemble import (
     judge_allocations,
     listed_steps,
 )
+from tileview.core.memory.exchange import Scratch
 from tileview.core.memory.footprint import Footprint, footprint, forget_footprints, layout_fault
 from tileview.core.memory.groups import LiveSet, find_lifetimes, group_values
-from tileview.core.memory.scratch import Scratch
 from tileview.core.memory.step_costs import FREE, StepCost, step_costs
 from tileview.core.memory.usage import PlacedTiles
 from tileview.core.memory.verdict import Budgets, Unsized

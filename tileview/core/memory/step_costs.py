@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from tileview.core.columns import ProgramColumns
-from tileview.core.memory.exchange import step_exchange
-from tileview.core.memory.scratch import step_scratch
+from tileview.core.memory.exchange import step_exchange, step_scratch
 from tileview.model.program import Copy, Step, Sum, Value
 from tileview.model.sizes import Size
 

@@ -6,12 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from tileview.core.placement.fit import Asked, spell_out
-from tileview.core.placement.orders import OrderRun, PlacementOrder, run_order
-from tileview.core.placement.proofs import Proofs, prove
+from tileview.core.placement.proofs import Asked, Proofs, prove, spell_out
 from tileview.core.placement.ranges import enlargements
 from tileview.core.placement.requests import ProgramRequests, TileClass
-from tileview.core.placement.search import Searched, search_placement
+from tileview.core.placement.search import OrderRun, PlacementOrder, Searched, run_order, search_placement
 from tileview.model.placement import Memory, TileProblem
 
 Ended = Callable[[], bool]

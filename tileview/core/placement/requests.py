@@ -1,4 +1,12 @@
-"""What the tiles of a lowered program ask for: one request a group of values, a sequence, or a buffer of scratch.
+"""What the tiles of a lowered program ask for: requests, the events they live in, what may not overlap.
+
+Events are counted from 1, a Repeat's body once. A step takes one event, at which its inputs and results are touched,
+but for a Repeat (one before and one after its body), a Copy that packs through scratch (two) and a Sum of several
+contributors (two a stage, and two). Program inputs are touched at 0, parameters also at the end, outputs at the end.
+
+Source and result of a copy may share no memory element on a tile that receives its own multicast: the compiler compares
+the pieces of its messages; the test here compares what both hold of the tensor, and may state some conflicts too many
+or too few.
 
 Built for all tiles at once: a :class:`RequestTemplate` says what is the same on every tile, rows over the tiles say how
 many bytes it asks for there (none: no request) and where two of them conflict. Tiles whose requests are equal, roots
@@ -7,22 +15,205 @@ and conflicts included, form a class and need one look.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
+import numpy.typing as npt
 
 from tileview.core.columns import program_columns
+from tileview.core.geometry.owners import owner_parts, owner_tiles
+from tileview.core.geometry.resolve import resolve
+from tileview.core.geometry.resolved import OwnerArray, Resolved
+from tileview.core.memory.exchange import contributors, stages, step_scratch
 from tileview.core.memory.footprint import footprint
 from tileview.core.memory.groups import Groups, group_values
-from tileview.core.placement.events import Events, find_events
-from tileview.core.placement.fit import Asked
-from tileview.core.placement.multicast import TileMask, multicast_tiles
+from tileview.core.placement.proofs import Asked
 from tileview.errors import PlanError
-from tileview.model.placement import REGION0_ELEMENT, REGION1_ELEMENT, Memory, Request
-from tileview.model.program import FlatStep, Product, Program, Step
-from tileview.model.tensor import MemoryClass
+from tileview.model.graph import InputKind
+from tileview.model.owners import Owners
+from tileview.model.placement import END, REGION0_ELEMENT, REGION1_ELEMENT, Memory, Request
+from tileview.model.program import Copy, FlatStep, Product, Program, Repeat, Step, Sum, Value
+from tileview.model.tensor import Layout, MemoryClass, Shape
 from tileview.model.timeline import ByteArray
+
+
+@dataclass(frozen=True, slots=True)
+class Working:
+    """Scratch of a step: ``factor`` shards of the value ``result`` on each tile that holds one, live ``first`` …
+    ``last``. ``what`` names it: "packing", "received parts", "own part", "accumulator"."""
+
+    step: Step
+    result: int
+    factor: int
+    first: int
+    last: int
+    what: str
+
+
+@dataclass(slots=True)
+class Events:
+    """``lives``: value → first and last touch; a value that nothing touches is left out. ``last``: the last event of
+    the run. ``repeats`` in the order of the steps, outer before inner. ``stepped``: values that a step other than a
+    Repeat touches. ``steps``: the index in the flattened program of the step that each event, from 1 on, belongs to."""
+
+    lives: dict[int, tuple[int, int]] = field(default_factory=dict)
+    last: int = 0
+    working: list[Working] = field(default_factory=list)
+    repeats: list[Repeat] = field(default_factory=list)
+    stepped: set[int] = field(default_factory=set)
+    steps: list[int] = field(default_factory=list)
+
+    def touch(self, values: Iterable[int], event: int) -> None:
+        for value in values:
+            first, last = self.lives.get(value, (event, event))
+            self.lives[value] = (min(first, event), max(last, event))
+
+
+def find_events(program: Program) -> Events:
+    """Walk the steps and number their events."""
+    events = Events()
+    for given in program.inputs:
+        events.touch((given.value,), 0)
+        if given.kind is InputKind.PARAMETER:
+            events.touch((given.value,), END)
+    _walk(program.steps, program.values, events, 0)
+    events.touch(program.outputs, END)
+    return events
+
+
+def _walk(steps: Sequence[Step], values: tuple[Value, ...], events: Events, index: int) -> int:
+    """Number the events of some steps, the first of them ``index`` of the flattened program; the index behind them."""
+    for step in steps:
+        if isinstance(step, Repeat):
+            events.repeats.append(step)
+            members = [member for sequence in step.iterated for member in sequence]
+            touched = [*step.inputs, *step.results, *step.arguments, *step.yields, *members]
+            events.last += 1
+            events.touch(touched, events.last)
+            before = len(events.steps)
+            events.steps.append(0)
+            index = events.steps[before] = _walk(step.body, values, events, index)
+            events.last += 1
+            events.touch(touched, events.last)
+            events.steps.append(index)
+            index += 1
+            continue
+        event = events.last + 1
+        events.stepped.update(step.inputs, step.results)
+        if isinstance(step, Sum) and contributors(step, values) > 1:
+            _sum(step, event, values, events)
+        elif isinstance(step, Copy) and step_scratch(step, values) is not None:
+            events.touch(step.inputs, event)
+            events.touch(step.results, event + 1)
+            events.working.append(Working(step, step.results[0], 1, event, event + 1, "packing"))
+            events.last = event + 1
+        else:
+            events.touch((*step.inputs, *step.results), event)
+            events.last = event
+        events.steps += [index] * (events.last + 1 - event)
+        index += 1
+    return index
+
+
+def _sum(step: Sum, event: int, values: tuple[Value, ...], events: Events) -> None:
+    """Two events a stage while the parts come in, one before them and one for the result."""
+    count = contributors(step, values)
+    at_a_time = stages(step.staging, count)
+    rounds = -(-(count - 1) // at_a_time)
+    even = rounds % 2 == 0
+    result = step.results[0]
+    events.touch(step.inputs, event)
+    events.touch(step.inputs, event + 2 * rounds - 1)
+    events.touch(step.results, event + 2 * rounds + 1)
+    end = event + 2 * rounds
+    events.working += [
+        Working(step, result, at_a_time, event, end, "received parts"),
+        Working(step, result, 1, event + 1, end + even, "own part"),
+        Working(step, result, 1, event + 2, end + 1 - even, "accumulator"),
+    ]
+    events.last = end + 1
+
+
+_LEAST_REPLICAS = 3
+
+TileMask = npt.NDArray[np.bool_]
+
+
+def multicast_tiles(step: Step, values: tuple[Value, ...], tile_count: int) -> TileMask | None:
+    """(tiles,): where a step's source and result conflict, shards on both taken for granted; None for nowhere.
+
+    Only a Copy that neither packs nor has a view, from a standard source in one replica to a result that is not linear
+    and has at least three. On a tile: the source is linear, or what both hold overlaps on every axis once the result's
+    bounds are moved by the offsets.
+    """
+    if not isinstance(step, Copy) or step.mapping.view is not None or step_scratch(step, values) is not None:
+        return None
+    source, result = values[step.inputs[0]], values[step.results[0]]
+    source_tiling, result_tiling = source.layout.tiling, result.layout.tiling
+    if source.layout.memory_class is not MemoryClass.STANDARD or source_tiling.replicas != 1:
+        return None
+    if result_tiling.is_linear or result_tiling.replicas < _LEAST_REPLICAS:
+        return None
+    if source_tiling.is_linear:
+        return np.ones(tile_count, dtype=np.bool_)
+    return _overlap(
+        (source.shape, source.layout, source.owners),
+        (result.shape, result.layout, result.owners),
+        step.mapping.offsets,
+        tile_count,
+    )
+
+
+_Side = tuple[Shape, Layout, Owners]
+
+
+@lru_cache(maxsize=1 << 10)
+def _overlap(source: _Side, result: _Side, offsets: tuple[int, ...], tile_count: int) -> TileMask:
+    """(tiles,): whether what source and moved result hold of the tensor overlaps. Read-only."""
+    (own_starts, own_ends, own_tiles), (starts, ends, tiles) = _held(source, tile_count), _held(result, tile_count)
+    rank = min(starts.shape[1], own_starts.shape[1])
+    moved = np.zeros(starts.shape[1], dtype=np.int64)
+    moved[: min(len(offsets), len(moved))] = offsets[: len(moved)]
+    own, other = _paired(own_tiles, tiles, tile_count)
+    low = np.maximum(own_starts[own, :rank], starts[other, :rank] + moved[:rank])
+    high = np.minimum(own_ends[own, :rank], ends[other, :rank] + moved[:rank])
+    mask = np.zeros(tile_count, dtype=np.bool_)
+    mask[own_tiles[own][(low < high).all(axis=1)]] = True
+    mask.flags.writeable = False
+    return mask
+
+
+def _held(side: _Side, tile_count: int) -> tuple[OwnerArray, OwnerArray, OwnerArray]:
+    """(owners, axes) first and last logical element of each owner on every axis, and (owners,) its tile."""
+    shape, layout, owners = side
+    resolved = resolve(shape, layout)
+    starts, ends = _logical_bounds(resolved)
+    return starts, ends, owner_tiles(owners, resolved.owner_count, tile_count)
+
+
+@lru_cache(maxsize=1 << 10)
+def _logical_bounds(resolved: Resolved) -> tuple[OwnerArray, OwnerArray]:
+    assert resolved.dimensions is not None
+    parts = owner_parts(resolved)
+    starts, ends = np.empty_like(parts), np.empty_like(parts)
+    for axis, bounds in enumerate(resolved.dimensions):
+        starts[:, axis] = np.array(bounds.starts, dtype=np.int64)[parts[:, axis]]
+        ends[:, axis] = np.array(bounds.logical_ends, dtype=np.int64)[parts[:, axis]]
+    return starts, ends
+
+
+def _paired(own_tiles: OwnerArray, tiles: OwnerArray, tile_count: int) -> tuple[OwnerArray, OwnerArray]:
+    """Every pair of owners, one of each side, that sit on one tile."""
+    if len(np.unique(own_tiles)) == len(own_tiles):
+        owner_on = np.full(tile_count, -1, dtype=np.int64)
+        owner_on[own_tiles] = np.arange(len(own_tiles))
+        other = np.flatnonzero(owner_on[tiles] >= 0)
+        return owner_on[tiles[other]], other
+    pairs = np.argwhere(own_tiles[:, np.newaxis] == tiles[np.newaxis, :])
+    return pairs[:, 0], pairs[:, 1]
+
 
 PRODUCT_ALIGNMENT = 32
 STEP_ALIGNMENT = 8

@@ -28,7 +28,7 @@ from tileview.qt.widgets.dialogs import show_error
 from tileview.qt.window.docks import DockArea, take_paths
 from tileview.qt.window.keyguard import KeyGuard
 from tileview.qt.window.menus import Menus
-from tileview.qt.window.navigation import Navigator
+from tileview.qt.window.palette import Navigator
 from tileview.qt.window.status import StatusBar
 from tileview.qt.window.tools import Tools
 from tileview.qt.window.welcome import Welcome

@@ -22,8 +22,7 @@ from tileview.qt.views.base import View
 from tileview.qt.widgets.dialogs import about
 from tileview.qt.window.docks import DockArea
 from tileview.qt.window.faults import versions
-from tileview.qt.window.navigation import go_to, places_named
-from tileview.qt.window.palette import CommandPalette, GoTo, PaletteEntry, entry_of
+from tileview.qt.window.palette import CommandPalette, GoTo, PaletteEntry, entry_of, go_to, places_named
 
 FIND = "find_operation"
 

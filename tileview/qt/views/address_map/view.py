@@ -11,7 +11,7 @@ from PySide6.QtGui import QAction, QBrush, QKeyEvent, QPainter, QPen
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from tileview.analysis.address_map import FINISHED, ORDER_TITLES, SEARCH, STATED, AddressMap, Attempt, by_search
-from tileview.core.placement.orders import PlacementOrder
+from tileview.core.placement.search import PlacementOrder
 from tileview.present.address_map import Colouring, address_csv, colouring, columns_of, entry_lines
 from tileview.qt.jobs.process import Reporter
 from tileview.qt.jobs.runner import Job, Runner, failure_of

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QCheckBox, QMenu, QSpinBox, QToolButton, QWidget
 from tileview.analysis.loads import tile_load
 from tileview.analysis.placement import OUTCOMES
 from tileview.analysis.words import allocation_name, at_start, step_place
-from tileview.core.geometry.chip import Grid, grid, physical_id
+from tileview.core.geometry.owners import Grid, grid, physical_id
 from tileview.model.sizes import Unavailable, exact_text, kib_text, percent_text, size_text
 from tileview.model.timeline import ByteArray, Timeline, last_largest
 from tileview.present.rasters import Metric, ScaleMode, TileField, unavailable_at

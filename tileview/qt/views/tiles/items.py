@@ -12,7 +12,7 @@ from PySide6.QtGui import QBrush, QColor, QFont, QFontMetrics, QImage, QPainter,
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from tileview.analysis.placement import OUTCOMES
-from tileview.core.geometry.chip import Grid, grid
+from tileview.core.geometry.owners import Grid, grid
 from tileview.model.timeline import Timeline
 from tileview.present.curves import BoolArray, IndexArray
 from tileview.present.rasters import (

@@ -10,7 +10,7 @@ import pyqtgraph as pg
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QBrush, QKeyEvent, QMouseEvent, QPainter, QPolygonF
 
-from tileview.core.geometry.chip import Grid, grid
+from tileview.core.geometry.owners import Grid, grid
 from tileview.model.sizes import kib_text
 from tileview.model.timeline import ByteArray
 from tileview.present.curves import BoolArray, IndexArray

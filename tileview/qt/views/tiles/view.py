@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from tileview.analysis.tile_groups import identical_tiles
 from tileview.analysis.words import at_start
-from tileview.core.geometry.chip import Grid, grid
+from tileview.core.geometry.owners import Grid, grid
 from tileview.model.config import CHIP_TILES
 from tileview.model.sizes import kib_text
 from tileview.model.timeline import Timeline, last_largest
