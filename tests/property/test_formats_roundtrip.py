@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tileview.errors import LoadError
@@ -193,6 +193,9 @@ def test_numbers_decode_exactly(items: list[int], separator: str) -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(st.text('0123456789,[]- .e"t', max_size=20))
+@example("[00]")
+@example("[1,07]")
+@example("[0,10,0]")
 def test_numbers_decode_as_the_json_parser_does(text: str) -> None:
     raw = text.encode()
     decoded = decode_numbers(raw)

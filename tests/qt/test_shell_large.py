@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from tileview.qt.jobs import estimates as jobs
 from tileview.qt.jobs import pacing as turns
 from tileview.qt.jobs import process as early
 from tileview.qt.jobs import runner
+from tileview.qt.views.graph import controls
 from tileview.qt.views.tiles.view import TilesView
 from tileview.qt.views.timeline.view import TimelineView
 
@@ -284,3 +286,29 @@ def test_the_list_of_steps_is_whole_for_whoever_takes_it_now(driver, made, large
     assert view.steps.model.rowCount() == 1500
     settle(driver)
     assert view.steps.table.current_row().step.index == driver.session.selection.step
+
+
+def test_of_very_many_steps_the_list_holds_those_around_the_selected_one(driver, made, large, monkeypatch):
+    monkeypatch.setattr(controls, "MOST_LISTED", 100)
+    monkeypatch.setattr(controls, "LISTED_PART", 50)
+    driver.open(made)
+    settle(driver)
+    view = driver.window.docks.views["graph"]
+    driver.qtbot.waitUntil(lambda: driver.window.bridge.turns.is_done)
+    steps = driver.session.timeline.steps
+
+    def listed() -> list[int]:
+        return [node.key for node in view.steps.model.nodes]
+
+    for step in (777, 3, 1499):
+        driver.session.select_step(step)
+        start = step - step % 50
+        assert listed() == list(range(start, start + 50))
+        assert view.steps.table.current_row().step is steps[step]
+        assert f"Steps {start:,} … {start + 49:,} are listed" in view.steps.note.text()
+    assert len(view.table_csv().splitlines()) == 1501
+    view.steps.search.setText("1499")
+    assert listed() == [1499]
+    view.steps.search.clear()
+    driver.session.select(replace(driver.session.selection, span=(40, 60)))
+    assert listed() == list(range(40, 60))

@@ -133,6 +133,17 @@ def test_what_is_wrong_in_an_alternative_is_refused_alike_or_found_by_the_check(
     assert (problem.severity, problem.place) == ("error", place)
 
 
+def test_what_begins_as_a_plan_inside_a_field_that_is_not_known_is_none(late) -> None:
+    document = json.loads(raw_of(NAMES[0]))
+    for plan in document["alternatives"]["4"][:2]:
+        plan["later"] = {"seen": [{"operator": 1}, {"operator": {"x": 2}}]}
+    raw = json.dumps(document, separators=(",", ":")).encode()
+    state = unchecked(raw)
+    assert_same(state.recipe, at_once(raw).recipe)
+    assert alternatives_problems(state) == ()
+    assert rendered(state) == raw
+
+
 def test_a_plan_met_again_is_told_in_its_first_place(late) -> None:
     document = json.loads(raw_of(NAMES[0]))
     document["alternatives"]["4"][2] = document["alternatives"]["4"][1] = {"operator": "Add"}

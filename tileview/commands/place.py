@@ -11,8 +11,12 @@ from tileview.analysis.placement import (
     PlacementUnknownError,
     ProgramPlacement,
     RequestNames,
+    enlargement_sentence,
+    failing_sentence,
     place_program,
     program_requests,
+    proof_text,
+    totals_text,
 )
 from tileview.analysis.placement_files import (
     ProfileTileFacts,
@@ -22,7 +26,6 @@ from tileview.analysis.placement_files import (
     stated_against_derived,
     study_tile,
 )
-from tileview.analysis.placement_words import enlargement_sentence, failing_sentence, proof_text, totals_text
 from tileview.analysis.trials import with_swaps
 from tileview.commands.base import (
     EXIT_NO,

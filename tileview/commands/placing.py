@@ -8,21 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from tileview.analysis.placement import (
+    NO_REQUESTS,
     PlacementSteps,
     PlacementUnknownError,
+    StepWords,
     TilePlacements,
     first_not_placed,
-    program_requests,
-)
-from tileview.analysis.placement_files import profile_facts, ranges_of_dump, stated_against_derived, study_tile
-from tileview.analysis.placement_words import (
-    NO_REQUESTS,
-    StepWords,
     not_placed_sentence,
+    program_requests,
     proof_text,
     recipe_steps,
     verdict_step_words,
 )
+from tileview.analysis.placement_files import profile_facts, ranges_of_dump, stated_against_derived, study_tile
 from tileview.commands.base import UsageError, clean
 from tileview.commands.subject import Subject
 from tileview.core.placement.outcome import Answer

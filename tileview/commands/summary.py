@@ -106,7 +106,7 @@ class _Placed:
 
 def _place(subject: Subject) -> _Placed:
     """Place the subject. What places is large: loaded where it is asked for."""
-    from tileview.analysis.placement_words import unplaced_words
+    from tileview.analysis.placement import unplaced_words
     from tileview.commands.placing import place_subject, placement_json, placement_text
 
     found = place_subject(subject)

@@ -97,8 +97,7 @@ def make_strokes(points: Floats, offsets: Ints, ways: Ints) -> Strokes:
     Parameters
     ----------
     points, offsets, ways
-        Of a :class:`tileview.graphlayout.picture.GraphPicture`: the points of edge e are
-        ``points[offsets[e]:offsets[e + 1]]``.
+        Of a :class:`GraphPicture`: the points of edge e are ``points[offsets[e]:offsets[e + 1]]``.
     """
     counts = np.diff(offsets)
     edge = np.repeat(np.arange(len(counts)), counts)

@@ -8,6 +8,9 @@ from tileview.present.curves import unavailable_steps
 from tileview.present.problem_rows import invalid_layouts, over_budget
 from tileview.present.step_rows import step_nodes
 
+MOST_AHEAD = 20_000
+"""Steps of which a list is made as a whole."""
+
 
 def find_ahead(timeline: Timeline, has_graph: bool) -> None:
     """Find what is kept for whoever asks next (:class:`~tileview.model.kept.KeptFor`).
@@ -19,5 +22,5 @@ def find_ahead(timeline: Timeline, has_graph: bool) -> None:
     lifetimes(timeline)
     invalid_layouts(timeline)
     over_budget(timeline)
-    if not has_graph:
+    if not has_graph and len(timeline.steps) <= MOST_AHEAD:
         step_nodes(timeline)

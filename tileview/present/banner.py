@@ -10,7 +10,7 @@ from tileview.analysis.diagnosis import Diagnosis
 from tileview.analysis.holdings import step_holdings
 from tileview.analysis.next_step import NextStep, next_step
 from tileview.analysis.overflows import Phrase, overflow_phrases
-from tileview.analysis.placement_words import State, Step, StepWords, unplaced_words, verdict_step_words
+from tileview.analysis.placement import State, Step, StepWords, unplaced_words, verdict_step_words
 from tileview.analysis.words import sentence
 from tileview.core.cycles.words import short_cycles
 from tileview.core.fusion.verdict_words import fits_only_fused

@@ -23,7 +23,7 @@ from tileview.analysis.loads import (
     tile_load,
     total_peak_place,
 )
-from tileview.analysis.placement_words import State, StepWords
+from tileview.analysis.placement import State, StepWords
 from tileview.analysis.words import (
     allocation_name,
     counted,

@@ -493,7 +493,9 @@ class Stacking:
         count = len(timeline.steps)
         yield from self.source.read_scratch()
         resident, name = _resident(timeline)
-        self._tiles = np.array([tile_at(timeline, shown, step) for step in range(count)], dtype=np.int64)
+        self._tiles = shown.tiles.copy()
+        for step in np.flatnonzero(self._tiles < 0).tolist():
+            self._tiles[step] = tile_at(timeline, shown, step)
         self._scratch = self.source.scratch_on(self._tiles)
         base, unnamed, members = self.source.members(resident)
         fullest = int(np.argmax(shown.total)) if count else 0

@@ -10,7 +10,7 @@ from typing import Final
 from tileview.analysis.alternatives import AlternativeResult, evaluate_all, ranked
 from tileview.analysis.diagnose import diagnose_fully, once_placed
 from tileview.analysis.fix import FixResult, Progress, search_fixes
-from tileview.analysis.placement_words import recipe_steps, unplaced_words
+from tileview.analysis.placement import recipe_steps, unplaced_words
 from tileview.analysis.problem_notes import notes_with_problems, problem_text
 from tileview.analysis.report import ReportInput, ReportOperation, SwapRow, render_report
 from tileview.analysis.trials import Cancelled, never

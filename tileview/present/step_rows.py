@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
+
+import numpy as np
 
 from tileview.analysis.overflows import steps_over
 from tileview.model.kept import KeptFor
@@ -39,10 +42,11 @@ def step_nodes(timeline: Timeline, query: str = "", within: tuple[int, int] | No
     """All steps, or those whose operation text, operation id or number holds the words of ``query`` and that lie in a
     half-open range.
     """
-    nodes = _every_node(timeline)
-    if within is not None:
-        nodes = nodes[within[0] : within[1]]
-    return tuple(node for node in nodes if matches(query, *_words(node.row.step))) if query else nodes
+    first, end = within or (0, len(timeline.steps))
+    if not query:
+        return _kept_nodes(timeline, range(first, min(end, len(timeline.steps))))
+    steps = enumerate(timeline.steps[first:end], first)
+    return _make_nodes(timeline, [place for place, step in steps if matches(query, *_words(step))])
 
 
 def _words(step: TimelineStep) -> tuple[str, ...]:
@@ -52,21 +56,23 @@ def _words(step: TimelineStep) -> tuple[str, ...]:
 _NODES: Final[KeptFor[tuple[Node[StepRow], ...]]] = KeptFor(2)
 
 
-def _every_node(timeline: Timeline) -> tuple[Node[StepRow], ...]:
-    """All steps; made anew where more of them have been read since, or peaks or budgets are others."""
+def _kept_nodes(timeline: Timeline, wanted: range) -> tuple[Node[StepRow], ...]:
+    """Steps in a row; made anew where more of them have been read since, or peaks or budgets are others."""
     peaks = (timeline.total_peak_step, timeline.standard_peak_step, timeline.interleaved_peak_step)
     budgets = (timeline.budget_bytes, timeline.interleaved_budget_bytes, timeline.reserve_bytes)
-    facts = (steps_read(timeline), peaks, budgets)
-    return _NODES.get((timeline.steps, timeline.unavailable_roots), lambda: _make_nodes(timeline), facts)
+    facts = (wanted, steps_read(timeline), peaks, budgets)
+    return _NODES.get((timeline.steps, timeline.unavailable_roots), lambda: _make_nodes(timeline, wanted), facts)
 
 
-def _make_nodes(timeline: Timeline) -> tuple[Node[StepRow], ...]:
-    if not timeline.steps:
+def _make_nodes(timeline: Timeline, wanted: Sequence[int]) -> tuple[Node[StepRow], ...]:
+    if not wanted:
         return ()
-    worst = timeline.tiles.worst()
-    over, missing = steps_over(timeline).tolist(), unavailable_steps(timeline).tolist()
+    places = np.asarray(wanted, dtype=np.int64)
+    worst, over = timeline.tiles.worst()[places].tolist(), steps_over(timeline)[places].tolist()
+    missing = unavailable_steps(timeline)[places].tolist()
+    steps = [timeline.steps[index] for index in wanted]
     nodes = []
-    for step, figures, is_over, is_missing in zip(timeline.steps, worst.tolist(), over, missing, strict=True):
+    for step, figures, is_over, is_missing in zip(steps, worst, over, missing, strict=True):
         standard, interleaved, total, tile = figures
         text = _over_text(timeline, total, interleaved) if is_over else ""
         row = StepRow(

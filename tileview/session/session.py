@@ -15,8 +15,14 @@ from types import MappingProxyType
 from tileview.analysis.alternatives import AlternativeResult
 from tileview.analysis.loads import same_root, same_step
 from tileview.analysis.overflows import Overflow, overflows
-from tileview.analysis.placement import Placeability, PlacementSteps, TilePlacements
-from tileview.analysis.placement_words import NO_REQUESTS, StepWords, verdict_step_words
+from tileview.analysis.placement import (
+    NO_REQUESTS,
+    Placeability,
+    PlacementSteps,
+    StepWords,
+    TilePlacements,
+    verdict_step_words,
+)
 from tileview.core.estimated import Estimate
 from tileview.core.placement.ranges import Preset
 from tileview.model.graph import Graph

@@ -85,6 +85,12 @@ class Footprint:
             self._shards = row
         return self._shards
 
+    def count_shards(self, tile_count: int) -> ByteArray:
+        """As :meth:`shards`, made anew and not kept: for whoever looks at very many values once."""
+        if self._shards is not None or self.resolved is None:
+            return self.shards(tile_count)
+        return spread(self.resolved.count_elements() * self.element_bytes, self.owners, tile_count)
+
     def times(self, factor: int, tile_count: int) -> ByteArray:
         """(tiles,): so many times the payload on each tile; the same array again where it is asked for again."""
         if factor == 1:

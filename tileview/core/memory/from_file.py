@@ -19,7 +19,7 @@ from tileview.core.memory.assemble import (
     steps_unavailable_by_class,
 )
 from tileview.core.memory.check_file import check_figures, version3_peak
-from tileview.core.memory.file_rows import FileRows
+from tileview.core.memory.file_rows import KEPT_ROWS, FileRows
 from tileview.core.memory.file_tiles import FileNumbers
 from tileview.core.memory.footprint import layout_fault
 from tileview.core.memory.infer import Inferred, born, infer_groups
@@ -86,6 +86,7 @@ class _Reader:
             self.unavailable,
             *self.scratch,
             spans=self.spans,
+            kept=KEPT_ROWS,
         )
         self.numbers: TileNumbers = FileNumbers(file, self.placed) if file.has_tiles else self.placed
         self.largest = largest_sizes(file, self.inferred, self.unavailable)

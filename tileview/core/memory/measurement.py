@@ -6,8 +6,8 @@ same. An operation that is not known makes every sum a lower bound, which verdic
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import cached_property, lru_cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache, partial
 from itertools import repeat
 from operator import is_
 from typing import NamedTuple
@@ -193,8 +193,11 @@ class Measurement:
         last[list(joined)] = [members[-1] for members in joined.values()]
         return last
 
-    def _is_interleaved(self, root: int) -> bool:
-        return bool(self.sizes.interleaved[self.sizes.which[self._last_members[root]]])
+    @cached_property
+    def _is_interleaved(self) -> Callable[[int], bool]:
+        """By root. What others keep names no measurement, so that its numbers go once nobody shows them."""
+        interleaved = self.sizes.interleaved[self.sizes.which[self._last_members]]
+        return lambda root: bool(interleaved[root])
 
     @cached_property
     def spans(self) -> list[tuple[int, int, int]]:
@@ -216,34 +219,8 @@ class Measurement:
             self.unavailable,
             self.scratch_rows,
             spans=self.spans,
-            held=self._held,
+            held=partial(_held, self.allocations.spans, sizes, self.groups.joined, self.unavailable, tiles),
         )
-
-    def _held(self) -> tuple[list[ByteArray], ByteArray]:
-        """The rows of all allocations of known size, and (spans, 4) of number of the row, first step, step after the
-        last, and whether it is interleaved."""
-        spans, sizes = self.allocations.spans, self.sizes
-        row_of, own = sizes.which.copy(), len(sizes.footprints)
-        added: dict[tuple[int, ...], int] = {}
-        more: list[ByteArray] = []
-        for root, members in self.groups.joined.items():
-            kinds = {sizes.place(member) for member in members}
-            if len(kinds) > 1 and root not in self.unavailable:
-                unlike = tuple(sorted(kinds))
-                if unlike not in added:
-                    added[unlike] = own + len(more)
-                    more.append(self.placed.allocation(root))
-                row_of[root] = added[unlike]
-        counted = spans.known & (spans.first < spans.last)
-        places = row_of[spans.roots]
-        used = np.flatnonzero(np.bincount(places[counted], minlength=own))
-        rows = [
-            sizes.footprints[place].bytes(self.tiles) if place < own else more[place - own] for place in used.tolist()
-        ]
-        renumbered = np.zeros(own + len(more), dtype=np.int64)
-        renumbered[used] = np.arange(len(used))
-        table = np.stack((renumbered[places], spans.first, spans.last, spans.interleaved.astype(np.int64)), axis=1)
-        return rows, table[counted]
 
     @cached_property
     def allocations(self) -> Allocations:
@@ -270,8 +247,11 @@ class Measurement:
             largest[root] = largest[list(members)].max()
         return largest
 
-    def _size_of(self, root: int) -> int:
-        return 0 if root in self.unavailable else int(self._largest[root])
+    @cached_property
+    def _size_of(self) -> Callable[[int], int]:
+        """The largest bytes of an allocation on any tile, by root; 0 where it is not known."""
+        largest, unavailable = self._largest, self.unavailable
+        return lambda root: 0 if root in unavailable else int(largest[root])
 
     def at_most(self, other: Measurement, with_least: bool = False) -> AtMost | None:
         """What the program takes at most, by one of nearly the same steps; None where a size is unavailable, and for
@@ -509,6 +489,36 @@ class _Sizes:
         """The footprint of every value."""
         footprints = self.footprints
         return [footprints[place] for place in self._listed]
+
+
+def _held(
+    spans: Spans,
+    sizes: _Sizes,
+    joined: Mapping[int, tuple[int, ...]],
+    unavailable: frozenset[int],
+    tiles: int,
+    allocation: Callable[[int], ByteArray],
+) -> tuple[list[ByteArray], ByteArray]:
+    """What :class:`PlacedTiles` takes as ``held``; ``joined`` are the members of allocations with several values."""
+    row_of, own = sizes.which.copy(), len(sizes.footprints)
+    added: dict[tuple[int, ...], int] = {}
+    more: list[ByteArray] = []
+    for root, members in joined.items():
+        kinds = {sizes.place(member) for member in members}
+        if len(kinds) > 1 and root not in unavailable:
+            unlike = tuple(sorted(kinds))
+            if unlike not in added:
+                added[unlike] = own + len(more)
+                more.append(allocation(root))
+            row_of[root] = added[unlike]
+    counted = spans.known & (spans.first < spans.last)
+    places = row_of[spans.roots]
+    used = np.flatnonzero(np.bincount(places[counted], minlength=own))
+    rows = [sizes.footprints[place].bytes(tiles) if place < own else more[place - own] for place in used.tolist()]
+    renumbered = np.zeros(own + len(more), dtype=np.int64)
+    renumbered[used] = np.arange(len(used))
+    table = np.stack((renumbered[places], spans.first, spans.last, spans.interleaved.astype(np.int64)), axis=1)
+    return rows, table[counted]
 
 
 def _new_listed(values: Sequence[tuple[Value, int, Footprint]]) -> list[TimelineValue]:

@@ -261,9 +261,12 @@ class PlacedTiles:
         Roots without a known size.
     scratch, interleaved_scratch : mapping
         Step → (tiles,) of scratch, for steps that have any.
+    kept : int
+        How many rows of allocations are kept for the next question.
     held : callable, optional
-        Gives the rows of all allocations of known size, and (spans, 4) of number of the row, first step, step after
-        the last, and whether it is interleaved: where the caller has them at hand.
+        Gives, from the row of an allocation by root, the rows of all allocations of known size, and (spans, 4) of
+        number of the row, first step, step after the last, and whether it is interleaved: where the caller has them at
+        hand.
     """
 
     def __init__(
@@ -278,9 +281,10 @@ class PlacedTiles:
         scratch: Mapping[int, ByteArray] = NO_ROWS,
         interleaved_scratch: Mapping[int, ByteArray] = NO_ROWS,
         spans: Sequence[tuple[int, int, int]] | None = None,
-        held: Callable[[], tuple[list[ByteArray], ByteArray]] | None = None,
+        kept: int = 4096,
+        held: Callable[[Callable[[int], ByteArray]], tuple[list[ByteArray], ByteArray]] | None = None,
     ) -> None:
-        self._held = self._find_held if held is None else held
+        self._held = held
         self._tile_count = tile_count
         self._live = live
         self._members = members
@@ -293,7 +297,7 @@ class PlacedTiles:
         self._spans = spans
         self._always: tuple[frozenset[int], ByteArray] | None = None
         self._usages: KeptResults[int, ByteArray] = KeptResults(64)
-        self._allocations: KeptResults[int, ByteArray] = KeptResults(4096)
+        self._allocations: KeptResults[int, ByteArray] = KeptResults(kept)
 
     def usage(self, step: int) -> ByteArray:
         """(tiles, 2): standard and interleaved bytes on each tile at a step, scratch included; known part only."""
@@ -327,7 +331,7 @@ class PlacedTiles:
     def worst_of_all(self) -> Worst:
         """The figures of all steps, made when first asked for; only steps whose like was never swept are swept."""
         if self._worst is None:
-            rows, table = self._held()
+            rows, table = self._find_held() if self._held is None else self._held(self.allocation)
             steps = len(self._live)
             self._worst = _sweep_unseen(rows, table, self._scratch, steps, self._tile_count)
         return self._worst

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from tileview.analysis.placement_words import StepWords
+from tileview.analysis.placement import StepWords
 from tileview.analysis.words import counted
 from tileview.model.sizes import exact_text, kib_text
 from tileview.present.tables import outcome as shown_as

@@ -200,7 +200,7 @@ class Files(QObject):
     @Slot(object, object)
     def _on_loaded(self, request: LoadRequest, document: Document) -> None:
         if request.purpose == "compare":
-            self._compare(document)
+            self.show_beside(document)
         elif request.purpose == "beside":
             self._stand_beside(document)
         elif request.purpose == "reload":
@@ -212,9 +212,10 @@ class Files(QObject):
             if kept is not None and self._wants(kept, document):
                 self._take_recovered(document, kept)
             else:
-                self._take(document)
+                self.show_document(document)
 
-    def _take(self, document: Document, steps: Sequence[Step] = ()) -> None:
+    def show_document(self, document: Document, steps: Sequence[Step] = ()) -> None:
+        """Make a document that is read already the open one, with the edits that led to its state."""
         self._is_new = True
         self._return = None
         self._settings.add_recent(document.path)
@@ -224,19 +225,12 @@ class Files(QObject):
         self._signals.session.open(document, steps)
         self.opened.emit()
 
-    def show_document(self, document: Document) -> None:
-        """Make a document that is read already the open one."""
-        self._take(document)
-
     def show_beside(self, document: Document) -> None:
         """Stand a document that is read already beside the open one."""
-        self._compare(document)
-
-    def _compare(self, document: Document) -> None:
         session = self._signals.session
         open_one = session.document
         if open_one is None:
-            self._take(document)
+            self.show_document(document)
         elif document.addresses is not None or open_one.addresses is not None:
             self._join_addresses(open_one, document)
         else:
@@ -253,7 +247,7 @@ class Files(QObject):
             self._signals.session.stand_addresses(document)
             self._signals.requested.emit("show_view", "address_map")
         else:
-            self._take(document)
+            self.show_document(document)
             self._signals.session.stand_addresses(open_one)
 
     def _stand_beside(self, document: Document) -> None:
@@ -261,7 +255,7 @@ class Files(QObject):
         if open_one is not None and open_one.kind == document.kind:
             self.elsewhere.emit([document.path])
         else:
-            self._compare(document)
+            self.show_beside(document)
 
     @Slot(object)
     def _on_compared(self, _document: Document) -> None:
@@ -444,7 +438,7 @@ class Files(QObject):
         """Open a document with edits from before a crash; those that have no place in it wait for the content they were
         made on."""
         carried = carry_over(document, kept.steps, kept.marks)
-        self._take(document, carried.steps)
+        self.show_document(document, carried.steps)
         if carried.conflicts:
             kept.keep_rest()
             text = (

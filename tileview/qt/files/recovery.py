@@ -200,7 +200,7 @@ ASIDE = "set-aside"
 
 @dataclass(frozen=True, slots=True)
 class KeptEdits:
-    """Edits found in a recovery file, step by step, with their marks (:func:`~tileview.qt.files.recovery.marks_of`).
+    """Edits found in a recovery file, step by step, with their marks (:func:`marks_of`).
 
     ``fingerprint`` is that of the content they were made on. ``is_rest``: they could not all be applied to what stood
     under their path; they are for that very content only.

@@ -24,7 +24,7 @@ from tileview.analysis.fix import (
     search_placed,
     swaps_sentence,
 )
-from tileview.analysis.placement_words import NO_REQUESTS, StepWords, recipe_steps, verdict_step_words
+from tileview.analysis.placement import NO_REQUESTS, StepWords, recipe_steps, verdict_step_words
 from tileview.analysis.trials import Evaluator, Swap, Trial
 from tileview.core.estimate import estimate
 from tileview.core.lowering.replanner import Replanner

@@ -22,8 +22,8 @@ from PySide6.QtWidgets import (
 )
 
 from tileview.analysis.fusions import fusion_facts
+from tileview.analysis.placement import enlargement_sentence, failing_sentence, totals_text
 from tileview.analysis.placement_files import ranges_of_dump
-from tileview.analysis.placement_words import enlargement_sentence, failing_sentence, totals_text
 from tileview.analysis.words import at_start, sentence
 from tileview.core.fusion.verdict_words import verdict_sentence
 from tileview.core.placement.ranges import CODE_START, Preset, RangeError, from_parts, parse_ranges, presets
@@ -340,13 +340,13 @@ class WhatIfView(View):
         super().__init__(bridge, parent)
         self.budget_box, self.budget_slider, self.budget_kib = self._row("Budget in bytes")
         self.reserve_box, self.reserve_slider, self.reserve_kib = self._row("Reserve in bytes")
-        self.typed = self._label()
+        self.typed = WrappedLabel()
         self.typed.setVisible(False)
-        self.verdict = self._label()
-        self.text = self._label()
-        self.hint = self._label()
+        self.verdict = WrappedLabel()
+        self.text = WrappedLabel()
+        self.hint = WrappedLabel()
         self.hint.setText(NEVER_EXPORTED)
-        self.notes = self._label()
+        self.notes = WrappedLabel()
         self.smallest_button = dock_button(
             "Set the s&mallest budget that fits", "Total peak + reserve as the budget", self.set_smallest
         )
@@ -355,7 +355,7 @@ class WhatIfView(View):
         self.fusion_box.setToolTip(plain_tip(FUSION_TIP))
         self.fusion_box.setAccessibleDescription(FUSION_TIP)
         self.fusion_box.clicked.connect(self._fusion_clicked)
-        self.fusion = self._label()
+        self.fusion = WrappedLabel()
         self.memory = MemoryChoice(bridge, self)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -382,9 +382,6 @@ class WhatIfView(View):
         kib = QLabel()
         kib.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         return box, slider, kib
-
-    def _label(self) -> QLabel:
-        return WrappedLabel()
 
     def _lay_out(self) -> None:
         grid = QGridLayout()

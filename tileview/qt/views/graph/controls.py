@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import (
     QAction,
@@ -387,6 +389,11 @@ class Overview(QWidget):
         return super().event(event)
 
 
+MOST_LISTED = 20_000
+LISTED_PART = 10_000
+"""Of more steps than fit into one list, so many are listed at a time: a table of 50,000 rows is felt."""
+
+
 class StepsList(FocusHolder):
     """A table of steps: text of the operation, usage of the fullest tile, what is over or unavailable, peaks.
 
@@ -421,7 +428,7 @@ class StepsList(FocusHolder):
         self.search.textChanged.connect(self.refresh)
         self.search.returnPressed.connect(self._first)
         self._timeline: Timeline | None = None
-        self._span: tuple[int, int] | None = None
+        self._range: tuple[int, int] | None = None
         self._listed: tuple[Node[StepRow], ...] = ()
         self._is_due = False
         """Whether the rows of a large timeline are still to be shown, each thing that takes a while in its turn."""
@@ -431,6 +438,16 @@ class StepsList(FocusHolder):
         self._timeline, self._listed = None, ()
         self.search.clear()
         self.model.clear()
+
+    def _range_listed(self, timeline: Timeline) -> tuple[int, int] | None:
+        """Which steps are listed: those of the range that is selected; of very many the part with the selected step."""
+        selection = self.bridge.session.selection
+        first, end = selection.span or (0, len(timeline.steps))
+        if end - first <= MOST_LISTED:
+            return selection.span
+        step = min(max(selection.step or 0, first), end - 1)
+        start = step - (step - first) % LISTED_PART
+        return start, min(start + LISTED_PART, end)
 
     def show_timeline(self, timeline: Timeline | None) -> None:
         self._timeline = timeline
@@ -443,7 +460,7 @@ class StepsList(FocusHolder):
     def _find_nodes(self) -> None:
         """The first of three turns: rows are found, then given to the table, then laid out there."""
         if self._timeline is not None:
-            step_nodes(self._timeline)
+            step_nodes(self._timeline, within=self._range_listed(self._timeline))
         self.bridge.turns.add(self._list_nodes)
 
     def _list_nodes(self) -> None:
@@ -462,31 +479,43 @@ class StepsList(FocusHolder):
 
     def refresh(self) -> None:
         timeline = self._timeline
-        span = self._span = self.bridge.session.selection.span
-        nodes = () if timeline is None else step_nodes(timeline, self.search.text().strip(), span)
+        query, span = self.search.text().strip(), self.bridge.session.selection.span
+        listed = self._range = None if timeline is None else self._range_listed(timeline)
+        nodes = () if timeline is None else step_nodes(timeline, query, span if query else listed)
+        nodes = nodes if len(nodes) <= MOST_LISTED else nodes[:MOST_LISTED]
         if nodes is not self._listed:
             self._listed = nodes
             self.model.set_nodes(nodes)
         if timeline is not None:
             count = len(timeline.steps)
             shown = "" if len(nodes) == count else f" {len(nodes):,} shown."
-            if span is not None:
+            if listed != span and not query and listed is not None:
+                shown = f" Steps {listed[0]:,} … {listed[1] - 1:,} are listed; the list follows the selected step."
+            elif span is not None:
                 shown = f" {len(nodes):,} of steps {span[0]} … {span[1] - 1} shown."
             self.note.setText(f"A timeline without a recipe has no graph; these are its {count:,} steps.{shown}")
         if not self._is_due:
             self._show_current()
 
+    def csv_maker(self) -> Callable[[], str]:
+        """What makes all steps that were asked for into CSV, listed or not; may run on any thread."""
+        timeline, query = self._timeline, self.search.text().strip()
+        if timeline is None or len(timeline.steps) <= MOST_LISTED:
+            return self.table.csv_maker()
+        span, spec = self.bridge.session.selection.span, self.model.spec
+        return lambda: spec.csv(step_nodes(timeline, query, span))
+
     def show_selection(self) -> None:
         """Follow the selection: its range of steps, and the row of its step."""
         if self._is_due:
             return
-        if self.bridge.session.selection.span != self._span:
+        if self._timeline is not None and self._range_listed(self._timeline) != self._range:
             self.refresh()
         else:
             self._show_current()
 
     def _show_current(self) -> None:
-        self.table.show_current(self.bridge.session.selection.step)
+        self.table.show_current(self.bridge.session.selection.step, centre=True)
 
     def set_theme(self) -> None:
         self.model.set_theme(self.bridge.theme)

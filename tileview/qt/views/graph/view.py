@@ -564,7 +564,7 @@ class GraphView(View):
         return list(self._actions)
 
     def table_maker(self) -> Callable[[], str] | None:
-        return self.steps.table.csv_maker() if self.has_table() else None
+        return self.steps.csv_maker() if self.has_table() else None
 
     def has_table(self) -> bool:
         return self.pages.currentWidget() is self.steps
