@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from tileview.collecting import collected_seldom
+from tileview.collecting import collect_no_more, collected_seldom
 from tileview.commands.base import CONSOLE, EXIT_BAD, EXIT_INTERRUPTED, complain, provide_streams
 from tileview.commands.parser import parse_arguments
 from tileview.errors import TileViewError
@@ -35,8 +35,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     CONSOLE.reset()
     provide_streams()
     _any_text_can_be_written()
-    if argv is None:  # the processes that this one starts import nothing from the current folder
-        os.environ["PYTHONSAFEPATH"] = "1"
+    if argv is None:
+        os.environ["PYTHONSAFEPATH"] = "1"  # the processes that this one starts import nothing from the current folder
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's algebra would start a thread a core, for nothing
     try:
         code = parse_arguments(sys.argv[1:] if argv is None else list(argv)).run()
     except TileViewError as error:
@@ -60,6 +61,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except TileViewError as error:
         complain(str(error))
         code = EXIT_BAD
+    if argv is None and "PySide6" not in sys.modules:  # what Qt holds has an order to go in
+        collect_no_more()
     return code
 
 

@@ -27,8 +27,9 @@ ALLOWED = {
     ("tileview/qt/jobs/process.py", "pickle.load"): "messages of the worker process, made by this program",
     ("tileview/qt/jobs/process.py", "importlib.import_module"): "the jobs of the worker process, from a table",
     ("tileview/qt/jobs/process.py", "subprocess.Popen"): "the worker process itself, by a list of arguments",
+    ("tileview/commands/parser.py", "importlib.import_module"): "the module of a command, which is one of a table",
     ("tileview/qt/views/kinds.py", "importlib.import_module"): "the views of the window, from a table",
-    ("tileview/qt/startup.py", "subprocess.run"): "a trial start of Qt, by a list of arguments without names of files",
+    ("tileview/qt/app.py", "subprocess.run"): "a trial start of Qt, by a list of arguments without names of files",
 }
 MARKUP = {"setHtml", "setMarkdown", "insertHtml", "appendHtml"}
 MARKUP_ALLOWED = {

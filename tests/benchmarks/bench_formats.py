@@ -21,14 +21,14 @@ MEASURE = """
 import re, sys, time
 kind, path = sys.argv[1:]
 import orjson, numpy
-import tileview.formats as formats
+from tileview.formats.opening import open_file
 def peak():
     return int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read()).group(1)) // 1024
 before, start = peak(), time.perf_counter()
 if kind == "orjson":
     document = orjson.loads(open(path, "rb").read())
 else:
-    document = formats.open_file(path)
+    document = open_file(path)
 seconds = time.perf_counter() - start
 extra = ""
 if hasattr(document, "tiles"):

@@ -29,10 +29,8 @@ from PySide6.QtWidgets import QApplication
 from tests.helpers.graphs import generated, graph, operation, repeat
 from tileview.graphlayout import GraphPicture, Structure, find_neighbours, layout_graph, read_structure
 from tileview.model.graph import Graph, Operation
-from tileview.present.colours import parse_rgb
-from tileview.present.graph_figures import no_figures, no_marks
-from tileview.present.graph_style import ColourMode, graph_style
-from tileview.present.graph_words import node_words
+from tileview.present.graph_boxes import ColourMode, graph_style, no_figures, no_marks, node_words
+from tileview.present.scales import parse_rgb
 from tileview.qt.base.theme import load_theme
 from tileview.qt.views.graph.canvas import GraphCanvas
 from tileview.qt.views.graph.scene import GraphScene

@@ -21,7 +21,7 @@ from tileview.core.lowering.replanner import Replanner
 from tileview.core.placement.outcome import count_tiles, first_failing, smallest_enlargement, solve, solve_classes
 from tileview.core.placement.ranges import presets
 from tileview.core.placement.requests import build_requests
-from tileview.formats import load_placement
+from tileview.formats.placement import load_placement
 from tileview.formats.search_state import load_search_state
 from tileview.model.placement import Memory
 from tileview.model.recipe import Recipe

@@ -12,8 +12,7 @@ import pytest
 from tests.helpers.golden_recipes import golden_recipe, model_names
 from tileview.analysis.alternatives import evaluate_all, ranked
 from tileview.analysis.conflict import ConflictFinder
-from tileview.analysis.fix import Mode, search_fixes
-from tileview.analysis.fix_placed import MOST_PLACED, search_placed
+from tileview.analysis.fix import MOST_PLACED, Mode, search_fixes, search_placed
 from tileview.analysis.placement import placeable, program_requests
 from tileview.analysis.trials import Evaluator, with_swaps
 from tileview.core.placement.ranges import Preset

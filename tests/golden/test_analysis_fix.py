@@ -11,8 +11,7 @@ import pytest
 from tests.helpers.golden_recipes import COMPOSED, golden_model, golden_recipe, model_names
 from tileview.analysis.alternatives import evaluate_all, evaluate_alternative, ranked
 from tileview.analysis.conflict import ConflictFinder
-from tileview.analysis.fix import Mode, search_fixes
-from tileview.analysis.fix_placed import search_placed
+from tileview.analysis.fix import Mode, search_fixes, search_placed
 from tileview.analysis.placement import placeable, program_requests
 from tileview.analysis.trials import Evaluator, single_swaps, with_swaps
 from tileview.analysis.workers import Workers

@@ -13,13 +13,13 @@ from tests.helpers.golden_recipes import golden_recipe, swapped
 from tileview.core.cycles.prices import ProgramCycles, program_cycles, step_price
 from tileview.core.lowering.replanner import Replanner
 from tileview.errors import PlanError
+from tileview.model.owners import Owners
 from tileview.model.program import (
     AxisView,
     Copy,
     Kernel,
     Mapping,
     MergePart,
-    Owners,
     Product,
     ProductBlocks,
     SoftmaxKeys,

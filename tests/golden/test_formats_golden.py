@@ -16,7 +16,7 @@ from tests.helpers.dumps import SAMPLES, compact, sample
 from tests.helpers.golden_program import DATA, load_golden, read_program
 from tests.helpers.opened import rendered
 from tileview.core.memory.measurement import measure
-from tileview.formats import debugmodel, debugtext
+from tileview.formats import debugtensors, debugtext
 from tileview.formats.search_state import search_state_from_bytes
 from tileview.formats.tensorjson import format_to_json, layout_from_json, layout_to_json
 from tileview.formats.tilearrays import TileArrays
@@ -76,7 +76,7 @@ def test_layouts_in_json_and_in_debug_text_are_one() -> None:
     for entry in vectors:
         layout = layout_from_json(entry["layout"])
         assert layout_to_json(layout) == entry["layout"]
-        assert debugmodel.layout_from_text(str(layout)) == layout
+        assert debugtensors.layout_from_text(str(layout)) == layout
 
 
 @cache

@@ -14,7 +14,8 @@ import pytest
 from tests.helpers.golden_program import DATA
 from tests.helpers.golden_recipes import golden_recipe, peak_json, swapped
 from tests.helpers.opened import rendered
-from tileview.core.estimate import Estimate, estimate
+from tileview.core.estimate import estimate
+from tileview.core.estimated import Estimate
 from tileview.core.lowering.replanner import Replanner
 from tileview.errors import LoadError
 from tileview.formats.save import Changes

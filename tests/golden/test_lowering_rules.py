@@ -15,7 +15,7 @@ from tests.helpers.golden_recipes import (
     rule_recipe,
     swapped,
 )
-from tileview.core.estimate import Estimate
+from tileview.core.estimated import Estimate
 from tileview.core.lowering.replanner import Replanner
 from tileview.core.lowering.tilings import dimension_of
 from tileview.model.program import Copy, Program

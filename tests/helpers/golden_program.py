@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from tileview.model.graph import InputKind
+from tileview.model.owners import Owners
 from tileview.model.plan import Staging, StagingKind
 from tileview.model.program import (
     AxisView,
     Copy,
     Kernel,
     Mapping,
-    Owners,
     Product,
     Program,
     ProgramInput,

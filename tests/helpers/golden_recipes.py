@@ -9,7 +9,8 @@ from functools import cache
 from typing import Any
 
 from tests.helpers.golden_program import DATA, load_golden
-from tileview.core.estimate import Estimate, estimate
+from tileview.core.estimate import estimate
+from tileview.core.estimated import Estimate
 from tileview.core.lowering.replanner import Replanner
 from tileview.formats.search_state import search_state_from_bytes
 from tileview.model.program import Kernel, Step

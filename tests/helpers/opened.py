@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 
-from tileview.formats import SearchState, open_file
+from tileview.formats.opening import open_file
 from tileview.formats.save import Changes, render
+from tileview.formats.search_state import SearchState
 from tileview.session.document import Document
 from tileview.session.session import Session
 

@@ -7,19 +7,9 @@ from hypothesis import strategies as st
 from tests.helpers.random_layouts import layouts
 from tileview.core.geometry.resolve import layout_failure
 from tileview.model.graph import InputKind
+from tileview.model.owners import Owners
 from tileview.model.plan import Staging, StagingKind
-from tileview.model.program import (
-    Copy,
-    Kernel,
-    Owners,
-    Product,
-    Program,
-    ProgramInput,
-    Repeat,
-    Step,
-    Sum,
-    Value,
-)
+from tileview.model.program import Copy, Kernel, Product, Program, ProgramInput, Repeat, Step, Sum, Value
 from tileview.model.tensor import F16, F32, ROW_MAJOR, Layout, Precision, PrecisionKind, Shape, Tiling
 
 F8 = Precision(PrecisionKind.F8F143, -4)

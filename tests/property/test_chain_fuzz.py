@@ -17,8 +17,8 @@ from tileview.formats.timeline import timeline_from_bytes
 from tileview.formats.timeline_writer import dump_timeline
 from tileview.model.timeline_file import TimelineFile
 from tileview.session.document import Document
+from tileview.session.edits import EditState
 from tileview.session.estimate_jobs import EstimateJob
-from tileview.session.state import EditState
 
 CASES = 400
 

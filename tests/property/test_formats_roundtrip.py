@@ -8,11 +8,11 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tileview.errors import LoadError
-from tileview.formats import debugmodel, debugtext, spans, tensorjson
+from tileview.formats import debugtensors, debugtext, spans, tensorjson
 from tileview.formats.debugvalues import Call, Char, DebugValue, Map, Set, Struct, Unit
 from tileview.formats.files import MemorySource
 from tileview.formats.tilearrays import decode_numbers
@@ -134,8 +134,8 @@ layouts = st.builds(
 @settings(max_examples=100, deadline=None)
 @given(layouts, precisions)
 def test_layouts_round_trip_in_both_notations(layout: Layout, precision: Precision) -> None:
-    assert debugmodel.layout_from_text(str(layout)) == layout
-    assert debugmodel.precision_from_text(str(precision)) == precision
+    assert debugtensors.layout_from_text(str(layout)) == layout
+    assert debugtensors.precision_from_text(str(precision)) == precision
     written = json.loads(json.dumps(tensorjson.format_to_json(Format(precision, layout))))
     assert tensorjson.layout_from_json(written["layout"]) == layout
     assert tensorjson.precision_from_json(written["precision"]) == precision
@@ -193,6 +193,9 @@ def test_numbers_decode_exactly(items: list[int], separator: str) -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(st.text('0123456789,[]- .e"t', max_size=20))
+@example("[00]")
+@example("[1,07]")
+@example("[0,10,0]")
 def test_numbers_decode_as_the_json_parser_does(text: str) -> None:
     raw = text.encode()
     decoded = decode_numbers(raw)

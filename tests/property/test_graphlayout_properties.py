@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.helpers.graphs import graph, operation, repeat
-from tileview.graphlayout import Box, EdgeLine, Way, columns, layout_graph, layout_region, read_structure
+from tileview.graphlayout import Box, EdgeLine, Way, coordinates, layout_graph, layout_region, read_structure
 from tileview.graphlayout.layers import assign_layers
-from tileview.graphlayout.order import crossings, reduce_crossings
-from tileview.graphlayout.proper import make_proper
+from tileview.graphlayout.order import crossings, make_proper, reduce_crossings
 from tileview.model.graph import Graph, Operation
 
 
@@ -95,8 +94,8 @@ def test_in_columns_boxes_never_overlap_and_no_lane_crosses_one(
     nodes, edges = given_graph
     boxes = [Box(40.0 + 7 * (node % 5), 12.0 + 5 * (node % 3)) for node in range(nodes)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(columns, "LEAST_HEIGHT", 50.0)
-        patch.setattr(columns, "LEAST_COLUMNS", least)
+        patch.setattr(coordinates, "LEAST_HEIGHT", 50.0)
+        patch.setattr(coordinates, "LEAST_COLUMNS", least)
         layout = layout_region(boxes, [EdgeLine(*edge, group=edge[0] % 2) for edge in edges], budget=budget)
     areas = [
         (left, top, left + box.width, top + box.height)

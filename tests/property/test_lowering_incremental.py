@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.helpers.golden_recipes import golden_recipe, golden_rules, rule_recipe, swapped
+from tests.helpers.unrolled import unrolled
 from tileview.core.lowering.replanner import Replanner
 from tileview.errors import PlanError
 from tileview.model.config import PipelineConfig
@@ -71,6 +72,13 @@ def edits(draw: st.DrawFn, recipe: Recipe) -> tuple[Recipe, PipelineConfig]:
 def test_edits_of_models(data: st.DataObject) -> None:
     recipe = golden_recipe(data.draw(st.sampled_from(MODELS)))
     check_sequence(data, recipe)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.data())
+def test_edits_of_programs_written_out(data: st.DataObject) -> None:
+    """Without Repeats a run begins where the first plan differs from the last one's."""
+    check_sequence(data, unrolled(golden_recipe(data.draw(st.sampled_from(MODELS[:3]))), 4))
 
 
 @settings(max_examples=40, deadline=None)

@@ -16,7 +16,7 @@ from tests.helpers.command_line import SAMPLES
 from tests.helpers.golden_program import DATA
 from tileview.core.estimate import estimate
 from tileview.errors import LoadError
-from tileview.formats import open_file
+from tileview.formats.opening import open_file
 from tileview.model.timeline import Cause
 
 NUMBERS = (0, 1, 2**31, 2**32, 2**63, 2**64 - 1)

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from tests.helpers.golden_recipes import golden_recipe
 from tests.helpers.unrolled import unrolled
 from tileview.core.cycles import prices
-from tileview.core.estimate import Estimate, estimate, judge_recipe
+from tileview.core.estimate import estimate, judge_recipe
+from tileview.core.estimated import Estimate
 from tileview.core.fusion.stand import Reason
 from tileview.core.geometry import resolve as geometry
 from tileview.core.lowering.replanner import Replanner

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QDialog
 
 from tests.helpers.opened import opened
 from tileview.analysis.address_map import FINISHED, SEARCH, STATED
-from tileview.formats import open_dump
+from tileview.formats.opening import open_dump
 from tileview.model.placement import END
 from tileview.qt.files.export_view import picture_of
 from tileview.qt.files.folder import FolderDialog, dumps_in, process_of, scope_in_name

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QInputDialog
 
 from tests.helpers.opened import document, opened
 from tests.helpers.views import Stage, stage
-from tileview.present.colours import Ramp, ramp_table
 from tileview.present.compare_rows import Section
+from tileview.present.scales import Ramp, ramp_table
 from tileview.qt.base.theme import load_theme
 from tileview.qt.views.compare import CompareView
 from tileview.session.session import Pin

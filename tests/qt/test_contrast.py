@@ -16,18 +16,15 @@ from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, make_timeline
 from tests.helpers.opened import opened
 from tileview.analysis.lifetimes import lifetimes
 from tileview.analysis.overflows import steps_over
-from tileview.present.colours import contrast, ink_on, parse_rgb, relative_luminance
 from tileview.present.curves import CurveMode, curves, stack
-from tileview.present.graph_figures import StepState
-from tileview.present.graph_style import ColourMode
-from tileview.qt.base.style import apply_theme
-from tileview.qt.base.theme import GROUND_TOKENS, TEXT_TOKENS, Theme, load_theme
+from tileview.present.graph_boxes import ColourMode, StepState
+from tileview.present.scales import contrast, ink_on, parse_rgb, relative_luminance
+from tileview.qt.base.theme import GROUND_TOKENS, TEXT_TOKENS, Theme, apply_theme, load_theme
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.views.graph.view import GraphView
 from tileview.qt.views.tiles.view import TilesView
-from tileview.qt.views.timeline.axis import StepZoom
 from tileview.qt.views.timeline.data import PlotData
-from tileview.qt.views.timeline.plot import CurvePlot
+from tileview.qt.views.timeline.plot import CurvePlot, StepZoom
 from tileview.qt.views.timeline.view import TimelineView
 
 KIB = 1024

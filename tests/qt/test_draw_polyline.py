@@ -6,7 +6,12 @@ import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QPainterPath
 
-from tileview.qt.views.graph.polyline import polyline
+from tileview.qt.views.graph.scene import polylines
+
+
+def polyline(x, y):
+    """One line through all points."""
+    return polylines(np.stack([x, y], axis=1)[None])
 
 
 def test_a_path_goes_through_its_points(qapp):

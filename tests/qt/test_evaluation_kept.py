@@ -15,7 +15,7 @@ from tileview.formats.search_state import load_search_state
 from tileview.qt.jobs import evaluation, result_store
 from tileview.qt.jobs.result_store import ResultStore, results_folder, trim
 from tileview.session.document import Document
-from tileview.session.state import EditState
+from tileview.session.edits import EditState
 
 
 @pytest.fixture

@@ -11,15 +11,12 @@ from PySide6.QtWidgets import QApplication
 from tests.helpers.graphs import generated, graph, operation, transformer
 from tileview.graphlayout import Structure, layout_graph, read_structure
 from tileview.model.graph import Graph
-from tileview.present.graph_figures import no_figures, no_marks
-from tileview.present.graph_style import ColourMode, GraphStyle, graph_style
-from tileview.present.graph_words import node_words
+from tileview.present.graph_boxes import ColourMode, GraphStyle, graph_style, no_figures, no_marks, node_words
 from tileview.qt.base.painting import painting
 from tileview.qt.base.theme import load_theme
-from tileview.qt.views.graph.canvas import GraphCanvas
-from tileview.qt.views.graph.pens import Lettering, Letters
+from tileview.qt.views.graph.boxes import Lettering, Letters
+from tileview.qt.views.graph.canvas import Backing, GraphCanvas, Viewport
 from tileview.qt.views.graph.scene import GraphScene, Highlight
-from tileview.qt.views.graph.viewport import Backing, Viewport
 
 
 def plain(structure: Structure, mode: ColourMode = ColourMode.SHARE) -> GraphStyle:

@@ -17,18 +17,17 @@ from PySide6.QtWidgets import QApplication, QToolTip
 
 from tests.helpers.graphs import generated, graph, operation, repeat, transformer
 from tileview.analysis.fusions import fusion_facts
-from tileview.formats import open_file
-from tileview.graphlayout import LayoutCancelled, NodeKind, columns
+from tileview.formats.opening import open_file
+from tileview.graphlayout import LayoutCancelled, NodeKind, coordinates
 from tileview.model.graph import Graph
-from tileview.present.colours import relative_luminance
-from tileview.present.graph_figures import NodeFigures, StepState
-from tileview.present.graph_style import ColourMode
+from tileview.present.graph_boxes import ColourMode, NodeFigures, StepState
+from tileview.present.scales import relative_luminance
 from tileview.qt.base.theme import load_theme
 from tileview.qt.files.export_view import picture_of
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.picture import svg_bytes
 from tileview.qt.views.graph import layouts as graph_layouts
-from tileview.qt.views.graph.pens import Detail
+from tileview.qt.views.graph.boxes import Detail
 from tileview.qt.views.graph.view import GraphView
 from tileview.session.document import Document
 from tileview.session.session import Session
@@ -385,7 +384,7 @@ class TestKeys:
         assert pane.operation in (1, 2)
 
     def test_down_leads_from_the_foot_of_a_column_to_the_head_of_the_next(self, pane, monkeypatch) -> None:
-        monkeypatch.setattr(columns, "LEAST_HEIGHT", 500.0)
+        monkeypatch.setattr(coordinates, "LEAST_HEIGHT", 500.0)
         pane.open_graph(graph([operation(at, [at], [at + 1]) for at in range(60)], [60]))
         tops = [pane.canvas.scene.rect(pane.node(number)).top() for number in range(60)]
         head = next(number for number in range(1, 60) if tops[number] < tops[number - 1])

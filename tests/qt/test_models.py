@@ -14,7 +14,7 @@ from tileview.model.sizes import UNAVAILABLE
 from tileview.present.allocation_rows import ALLOCATIONS, AllocationFigures, flat_nodes, grouped_nodes
 from tileview.present.alternative_rows import ALTERNATIVES, OperationHead, alternative_nodes, alternative_rows
 from tileview.present.compare_rows import CompareSpec, CompareState, compare_nodes
-from tileview.present.operation_rows import OPERATIONS, StepOperations, recipe_nodes, step_spans
+from tileview.present.operation_rows import OPERATIONS, RecipeOperations, StepOperations, step_spans
 from tileview.present.problem_rows import PROBLEMS, problem_nodes
 from tileview.present.step_rows import StepSpec, step_nodes
 from tileview.present.tables import Cell, Column, LateNodes, Node, TableSpec, Tone
@@ -254,7 +254,7 @@ def test_every_table_of_a_sample_passes_the_tester(qapp) -> None:
         (
             OPERATIONS,
             [
-                recipe_nodes(recipe, holdings(timeline, s, 0, owners, readers), spans, query=query, within=within)
+                RecipeOperations(recipe, spans).nodes(holdings(timeline, s, 0, owners, readers), query, within)
                 for s, query, within in ((0, "", None), (106, "gemm", None), (20, "", (15, 40)), (20, "", None))
             ],
         ),

@@ -13,7 +13,7 @@ from tileview.present.operation_rows import OPERATIONS
 from tileview.present.step_rows import StepColumn
 from tileview.qt.base.theme import load_theme
 from tileview.qt.jobs.session_signals import SessionSignals
-from tileview.qt.views.graph.steps_list import StepsList
+from tileview.qt.views.graph.controls import StepsList
 from tileview.qt.views.operations import OperationsView
 
 

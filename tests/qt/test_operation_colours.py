@@ -18,7 +18,7 @@ from tileview.qt.views.allocations import AllocationsView
 from tileview.qt.views.operations import OperationsView
 from tileview.qt.views.timeline.data import layer_brushes
 from tileview.qt.views.timeline.view import TimelineView
-from tileview.qt.views.why_text import page
+from tileview.qt.views.why import page
 
 OVER = "so400m-over.recipe.json"
 FIRST = (21, 4)

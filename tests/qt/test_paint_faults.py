@@ -8,9 +8,8 @@ import pytest
 from PySide6.QtGui import QPainter
 
 from tileview.qt.base.theme import load_theme
-from tileview.qt.plot.axes import StepAxis
 from tileview.qt.plot.base import Plot
-from tileview.qt.plot.items import Curve
+from tileview.qt.plot.items import Curve, StepAxis
 
 
 class _Broken(Plot):

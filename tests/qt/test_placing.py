@@ -11,8 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 
 from tests.helpers.golden_recipes import golden_recipe
-from tileview.analysis.placement import OUTCOMES, Placeability, place_program, program_requests
-from tileview.analysis.placement_words import State
+from tileview.analysis.placement import OUTCOMES, Placeability, State, place_program, program_requests
 from tileview.core.placement.outcome import solve
 from tileview.core.placement.ranges import Preset, from_parts
 from tileview.model.placement import Memory

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit
 
 from tests.helpers.views import Stage, stage
 from tileview.core.geometry.resolve import layout_failure
-from tileview.formats import open_file
+from tileview.formats.opening import open_file
 from tileview.model.timeline import Cause
 from tileview.qt.views.problems import ProblemsView
 from tileview.session.document import Document

@@ -29,7 +29,7 @@ from tileview.qt.files.fix import FixDialog
 from tileview.qt.files.folder import FolderDialog
 from tileview.qt.files.opening import MANY_FILES
 from tileview.qt.widgets.dialogs import ErrorDialog, ask_about_edits, confirm
-from tileview.qt.widgets.elided import ElidedLabel
+from tileview.qt.widgets.docked import ElidedLabel
 from tileview.qt.window.palette import CommandPalette
 
 SIZE = (1280, 800)

@@ -15,10 +15,10 @@ from PySide6.QtWidgets import QProgressDialog, QPushButton
 
 from tests.helpers.make_recipe import write_recipe
 from tileview.analysis.alternatives import evaluate_all
-from tileview.formats import open_file
 from tileview.formats.lateplans import LATE_BYTES
+from tileview.formats.opening import open_file
 from tileview.model.timeline import Cause
-from tileview.qt.files import export_recipe
+from tileview.qt.files import exports
 from tileview.qt.files.fix import FixDialog
 from tileview.qt.jobs import process as early
 from tileview.qt.jobs import runner as runners
@@ -26,8 +26,8 @@ from tileview.qt.jobs.evaluation import share, shares
 from tileview.qt.jobs.runner import ATTEMPTS, RESTARTED, Job, Runner, failure_of
 from tileview.qt.widgets.dialogs import ErrorDialog
 from tileview.session.document import Document
+from tileview.session.edits import EditState
 from tileview.session.estimate_jobs import EstimateJob
-from tileview.session.state import EditState
 
 
 class Slow:
@@ -542,7 +542,7 @@ def test_a_recipe_read_late_is_checked_when_it_is_shown_and_its_damage_reaches_t
     driver.settle()
     with monkeypatch.context() as patch:  # Cancel while it is written: nothing stands there, the edits stay unsaved
         go_on = threading.Event()
-        patch.setattr(export_recipe, "render", lambda *_: (go_on.wait(60) and b"x" for _ in range(2)))
+        patch.setattr(exports, "render", lambda *_: (go_on.wait(60) and b"x" for _ in range(2)))
         QTimer.singleShot(0, lambda: press_cancel(driver, go_on))
         assert not driver.window.exporter.export_recipe(target)
     assert not target.exists()

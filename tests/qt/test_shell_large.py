@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,6 +18,9 @@ from tileview.qt.jobs import estimates as jobs
 from tileview.qt.jobs import pacing as turns
 from tileview.qt.jobs import process as early
 from tileview.qt.jobs import runner
+from tileview.qt.views.graph import controls
+from tileview.qt.views.tiles.view import TilesView
+from tileview.qt.views.timeline.view import TimelineView
 
 
 @pytest.fixture
@@ -240,3 +244,71 @@ def test_a_begun_reader_that_died_is_replaced(make_driver, made, large):
     driver.open(made)
     settle(driver)
     assert driver.session.document.path == made
+
+
+def test_views_of_a_large_file_are_made_in_parts_and_shown_in_turns(driver, made, large):
+    driver.open(made)
+    settle(driver)
+    driver.qtbot.waitUntil(lambda: not driver.window.docks.is_busy)
+    bridge, session = driver.window.bridge, driver.session
+    view, parts = TimelineView.begun(bridge), 1
+    while not view.make_more():
+        parts += 1
+    assert parts > 3
+    assert view.data is None
+    view.begin()
+    assert view.data is None
+    driver.qtbot.waitUntil(lambda: bridge.turns.is_done)
+    np.testing.assert_array_equal(view.data.curves.total, session.timeline.tiles.worst()[:, 2])
+    assert view.plot.current == session.selection.step
+    view.shut_down()
+    view.deleteLater()
+
+
+def test_what_the_session_tells_finishes_a_view_that_is_being_made(driver, made, large):
+    driver.open(made)
+    settle(driver)
+    driver.qtbot.waitUntil(lambda: not driver.window.docks.is_busy)
+    view = TilesView.begun(driver.window.bridge)
+    assert not view.make_more()
+    driver.session.select_step(41)
+    view.show_all()
+    assert view.step == 41
+    np.testing.assert_array_equal(view.field.values, driver.session.timeline.tiles.usage(41).sum(axis=1))
+    view.shut_down()
+    view.deleteLater()
+
+
+def test_the_list_of_steps_is_whole_for_whoever_takes_it_now(driver, made, large):
+    driver.open(made)
+    driver.qtbot.waitUntil(lambda: driver.session.is_current)
+    view = driver.window.docks.views["graph"]
+    assert view.steps.model.rowCount() == 1500
+    settle(driver)
+    assert view.steps.table.current_row().step.index == driver.session.selection.step
+
+
+def test_of_very_many_steps_the_list_holds_those_around_the_selected_one(driver, made, large, monkeypatch):
+    monkeypatch.setattr(controls, "MOST_LISTED", 100)
+    monkeypatch.setattr(controls, "LISTED_PART", 50)
+    driver.open(made)
+    settle(driver)
+    view = driver.window.docks.views["graph"]
+    driver.qtbot.waitUntil(lambda: driver.window.bridge.turns.is_done)
+    steps = driver.session.timeline.steps
+
+    def listed() -> list[int]:
+        return [node.key for node in view.steps.model.nodes]
+
+    for step in (777, 3, 1499):
+        driver.session.select_step(step)
+        start = step - step % 50
+        assert listed() == list(range(start, start + 50))
+        assert view.steps.table.current_row().step is steps[step]
+        assert f"Steps {start:,} … {start + 49:,} are listed" in view.steps.note.text()
+    assert len(view.table_csv().splitlines()) == 1501
+    view.steps.search.setText("1499")
+    assert listed() == [1499]
+    view.steps.search.clear()
+    driver.session.select(replace(driver.session.selection, span=(40, 60)))
+    assert listed() == list(range(40, 60))

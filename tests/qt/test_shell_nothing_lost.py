@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 
 from tests.helpers.crashed import left_by_a_crash
 from tests.helpers.dumps import sample
-from tileview.formats import open_file
+from tileview.formats.opening import open_file
 from tileview.qt.base import settings
 from tileview.qt.files import opening as files
 from tileview.qt.files import recovery, saving

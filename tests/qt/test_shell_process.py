@@ -10,7 +10,7 @@ import textwrap
 
 import pytest
 
-from tileview.qt import startup
+from tileview.qt import app as entrance
 from tileview.qt.files.recovery import left_behind
 
 RUN = """
@@ -92,12 +92,12 @@ def test_without_a_display_it_says_so_in_one_sentence_and_ends_with_2():
 @pytest.mark.parametrize("display", [":987", "nowhere.invalid:0", "rubbish"])
 def test_a_display_that_does_not_answer_is_told_from_none(display, monkeypatch):
     """The libraries of X11 count as present, but for the real one that asks the server: every Qt has that."""
-    real = startup.ctypes.CDLL
-    monkeypatch.setattr(startup.ctypes, "CDLL", lambda name: real(name) if name == "libxcb.so.1" else object())
+    real = entrance.ctypes.CDLL
+    monkeypatch.setattr(entrance.ctypes, "CDLL", lambda name: real(name) if name == "libxcb.so.1" else object())
     monkeypatch.setenv("DISPLAY", display)
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
     monkeypatch.delenv("QT_QPA_PLATFORM", raising=False)
-    assert f"no X server answers at DISPLAY={display!r}" in startup.trouble()
+    assert f"no X server answers at DISPLAY={display!r}" in entrance.trouble()
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="X11 is looked at on Linux only")
@@ -132,24 +132,24 @@ def test_missing_libraries_are_named_as_packages(monkeypatch):
             raise OSError(name)
         return object()
 
-    monkeypatch.setattr(startup.ctypes, "CDLL", absent)
+    monkeypatch.setattr(entrance.ctypes, "CDLL", absent)
     monkeypatch.setenv("QT_QPA_PLATFORM", "xcb")
-    text = startup.trouble()
+    text = entrance.trouble()
     assert "apt-get install libegl1 libxcb-cursor0)" in text
     assert "tileview summary" in text
     monkeypatch.setenv("QT_QPA_PLATFORM", "offscreen")
-    assert "apt-get install libegl1)" in startup.trouble()
+    assert "apt-get install libegl1)" in entrance.trouble()
 
 
 def test_offscreen_needs_no_display(monkeypatch):
     monkeypatch.delenv("DISPLAY", raising=False)
     monkeypatch.delenv("QT_QPA_PLATFORM", raising=False)
-    assert startup.trouble(offscreen=True) is None
+    assert entrance.trouble(offscreen=True) is None
 
 
 def test_without_pyside_it_says_so(monkeypatch):
-    monkeypatch.setattr(startup.importlib.util, "find_spec", lambda name: None)
-    assert "PySide6-Essentials is not installed" in startup.trouble()
+    monkeypatch.setattr(entrance.importlib.util, "find_spec", lambda name: None)
+    assert "PySide6-Essentials is not installed" in entrance.trouble()
 
 
 def test_screenshot_draws_the_window(samples, tmp_path):

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.qt.conftest import SAMPLES
-from tileview.formats import open_file
-from tileview.qt.files import export_recipe, export_view
+from tileview.formats.opening import open_file
+from tileview.qt.files import export_view, exports
 from tileview.qt.files.export_view import Wish
 from tileview.qt.jobs.loading import LoadRequest
 from tileview.qt.jobs.process import ChildProcess
@@ -116,7 +116,7 @@ yield from wait(window, "Boom: a fault on purpose")
 model.spec.cell = kept
 """,
     "a painter": """
-from tileview.qt.views.tiles.map import TileMap
+from tileview.qt.views.tiles.pictures import TileMap
 kept, TileMap.draw_over = TileMap.draw_over, boom
 window.docks.show_view("tiles").map.draw_again()
 yield from wait(window, "a fault on purpose")
@@ -224,7 +224,7 @@ def fail_loading(driver, _monkeypatch, _path):
 
 
 def fail_export(driver, monkeypatch, path):
-    monkeypatch.setattr(export_recipe, "dump_timeline", boom)
+    monkeypatch.setattr(exports, "dump_timeline", boom)
     driver.window.exporter.export_timeline(path)
 
 

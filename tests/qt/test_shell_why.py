@@ -7,7 +7,7 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QColor
 
 from tileview.analysis.diagnosis import Diagnosis, Figure, Lever
-from tileview.formats import open_file
+from tileview.formats.opening import open_file
 from tileview.model.sizes import UNAVAILABLE
 from tileview.model.timeline import Cause
 from tileview.present.banner import Load
@@ -15,8 +15,8 @@ from tileview.qt.base.theme import load_theme
 from tileview.qt.jobs.plan_tasks import make_diagnosis
 from tileview.qt.jobs.process import CancelledError
 from tileview.qt.views.verdict import LoadBar
-from tileview.qt.views.why_text import page
-from tileview.session.state import EditState
+from tileview.qt.views.why import page
+from tileview.session.edits import EditState
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QDockWidget, QInput
 from tileview.qt.base.theme import load_theme
 from tileview.qt.views.graph.canvas import GraphCanvas
 from tileview.qt.views.kinds import VIEW_KINDS
-from tileview.qt.views.tiles.map import TileMap
+from tileview.qt.views.tiles.pictures import TileMap
 from tileview.qt.views.timeline.plot import CurvePlot
 from tileview.qt.widgets.dialogs import ErrorDialog
 from tileview.qt.window.faults import FaultHandler, log_path

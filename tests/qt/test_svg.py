@@ -13,7 +13,7 @@ from PySide6.QtSvg import QSvgRenderer
 
 from tests.helpers.opened import opened
 from tileview.qt.plot.picture import Picture, svg_bytes
-from tileview.qt.views.graph.pens import Detail
+from tileview.qt.views.graph.boxes import Detail
 from tileview.qt.views.graph.view import GraphView
 from tileview.qt.views.tiles.view import TilesView
 from tileview.qt.views.timeline.view import TimelineView

@@ -14,8 +14,8 @@ from PySide6.QtWidgets import QApplication
 from tests.helpers.fake_session import publish, session_of, set_baseline, show
 from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, big_timeline, make_timeline, small_timeline
 from tileview.core.geometry.chip import grid
-from tileview.present.colours import LEVELS, OVER_LINE, Ramp, ramp_table
 from tileview.present.rasters import Metric, Scale, ScaleMode, load_order
+from tileview.present.scales import LEVELS, OVER_LINE, Ramp, ramp_table
 from tileview.qt.base.theme import load_theme
 from tileview.qt.files.export_view import picture_of
 from tileview.qt.plot.picture import svg_bytes

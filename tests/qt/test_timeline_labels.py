@@ -15,11 +15,10 @@ from tileview.analysis.overflows import overflows, steps_over
 from tileview.model.timeline import Timeline
 from tileview.present.curves import CurveMode, curves, peak_marks, repeat_spans
 from tileview.qt.base.theme import load_theme
-from tileview.qt.plot.labels import LabelPlacer, boxes_along
-from tileview.qt.views.timeline.axis import StepZoom
+from tileview.qt.plot.legend import LabelPlacer, boxes_along
+from tileview.qt.views.timeline.curves import Marks
 from tileview.qt.views.timeline.data import PlotData, excesses
-from tileview.qt.views.timeline.marks import Marks
-from tileview.qt.views.timeline.plot import CurvePlot
+from tileview.qt.views.timeline.plot import CurvePlot, StepZoom
 
 AREA = QRectF(10, 30, 400, 200)
 

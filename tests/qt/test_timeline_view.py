@@ -18,10 +18,10 @@ from tileview.analysis.lifetimes import LifetimeOrder
 from tileview.present.curves import CurveMode
 from tileview.qt.base.theme import load_theme
 from tileview.qt.files.export_view import picture_of
-from tileview.qt.plot.axes import ByteAxis
+from tileview.qt.plot.items import ByteAxis
 from tileview.qt.plot.picture import svg_bytes
-from tileview.qt.views.timeline.axis import StepZoom
 from tileview.qt.views.timeline.controls import LifetimeFilter
+from tileview.qt.views.timeline.plot import StepZoom
 from tileview.qt.views.timeline.view import TimelineView
 from tileview.session.session import Session
 

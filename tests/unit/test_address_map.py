@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 from tileview.analysis.address_map import SEARCH, STATED, by_search, dump_map, profile_map, program_maps
-from tileview.analysis.address_verdict import dump_verdict, profile_verdict
 from tileview.analysis.placement import program_requests
+from tileview.analysis.placement_files import dump_verdict, profile_verdict
 from tileview.core.memory.measurement import measure
 from tileview.core.placement.events import find_events
 from tileview.core.placement.ranges import CAPTURED, preset
-from tileview.formats import load_placement, load_search_state, load_tile_dump
-from tileview.formats.placement import placement_from_bytes
-from tileview.formats.tile_dump import tile_dump_from_bytes
+from tileview.formats.placement import load_placement, placement_from_bytes
+from tileview.formats.search_state import load_search_state
+from tileview.formats.tile_dump import load_tile_dump, tile_dump_from_bytes
 from tileview.model.config import PLANNED_BYTES
 from tileview.model.placement import END, Memory
 from tileview.model.program import Repeat

@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from tests.helpers.opened import document, estimate, opened
-from tileview.analysis.lifetimes import largest_bytes, live_span
+from tileview.analysis.lifetimes import live_span
 from tileview.analysis.linkage import Counterparts, FigureDifference
+from tileview.analysis.loads import largest_bytes
 from tileview.model.sizes import UNAVAILABLE
 from tileview.model.timeline import Timeline
 from tileview.session.session import Pin, Session, linked_timeline

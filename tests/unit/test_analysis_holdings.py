@@ -21,8 +21,8 @@ from tileview.graphlayout import read_structure
 from tileview.model.graph import Graph, RepeatKind, ValueSequence
 from tileview.model.timeline import Timeline
 from tileview.present.allocation_rows import AllocationFigures
-from tileview.present.graph_figures import node_figures
-from tileview.present.operation_rows import OUTSIDE, recipe_nodes
+from tileview.present.graph_boxes import node_figures
+from tileview.present.operation_rows import OUTSIDE, RecipeOperations
 from tileview.present.tables import flat_rows
 
 KIB = 1024
@@ -153,7 +153,7 @@ def test_the_tree_and_the_graph_count_alike() -> None:
     owners, readers = owners_of_values(recipe.graph), input_readers(recipe.graph)
     for step, tile in ((69, 174), (0, 3), (20, 1400), (164, 700)):
         held = holdings(timeline, step, tile, owners, readers)
-        nodes = recipe_nodes(recipe, held, {})
+        nodes = RecipeOperations(recipe, {}).nodes(held)
         boxes = node_figures(structure, held, timeline, step, tile, owners)
         for row in flat_rows(nodes):
             if row.operation is None:
@@ -177,7 +177,7 @@ def test_what_belongs_to_nobody_has_a_row_and_is_counted_once() -> None:
     assert (held.outside, held.unavailable_outside) == (3 * KIB, 2)
     recipe = opened("pair-8tiles.recipe.json").recipe
     assert recipe is not None
-    nodes = recipe_nodes(dataclasses.replace(recipe, graph=model, plans={}, alternatives={}), held, {})
+    nodes = RecipeOperations(dataclasses.replace(recipe, graph=model, plans={}, alternatives={}), {}).nodes(held)
     assert nodes[0].key == OUTSIDE
     assert (nodes[0].row.made, nodes[0].row.unavailable) == (3 * KIB, 2)
     assert sum(node.row.bytes for node in nodes) == held.usage == 13 * KIB

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, make_timeline, plain, small_timeline
-from tileview.analysis.lifetimes import Life, LifetimeOrder, filtered, largest_bytes, lifetime_lines, lifetimes, ordered
+from tileview.analysis.lifetimes import Life, LifetimeOrder, filtered, lifetime_lines, lifetimes, ordered
+from tileview.analysis.loads import largest_bytes
 from tileview.model.sizes import UNAVAILABLE
 from tileview.model.tensor import MemoryClass
 

@@ -72,7 +72,6 @@ def test_what_cannot_be_of_one_compile_is_said_first() -> None:
     right = [value(0, 0, "x", shape=(2, 4))]
     found = link(GRAPH, LEFT, right, [7], 64, 1472)
     assert not found.is_one_compile
-    assert found.strange_operations == (7,)
     assert statement(found, LEFT, right)[0] == (
         "These two are not of one compile: the recipe plans for 64 tiles, the timeline has 1,472; "
         "x is [1,4] in the recipe, [2,4] in the timeline; the timeline names operation 7 that the graph does not have."
@@ -106,7 +105,6 @@ def test_the_sample_recipe_and_the_timeline_made_from_it_are_one_compile() -> No
     assert found.is_one_compile
     assert len(found.pairs) == len(timeline.values) == len(file.values)
     assert found.differing == ()
-    assert found.strange_operations == ()
 
 
 def test_two_samples_of_different_compiles_are_told_apart() -> None:

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from tests.helpers.golden_recipes import golden_recipe
-from tileview.analysis.pictures import pixels_to_png, ramp_colour, tiles_svg, timeline_svg
-from tileview.analysis.report import name, text
+from tileview.analysis.report import name, pixels_to_png, ramp_colour, text, tiles_svg, timeline_svg
 from tileview.core.estimate import estimate
 
 

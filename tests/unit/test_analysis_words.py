@@ -8,14 +8,8 @@ from itertools import pairwise
 import pytest
 
 from tests.helpers.opened import document
-from tileview.analysis.words import (
-    kind_words,
-    layout_differences,
-    layout_words,
-    order_words,
-    precision_words,
-    shape_text,
-)
+from tileview.analysis.operation_words import kind_words
+from tileview.analysis.words import layout_differences, layout_words, order_words, precision_words, shape_text
 from tileview.model.graph import GemmKind, RepeatKind, SliceKind, UnknownKind, ViewKind
 from tileview.model.plan import (
     AddOperator,

@@ -7,7 +7,7 @@ import gc
 import pytest
 
 from tileview.cli import main
-from tileview.collecting import collected_seldom
+from tileview.collecting import collect_no_more, collected_seldom
 
 
 def test_it_holds_meanwhile_and_ends_whatever_happens() -> None:
@@ -31,3 +31,17 @@ def test_the_command_line_leaves_the_process_as_it_was(monkeypatch: pytest.Monke
     assert main(["--version"]) == 2
     assert seen[0] != before
     assert gc.get_threshold() == before
+
+
+def test_only_a_process_that_ends_stops_looking_for_rings() -> None:
+    before = gc.get_freeze_count()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tileview.cli.parse_arguments", lambda given: 1 / 0)
+        patch.setattr("tileview.commands.output.write_crash_log", lambda error: "nowhere")
+        main(["--version"])
+    assert gc.get_freeze_count() == before
+    try:
+        collect_no_more()
+        assert gc.get_freeze_count() > before
+    finally:
+        gc.unfreeze()

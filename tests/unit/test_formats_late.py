@@ -24,8 +24,8 @@ from tileview.formats.search_state import (
 )
 from tileview.model.plan import Unknown
 from tileview.model.recipe import Recipe
+from tileview.session.edits import EditState
 from tileview.session.kept_results import results_key
-from tileview.session.state import EditState
 
 NAMES = ["vit3-64tiles.recipe.json.gz", "v8/vit3.v8.recipe.json.gz", "v8/vit3.v7.recipe.json.gz"]
 
@@ -131,6 +131,17 @@ def test_what_is_wrong_in_an_alternative_is_refused_alike_or_found_by_the_check(
     assert str(found.value) == str(wanted.value)
     (problem,) = alternatives_problems(unchecked(raw))
     assert (problem.severity, problem.place) == ("error", place)
+
+
+def test_what_begins_as_a_plan_inside_a_field_that_is_not_known_is_none(late) -> None:
+    document = json.loads(raw_of(NAMES[0]))
+    for plan in document["alternatives"]["4"][:2]:
+        plan["later"] = {"seen": [{"operator": 1}, {"operator": {"x": 2}}]}
+    raw = json.dumps(document, separators=(",", ":")).encode()
+    state = unchecked(raw)
+    assert_same(state.recipe, at_once(raw).recipe)
+    assert alternatives_problems(state) == ()
+    assert rendered(state) == raw
 
 
 def test_a_plan_met_again_is_told_in_its_first_place(late) -> None:

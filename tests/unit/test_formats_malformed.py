@@ -23,8 +23,9 @@ from tests.helpers.dumps import (
     without,
 )
 from tileview.errors import LoadError
-from tileview.formats import files, open_file
+from tileview.formats import files
 from tileview.formats.files import OpenFile
+from tileview.formats.opening import open_file
 from tileview.formats.search_state import SearchState, search_state_from_bytes
 from tileview.formats.sniff import DumpKind, sniff
 from tileview.formats.timeline import load_timeline, timeline_from_bytes
@@ -506,7 +507,7 @@ class _Shrinking(OpenFile):
 def test_a_file_that_shrinks_while_it_is_read(module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "dump.json"
     path.write_bytes(sample("pair-8tiles.recipe.json" if module == "search_state" else "pair-8tiles.v3.timeline.json"))
-    monkeypatch.setattr("tileview.formats.OpenFile", _Shrinking)
+    monkeypatch.setattr("tileview.formats.opening.OpenFile", _Shrinking)
     with pytest.raises(LoadError, match="changed while it was read"):
         open_file(path)
 

@@ -16,10 +16,10 @@ from tileview.analysis.placement_files import (
     study_tile,
 )
 from tileview.errors import LoadError
-from tileview.formats import load_placement, load_tile_dump, open_dump, open_file
-from tileview.formats.placement import overlapping, placement_from_bytes, profile_problems
+from tileview.formats.opening import open_dump, open_file
+from tileview.formats.placement import load_placement, overlapping, placement_from_bytes, profile_problems
 from tileview.formats.sniff import DumpKind, sniff
-from tileview.formats.tile_dump import tile_dump_from_bytes
+from tileview.formats.tile_dump import load_tile_dump, tile_dump_from_bytes
 from tileview.model.placement import END, PlacementProfile, TileDump
 from tileview.model.tensor import MemoryClass
 

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from tests.helpers.command_line import SAMPLES
-from tileview.formats import files, load_timeline
+from tileview.formats import files
 from tileview.formats.files import BLOCK_BYTES, block_sum
+from tileview.formats.timeline import load_timeline
 from tileview.model.timeline_file import FILE_CHANGED, TimelineFile
 from tileview.session.document import Document
 

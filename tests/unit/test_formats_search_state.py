@@ -10,9 +10,8 @@ import pytest
 
 from tests.helpers.dumps import Json, at, compact, sample, small_recipe, with_value, without
 from tileview.errors import LoadError
-from tileview.formats import SearchState, load_search_state
 from tileview.formats.planjson import PlanReader, dispatch_from_json, operator_from_json
-from tileview.formats.search_state import search_state_from_bytes
+from tileview.formats.search_state import SearchState, load_search_state, search_state_from_bytes
 from tileview.formats.tensorjson import debug_to_json, json_to_debug, order_from_json, precision_from_json
 from tileview.model.graph import (
     AddKind,

@@ -11,7 +11,8 @@ from tests.helpers.dumps import compact
 from tests.helpers.malformed import documents, table, truncated
 from tests.property.test_chain_fuzz import opened, use
 from tileview.errors import LoadError
-from tileview.formats import files, open_file
+from tileview.formats import files
+from tileview.formats.opening import open_file
 from tileview.model.timeline_file import TimelineFile
 
 KINDS = sorted(documents())

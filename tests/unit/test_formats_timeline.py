@@ -12,7 +12,8 @@ import pytest
 
 from tests.helpers.dumps import Json, compact, sample, small_timeline, with_number, with_value, without
 from tileview.errors import LoadError
-from tileview.formats import files, open_file
+from tileview.formats import files
+from tileview.formats.opening import open_file
 from tileview.formats.tilearrays import TileArrays, decode_numbers
 from tileview.formats.timeline import load_timeline, timeline_from_bytes
 from tileview.model.sizes import UNAVAILABLE

@@ -13,19 +13,8 @@ from tileview.core.cycles.prices import program_cycles
 from tileview.core.fusion.fuse import Rewritten, fuse
 from tileview.core.fusion.stand import Reason, stand, unfused
 from tileview.core.memory.measurement import measure
-from tileview.model.program import (
-    AxisView,
-    Copy,
-    Kernel,
-    Mapping,
-    Opaque,
-    Owners,
-    Product,
-    Program,
-    Repeat,
-    Step,
-    Value,
-)
+from tileview.model.owners import Owners
+from tileview.model.program import AxisView, Copy, Kernel, Mapping, Opaque, Product, Program, Repeat, Step, Value
 from tileview.model.tensor import F16, F32, LEFT, TRANSPOSED_RIGHT, Layout, MemoryClass, Precision, Shape, Tiling
 from tileview.model.tensor import ROW_MAJOR as ROWS
 

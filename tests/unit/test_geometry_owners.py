@@ -7,7 +7,7 @@ import pytest
 
 from tileview.core.geometry.owners import OwnerError, owner_box, owner_parts, owner_tiles, spread
 from tileview.core.geometry.resolve import resolve
-from tileview.model.program import DIRECT_OWNERS, Owners
+from tileview.model.owners import DIRECT_OWNERS, Owners
 from tileview.model.tensor import ROW_MAJOR, Axis, AxisBase, Layout, Padding, Tiling
 
 

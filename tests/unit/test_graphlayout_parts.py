@@ -9,8 +9,7 @@ import pytest
 
 from tileview.graphlayout.coordinates import assign_x
 from tileview.graphlayout.layers import LayerPin, assign_layers, back_edges, make_acyclic, topological_order
-from tileview.graphlayout.order import crossings, inversions, reduce_crossings
-from tileview.graphlayout.proper import make_proper
+from tileview.graphlayout.order import crossings, inversions, make_proper, reduce_crossings
 
 
 class TestCycles:

@@ -14,8 +14,8 @@ from tests.helpers.mutate import damage
 from tests.helpers.opened import document
 from tileview.analysis.alternatives import AlternativeResult, evaluate_all
 from tileview.model.recipe import Overrides, Recipe
+from tileview.session.edits import EditState
 from tileview.session.kept_results import count_of, results_from_bytes, results_key, results_to_bytes
-from tileview.session.state import EditState
 
 PAIR = "pair-8tiles.recipe.json"
 STATE = EditState()
@@ -65,7 +65,7 @@ def test_no_results_are_kept_too() -> None:
         STATE.with_overrides(Overrides(budget_bytes=1000)),
         STATE.with_overrides(Overrides(reserve_bytes=0)),
         STATE.with_overrides(Overrides(fusion=False)),
-        STATE.with_boundary(1, True),
+        STATE.with_entry("boundaries", 1, True),
     ],
 )
 def test_results_of_another_state_are_refused(state: EditState) -> None:

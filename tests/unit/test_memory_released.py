@@ -12,11 +12,11 @@ import pytest
 from tests.helpers.dumps import SAMPLES
 from tileview.core.memory.usage import KeptResults
 from tileview.core.memory.whatif import with_layouts
-from tileview.formats import open_file
+from tileview.formats.opening import open_file
 from tileview.model.recipe import Overrides
 from tileview.session.document import Document
+from tileview.session.edits import EditState
 from tileview.session.estimate_jobs import EstimateJob
-from tileview.session.state import EditState
 
 
 @pytest.fixture(autouse=True)

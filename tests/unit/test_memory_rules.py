@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from tests.helpers.small_programs import F8, WHOLE, kernel, program, value
+from tileview.core.columns import program_columns
 from tileview.core.memory.exchange import step_exchange
+from tileview.core.memory.footprint import footprint
 from tileview.core.memory.groups import find_lifetimes, group_values
-from tileview.core.memory.measurement import footprint, measure
+from tileview.core.memory.measurement import measure
 from tileview.core.memory.scratch import Scratch, share_micro_panels, stages, step_scratch
 from tileview.core.memory.verdict import (
     Budgets,
@@ -17,8 +20,9 @@ from tileview.core.memory.verdict import (
     contiguous_overflow,
     decide,
 )
+from tileview.model.owners import Owners
 from tileview.model.plan import Staging, StagingKind
-from tileview.model.program import Copy, Opaque, Owners, Product, Repeat, Sum
+from tileview.model.program import Copy, Opaque, Product, Repeat, Sum
 from tileview.model.sizes import UNAVAILABLE
 from tileview.model.tensor import (
     F16,
@@ -104,10 +108,10 @@ def test_aliases_of_a_repeat() -> None:
     values = [value(i) for i in range(9)]
     repeat = Repeat(None, 2, (0, 1), (8,), 1, ((2, 3),), (4, 5, 6), (kernel(4, 5, 6, to=7),), (7,))
     made = program(values, [repeat], outputs=(8,), host=(0, 1), parameters=(2, 3))
-    groups = group_values(made, made.flatten())
+    groups = group_values(program_columns(made))
     assert groups.roots == (0, 1, 2, 3, 0, 1, 2, 7, 0)
     assert groups.members[0] == (0, 4, 8)
-    lifetimes = find_lifetimes(made, made.flatten(), groups.roots)
+    lifetimes = find_lifetimes(program_columns(made), groups.root_of)
     # step 0 is the body, step 1 the Repeat; it uses every member of the sequence, inputs and yields
     assert lifetimes.live == ((0, 1, 2, 3, 7), (0, 1, 2, 3, 7))
     assert [step.execution_count for step in made.flatten()] == [2, 1]
@@ -118,7 +122,7 @@ def test_tails_and_alignment_come_from_products() -> None:
     first = Product(None, (0, 1), (2,), F8, F16)
     second = Product(None, (0, 1, 2), (3,), F16, F16, ((0, 2),))
     made = program(values, [first, second], host=(0, 1))
-    groups = group_values(made, made.flatten())
+    groups = group_values(program_columns(made))
     assert groups.roots == (0, 1, 2, 2)
     assert groups.tails == {0: 16}
     assert groups.aligned == {0, 2}
@@ -128,7 +132,7 @@ def test_lifetimes() -> None:
     #  step 0: 0 → 2, step 1: 2 → 3;  1 is an unused input, 4 an unused parameter, 5 is mentioned by nothing
     values = [value(i) for i in range(6)]
     made = program(values, [kernel(0, to=2), kernel(2, to=3)], outputs=(3,), host=(0, 1), parameters=(4,))
-    lifetimes = find_lifetimes(made, made.flatten(), range(6))
+    lifetimes = find_lifetimes(program_columns(made), np.arange(6))
     assert lifetimes.initial == (0, 1, 4)
     assert lifetimes.live == ((0, 1, 2, 4), (2, 3, 4))
     assert lifetimes.spans == {0: (0, 1), 1: (0, 1), 2: (0, 2), 3: (1, 2), 4: (0, 2)}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.helpers.small_programs import program, value
-from tileview.analysis.fragments import fragment_lines, too_many_fragments
 from tileview.analysis.messages import Message, MessageKind, explain, find_message
+from tileview.analysis.overflows import fragment_lines, too_many_fragments
 from tileview.core.memory.exchange import step_exchange, step_fragments
 from tileview.model.plan import Staging, StagingKind
 from tileview.model.program import Copy, Sum

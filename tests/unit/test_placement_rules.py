@@ -25,9 +25,10 @@ from tileview.core.placement.ranges import (
 from tileview.core.placement.requests import build_requests
 from tileview.core.placement.search import search_placement
 from tileview.errors import PlanError
+from tileview.model.owners import Owners
 from tileview.model.placement import END, Memory, ProfileTile, Ranges, Request
 from tileview.model.plan import Staging, StagingKind
-from tileview.model.program import IDENTITY, Copy, Mapping, Owners, Product, Repeat, Sum, Value
+from tileview.model.program import IDENTITY, Copy, Mapping, Product, Repeat, Sum, Value
 from tileview.model.tensor import F16, F32, LEFT, ROW_MAJOR, Axis, AxisBase, Layout, MemoryClass, Padding, Tiling
 
 

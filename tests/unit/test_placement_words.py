@@ -5,8 +5,16 @@ from __future__ import annotations
 import pytest
 
 from tests.helpers.golden_recipes import golden_recipe, swapped
-from tileview.analysis.placement import PlacementUnknownError, place_steps, program_requests
-from tileview.analysis.placement_words import State, StepWords, elements_words, totals_text, verdict_step_words
+from tileview.analysis.placement import (
+    PlacementUnknownError,
+    State,
+    StepWords,
+    elements_words,
+    place_steps,
+    program_requests,
+    totals_text,
+    verdict_step_words,
+)
 from tileview.core.estimate import judge_recipe
 from tileview.core.placement.outcome import Totals
 from tileview.model.recipe import Overrides, Recipe

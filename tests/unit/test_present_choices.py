@@ -8,7 +8,8 @@ import pytest
 
 from tests.helpers.golden_recipes import golden_recipe
 from tileview.analysis.alternatives import AlternativeResult, evaluate_all
-from tileview.core.estimate import Estimate, estimate
+from tileview.core.estimate import estimate
+from tileview.core.estimated import Estimate
 from tileview.core.placement.ranges import CAPTURED, preset
 from tileview.model.sizes import UNAVAILABLE
 from tileview.present.choices import (

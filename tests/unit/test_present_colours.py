@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tileview.model.tensor import MemoryClass
-from tileview.present.colours import (
+from tileview.present.scales import (
     LEVELS,
     Ramp,
     Slot,

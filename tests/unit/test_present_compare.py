@@ -16,7 +16,7 @@ from tileview.present.compare_rows import (
     compare_nodes,
     peak_loads,
 )
-from tileview.present.state_curves import state_curves
+from tileview.present.state_charts import state_curves
 from tileview.present.tables import Tone, flat_rows
 from tileview.session import edits
 

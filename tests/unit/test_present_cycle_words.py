@@ -7,14 +7,22 @@ from tests.helpers.opened import SAMPLES, opened
 from tileview.analysis.fusions import fusion_facts
 from tileview.core.cycles.words import short_change
 from tileview.core.estimate import estimate
-from tileview.core.fusion.words import verdict_sentence, verdict_words
-from tileview.formats import open_file
+from tileview.core.fusion.verdict_words import verdict_sentence, verdict_words
+from tileview.formats.opening import open_file
 from tileview.model.timeline import Timeline
 from tileview.present.compare_rows import CompareSpec, CompareState, compare_nodes
-from tileview.present.cycle_words import cycles_note, cycles_sentence, step_cycles
-from tileview.present.fusion_rows import FusionSpec, fusion_headline, fusion_lines, fusion_nodes, step_name
+from tileview.present.cycle_words import (
+    FusionSpec,
+    cycles_note,
+    cycles_sentence,
+    fusion_headline,
+    fusion_lines,
+    fusion_nodes,
+    step_cycles,
+    step_name,
+)
+from tileview.present.scales import cycle_ticks
 from tileview.present.tables import Tone
-from tileview.present.ticks import cycle_ticks
 
 
 def test_changes_are_short_and_signed() -> None:

@@ -15,13 +15,17 @@ from tileview.core.geometry.resolve import resolve
 from tileview.model.sizes import Unavailable
 from tileview.model.tensor import ROW_MAJOR, Axis, AxisBase, Layout, Padding, Tiling
 from tileview.model.timeline import Timeline
-from tileview.present.detail_sections import allocation_details, line_text, operation_details, plain_text, tile_details
-from tileview.present.explain import (
+from tileview.present.detail_sections import (
     alias_sentence,
+    allocation_details,
     budget_sentence,
     dimension_cuts,
     life_lines,
+    line_text,
+    operation_details,
     owners_sentence,
+    plain_text,
+    tile_details,
     tile_sentence,
     value_sentence,
 )

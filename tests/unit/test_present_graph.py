@@ -36,20 +36,26 @@ from tileview.model.sizes import UNAVAILABLE as NO_SIZE
 from tileview.model.tensor import F16, ROW_MAJOR, Axis, AxisBase, Format, Layout, Tiling
 from tileview.model.timeline import Timeline
 from tileview.present.allocation_rows import AllocationFigures
-from tileview.present.colours import contrast
-from tileview.present.graph_figures import (
+from tileview.present.graph_boxes import (
+    MADE,
+    READ,
+    UNAVAILABLE,
+    ColourMode,
+    GraphStyle,
     NodeFigures,
     StepState,
     cycle_figures,
+    graph_style,
     no_figures,
     no_marks,
     node_figures,
     node_marks,
+    node_words,
+    short_plan,
 )
-from tileview.present.graph_style import MADE, READ, UNAVAILABLE, ColourMode, GraphStyle, graph_style
-from tileview.present.graph_words import node_words, short_plan
 from tileview.present.operation_colours import operation_colours
 from tileview.present.operation_rows import step_spans
+from tileview.present.scales import contrast
 from tileview.present.step_rows import StepColumn, StepSpec, step_nodes
 
 KIB = 1024

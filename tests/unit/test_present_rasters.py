@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from tests.helpers.fake_timeline import Alloc, FakeProgram, Step, make_timeline, small_timeline
 from tileview.core.geometry.chip import grid
-from tileview.present.colours import LEVELS, Slot
 from tileview.present.rasters import (
     Metric,
     Scale,
@@ -30,6 +29,7 @@ from tileview.present.rasters import (
     tile_field,
     tiles_between,
 )
+from tileview.present.scales import LEVELS, Slot
 
 KIB = 1024
 

@@ -14,7 +14,7 @@ from tileview.analysis.holdings import NO_HOLDINGS, holdings, input_readers, own
 from tileview.analysis.home_offers import consumers, home_offers, values_together
 from tileview.analysis.trials import with_swaps
 from tileview.core.estimate import estimate
-from tileview.core.fusion.words import verdict_words
+from tileview.core.fusion.verdict_words import verdict_words
 from tileview.core.geometry.resolve import resolve
 from tileview.model.recipe import Overrides
 from tileview.model.sizes import UNAVAILABLE, Unavailable
@@ -34,7 +34,6 @@ from tileview.present.operation_rows import (
     RecipeOperations,
     StepOperations,
     operations_footer,
-    recipe_nodes,
     step_spans,
 )
 from tileview.present.override_limits import limits, sentences
@@ -54,14 +53,14 @@ def test_shares_of_the_outermost_rows_add_up_to_the_usage(name: str) -> None:
     for step in range(0, len(timeline.steps), 9):
         tile = int(timeline.tiles.worst()[step, 3])
         held = holdings(timeline, step, tile, owners, readers)
-        nodes = recipe_nodes(recipe, held, step_spans(timeline))
+        nodes = RecipeOperations(recipe, step_spans(timeline)).nodes(held)
         assert sum(node.row.bytes for node in nodes) == int(timeline.tiles.worst()[step, 2])
 
 
 def test_operations_stand_in_graph_order_with_bodies_under_their_repeat() -> None:
     recipe = opened("so400m-over.recipe.json").recipe
     assert recipe is not None
-    nodes = recipe_nodes(recipe, NO_HOLDINGS, {})
+    nodes = RecipeOperations(recipe, {}).nodes(NO_HOLDINGS)
     assert [node.key for node in nodes] == [operation.id for operation in recipe.graph.operations]
     repeat = next(node for node in nodes if node.row.kind == "Repeat × 27")
     assert repeat.key == 24
@@ -73,7 +72,7 @@ def test_first_and_last_steps_and_alternatives_are_those_of_the_file() -> None:
     recipe, timeline = session.recipe, session.timeline
     assert recipe is not None
     assert timeline is not None
-    rows = {row.operation: row for row in flat_rows(recipe_nodes(recipe, NO_HOLDINGS, step_spans(timeline)))}
+    rows = {row.operation: row for row in flat_rows(RecipeOperations(recipe, step_spans(timeline)).nodes(NO_HOLDINGS))}
     body = {operation.id for operation, around in recipe.graph.walk() if 24 in around}
     for operation, row in rows.items():
         wanted = {24, *body} if operation == 24 else {operation}
@@ -88,7 +87,9 @@ def test_edited_and_unknown_operations_are_marked_in_words() -> None:
     spec = OPERATIONS
     rows = {
         row.operation: row
-        for row in flat_rows(recipe_nodes(recipe, NO_HOLDINGS, {}, edited=[4], unknown={5: "no such dispatch"}))
+        for row in flat_rows(
+            RecipeOperations(recipe, {}, edited=[4], unknown={5: "no such dispatch"}).nodes(NO_HOLDINGS)
+        )
     }
     assert spec.cell(rows[4], OPERATIONS.place("Current plan")).text.startswith("* ")
     assert spec.cell(rows[5], OPERATIONS.place("Op")).text == "? 5"
@@ -99,7 +100,7 @@ def test_edited_and_unknown_operations_are_marked_in_words() -> None:
 def test_a_filter_keeps_the_repeat_around_what_it_finds() -> None:
     recipe = opened("vit3-64tiles.recipe.json").recipe
     assert recipe is not None
-    nodes = recipe_nodes(recipe, NO_HOLDINGS, {}, query="gelu")
+    nodes = RecipeOperations(recipe, {}).nodes(NO_HOLDINGS, "gelu")
     repeat = next(node for node in nodes if node.children)
     assert {child.row.kind for child in repeat.children} == {"Gelu"}
 
@@ -131,7 +132,7 @@ def test_parameters_stand_under_the_operation_that_reads_them() -> None:
     assert recipe is not None
     assert timeline is not None
     held = holdings(timeline, 69, 174, owners_of_values(recipe.graph), input_readers(recipe.graph))
-    nodes = recipe_nodes(recipe, held, step_spans(timeline))
+    nodes = RecipeOperations(recipe, step_spans(timeline)).nodes(held)
     assert all(node.key != OUTSIDE for node in nodes)
     rows = {row.operation: row for row in flat_rows(nodes)}
     spec = OPERATIONS
@@ -157,7 +158,7 @@ def test_a_range_of_steps_keeps_what_runs_in_it() -> None:
     spans = step_spans(timeline)
     for within in ((68, 73), (0, 1), (100, 110)):
         wanted = {step.source for step in timeline.steps[within[0] : within[1]]}
-        rows = list(flat_rows(recipe_nodes(recipe, NO_HOLDINGS, spans, within=within)))
+        rows = list(flat_rows(RecipeOperations(recipe, spans).nodes(NO_HOLDINGS, within=within)))
         leaves = {row.operation for row in rows if not row.kind.startswith("Repeat")}
         runs = {one for one, (first, last) in spans.items() if first < within[1] and within[0] <= last}
         assert leaves == runs - {24}

@@ -14,8 +14,7 @@ from tileview.model.sizes import Unavailable, size_text
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Timeline
 from tileview.present.allocation_rows import AllocationFigures, allocation_row
-from tileview.present.detail_sections import allocation_details
-from tileview.present.explain import owners_sentence, tile_sentence, value_sentence
+from tileview.present.detail_sections import allocation_details, owners_sentence, tile_sentence, value_sentence
 
 SAMPLES = (
     "so400m-over.recipe.json",

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tileview.present.ticks import binary_spacing, byte_ticks, step_spacing, step_ticks
+from tileview.present.scales import binary_spacing, byte_ticks, step_spacing, step_ticks
 
 KIB = 1024
 

@@ -8,14 +8,13 @@ from pathlib import Path
 import pytest
 
 from tileview.core.estimate import estimate
-from tileview.formats import open_file
+from tileview.formats.opening import open_file
 from tileview.model.recipe import Overrides
 from tileview.model.timeline import Cause
 from tileview.session import edits
 from tileview.session.document import Document, edited_recipe
-from tileview.session.selection import Selection
-from tileview.session.session import Change, Session
-from tileview.session.state import EditState
+from tileview.session.edits import EditState
+from tileview.session.session import Change, Selection, Session
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
 

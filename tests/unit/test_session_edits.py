@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from tileview.model.recipe import Overrides
 from tileview.model.tensor import F16, ROW_MAJOR, Axis, AxisBase, Format, Layout, Tiling
 from tileview.session import edits
-from tileview.session.history import History
-from tileview.session.state import EditState
+from tileview.session.edits import EditState, History
 
 
 def flat(owners: int) -> Layout:

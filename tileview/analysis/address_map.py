@@ -13,8 +13,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from tileview.analysis.placement import RequestNames
-from tileview.analysis.placement_words import proof_text
+from tileview.analysis.placement import RequestNames, proof_text
 from tileview.core.placement.events import find_events
 from tileview.core.placement.fit import Asked, spell_out, usable
 from tileview.core.placement.orders import OrderRun, PlacementOrder, run_order

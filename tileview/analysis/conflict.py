@@ -25,7 +25,7 @@ that may work
   in place, all operations along the links count.
 - Views and Slices with a choice of plans always count.
 - Where the compiler's fusions are looked for, the composed program is looked at, and what a fusion could take away
-  counts nothing (:mod:`tileview.analysis.fusable`): then both programs break the limit.
+  counts nothing (:mod:`tileview.analysis.influence`): then both programs break the limit.
 
 Nothing is proven (None) where homes are still to be chosen, or where operations are not known.
 """
@@ -36,9 +36,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from tileview.analysis.fusable import Fusable, FusableOperations
-from tileview.analysis.influence import NOBODY, Influence, Operations, takes_operands_as_they_come
-from tileview.core.estimate import Estimate
+from tileview.analysis.influence import (
+    NOBODY,
+    Fusable,
+    FusableOperations,
+    Influence,
+    Operations,
+    takes_operands_as_they_come,
+)
+from tileview.core.estimated import Estimate
 from tileview.core.fusion.stand import Reason
 from tileview.core.memory.measurement import measure
 from tileview.core.memory.verdict import contiguous_bytes

@@ -13,10 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tileview.analysis.bad_layouts import bad_homes, bad_layouts
-from tileview.analysis.diagnosis import Contribution, Diagnosis, Lever
+from tileview.analysis.diagnosis import BadLayout, Contribution, Diagnosis, Lever
 from tileview.analysis.diagnosis_words import details, figures
-from tileview.analysis.layout_fix import fix_layouts
 from tileview.analysis.loads import (
     LoadChange,
     PeakPlace,
@@ -30,14 +28,15 @@ from tileview.analysis.loads import (
 from tileview.analysis.next_step import next_step
 from tileview.analysis.overflows import overflows
 from tileview.analysis.relief import Cure, Relief, Shrinkage, cure, makers, reliefs
-from tileview.core.fusion.words import fits_only_fused
-from tileview.core.lowering.replanner import Replanner
+from tileview.core.fusion.verdict_words import fits_only_fused
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.sizes import Unavailable
 from tileview.model.timeline import Cause, Timeline, Verdict
 
 if TYPE_CHECKING:
     from tileview.analysis.alternatives import AlternativeResult
+    from tileview.core.lowering.replanner import Replanner
+    from tileview.model.tensor import Layout
 
 _MOST_NAMED = 5
 _LIMITS = (Cause.TOTAL, Cause.INTERLEAVED, Cause.CONTIGUOUS)
@@ -107,8 +106,12 @@ def diagnose(
         What :func:`tileview.analysis.relief.cure` measured.
     """
     levers = _levers(results or {})
+    bad: tuple[BadLayout, ...] = ()
     if timeline is None:
-        bad = () if recipe is None else bad_homes(recipe)
+        if recipe is not None:
+            from tileview.analysis.repair import bad_homes
+
+            bad = bad_homes(recipe)
         refused = Diagnosis(
             verdict.cause,
             verdict.fits,
@@ -128,7 +131,13 @@ def diagnose(
     if baseline is not None and load is not None:
         changes = _growth(timeline, load, baseline)
         contributions = _with_growth(contributions, changes)
-    bad = bad_layouts(timeline)
+    repaired: tuple[tuple[int, Layout], ...] = ()
+    if any(value.layout_error is not None for value in timeline.values):
+        from tileview.analysis.layout_fix import fix_layouts  # few files have an invalid layout
+        from tileview.analysis.repair import bad_layouts
+
+        bad = bad_layouts(timeline)
+        repaired = tuple(fix_layouts(timeline).layouts.items()) if recipe is None else ()
     found = Diagnosis(
         cause=verdict.cause,
         fits=verdict.fits,
@@ -143,7 +152,7 @@ def diagnose(
         reliefs=reliefs,
         levers=levers,
         bad_layouts=bad,
-        repaired=tuple(fix_layouts(timeline).layouts.items()) if bad and recipe is None else (),
+        repaired=repaired,
         cure=together,
         overflows=overflows(timeline),
     )

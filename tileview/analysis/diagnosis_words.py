@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tileview.analysis.bad_layouts import offers
 from tileview.analysis.diagnosis import BadLayout, Contribution, Figure
 from tileview.analysis.loads import LoadChange, TileLoad
 from tileview.analysis.relief import Relief
@@ -75,7 +74,9 @@ def details(
         more = f"{count} values" if count > 1 else "1 value"
         what = f"{'fail' if count > 1 else 'fails'} the check {kind}" if kind else "without a known size"
         details.append(f"{more} {what}, the first is {first.name}: {first.text}. {first.remedy}".rstrip())
-        found = offers(timeline, first)
+        from tileview.analysis.repair import offers  # few files have an invalid layout
+
+        found = offers(timeline, first.value)
         if found:
             details.append(f"Valid layouts of {first.name}: {'; '.join(found)}.")
     if load is not None and load.items:

@@ -2,13 +2,14 @@
 
 A recipe is compared with a recipe plan by plan, and both by the timelines that are estimated from them; a timeline
 has no plans, so with one of them only what a timeline holds is compared. Peaks are compared in the meaning of version
-3 (exchange rows not included) whatever the versions of the files are, and the result says so.
+3 (exchange rows not included) whatever the versions of the files are, and the result says so. The recipes that a
+search had tried before (``visited`` of a search state) are read when they are asked for.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tileview.analysis.fusions import agreement
 from tileview.analysis.loads import (
@@ -23,12 +24,45 @@ from tileview.analysis.loads import (
 )
 from tileview.core.cycles.prices import Price
 from tileview.core.fusion.stand import Fusion
+from tileview.errors import LoadError
+from tileview.formats.check import FieldError, Fields
+from tileview.formats.planjson import PlanReader
+from tileview.formats.search_state import SearchState, read_choices
 from tileview.model.graph import kind_name
 from tileview.model.plan import Plan
 from tileview.model.recipe import Recipe
 from tileview.model.sizes import Size, Unavailable
 from tileview.model.tensor import Format
 from tileview.model.timeline import Origin, Timeline
+
+
+def visited_recipe(state: SearchState, index: int) -> Recipe:
+    """Entry ``index`` of the file's ``visited``: its plans and boundaries, with the file's graph, homes and
+    alternatives.
+
+    Raises
+    ------
+    LoadError
+        Where the file has no such entry, or the entry is not a recipe.
+    """
+    entries = state.json().get("visited", [])
+    place = f"visited[{index}]"
+    if not 0 <= index < len(entries):
+        found = f"{len(entries):,} of them" if entries else "none"
+        raise LoadError(state.path, "visited", f"an entry {index}", found, "Entries are counted from 0.")
+    try:
+        fields = Fields(entries[index], place)
+        reader = PlanReader(state.version)
+        choices = read_choices(fields, reader, state.version, state.recipe.config.tile_count)
+    except FieldError as error:
+        raise error.at(state.path) from None
+    return replace(
+        state.recipe,
+        plans=choices.plans,
+        open_boundaries=choices.open_boundaries,
+        requests=choices.requests,
+        chip_tiles=choices.chip_tiles,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
 from tileview.core.cycles.words import describe_cycles
-from tileview.core.estimate import Estimate
+from tileview.core.estimated import Estimate
 from tileview.core.fusion.fuse import fuse
 from tileview.core.fusion.stand import Fusion, Reason
 from tileview.core.fusion.words import fusion_sentence

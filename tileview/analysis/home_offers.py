@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from tileview.analysis.bad_layouts import bad_homes
 from tileview.analysis.fix import repaired_homes
-from tileview.analysis.repair import GroupRepair, Repair, RepairGroup, repairs
+from tileview.analysis.repair import GroupRepair, Repair, RepairGroup, bad_homes, repairs
 from tileview.analysis.words import counted, layout_words, order_words
 from tileview.core.geometry.resolve import resolve
 from tileview.core.lowering.homes import HomeLimits, canonical_layout, flat_layout, home_type

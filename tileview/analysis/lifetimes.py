@@ -6,12 +6,15 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
-from tileview.analysis.allocation_names import allocation_name
+from tileview.analysis.loads import largest_bytes
+from tileview.analysis.words import allocation_name
 from tileview.core.memory.groups import LiveSet
 from tileview.core.memory.usage import live_stretches
+from tileview.model.kept import KeptFor
 from tileview.model.program import Program, Repeat
-from tileview.model.sizes import UNAVAILABLE, Size, Unavailable, size_text
+from tileview.model.sizes import Size, Unavailable, size_text
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Timeline, TimelineStep
 
@@ -151,21 +154,16 @@ class LifetimeOrder(StrEnum):
     """The earliest first step first; equal ones by bytes."""
 
 
-def largest_bytes(timeline: Timeline, root: int) -> Size:
-    """The largest bytes of an allocation on any tile: the largest over its values; unavailable where one of them is."""
-    if root in timeline.unavailable_roots:
-        return UNAVAILABLE
-    largest = 0
-    for member in timeline.aliases.get(root, (root,)):
-        size = timeline.values[member].bytes
-        if isinstance(size, Unavailable):
-            return UNAVAILABLE
-        largest = max(largest, size)
-    return largest
-
-
 def lifetimes(timeline: Timeline) -> tuple[Lifetime, ...]:
     """All allocations that are live at some step, by first step, then number."""
+    of = (timeline.steps, timeline.values, timeline.unavailable_roots)
+    return _LIFETIMES.get(of, lambda: _lifetimes(timeline))
+
+
+_LIFETIMES: Final[KeptFor[tuple[Lifetime, ...]]] = KeptFor(2)
+
+
+def _lifetimes(timeline: Timeline) -> tuple[Lifetime, ...]:
     rows = []
     for root, spans in live_spans(timeline).items():
         members = timeline.aliases.get(root, (root,))

@@ -11,8 +11,8 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from tileview.analysis.lifetimes import largest_bytes, live_span
-from tileview.analysis.loads import match_by
+from tileview.analysis.lifetimes import live_span
+from tileview.analysis.loads import largest_bytes, match_by
 from tileview.analysis.words import class_words, counted, precision_words, shape_text
 from tileview.model.graph import Graph
 from tileview.model.sizes import UNAVAILABLE, Size, Unavailable, exact_text, percent_text
@@ -39,7 +39,7 @@ class Linkage:
 
     ``pairs``: (left index, right index). ``only_left`` and ``only_right``: unmatched indices. ``differing``: pairs
     whose shape, precision, layout or size differ, with what differs. ``operations`` are ids that steps of the file
-    name and the graph has, ``strange_operations`` those that it lacks.
+    name and the graph has.
     """
 
     pairs: tuple[tuple[int, int], ...]
@@ -47,7 +47,6 @@ class Linkage:
     only_right: tuple[int, ...]
     differing: tuple[tuple[int, int, str], ...]
     operations: tuple[int, ...]
-    strange_operations: tuple[int, ...]
     contradictions: tuple[str, ...] = ()
     """Why the two cannot be of one compile, one sentence each."""
 
@@ -109,7 +108,6 @@ def link(
         tuple(only_right),
         tuple(differing),
         tuple(source for source in named if source in known),
-        strange,
         tuple(contradictions),
     )
 

@@ -1,18 +1,76 @@
-"""What one tile holds at one step, as a list that adds up, and how two such lists are matched.
+"""What one tile holds at one step, as a list that adds up; two such lists matched, steps and allocations found again.
 
 Both the diagnosis and the comparison of two files rest on this: a *load* is every live allocation's bytes on the tile
-plus the step's scratch, and the sum of its rows is the tile's usage to the byte.
+plus the step's scratch, and the sum of its rows is the tile's usage to the byte. What is selected or noted is known
+again after an edit by what it is, not by its number.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
-from tileview.analysis.allocation_names import allocation_name, scratch_name
-from tileview.model.sizes import UNAVAILABLE, Size, exact_text
+from tileview.analysis.words import allocation_name, scratch_name
+from tileview.model.sizes import UNAVAILABLE, Size, Unavailable, exact_text
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Timeline, TimelineValue, fullest_tile, last_largest
+
+
+def step_keys(timeline: Timeline) -> list[str]:
+    """A key for each step: its operation, its kind, and how many such steps come before it."""
+    seen: dict[tuple[int | None, str], int] = {}
+    keys = []
+    for step in timeline.steps:
+        kind = (step.source, step.kind)
+        seen[kind] = seen.get(kind, 0) + 1
+        keys.append(f"{'-' if step.source is None else step.source} {step.kind} {seen[kind]}")
+    return keys
+
+
+def noted_steps(timeline: Timeline, notes: Mapping[str, str]) -> dict[int, str]:
+    """Step → note, for the notes whose step the timeline has."""
+    if not notes:
+        return {}
+    return {step: notes[key] for step, key in enumerate(step_keys(timeline)) if key in notes}
+
+
+def same_step(before: Timeline, after: Timeline, step: int) -> int | None:
+    """Where a step of one timeline is in another of the same program with other plans.
+
+    The step with the same key; where there is none, the first of its operation; None where that has no step either.
+    """
+    if before.steps is after.steps or step >= len(before.steps):
+        return step
+    key = step_keys(before)[step]
+    source = before.steps[step].source
+    own = None
+    for place, other in enumerate(step_keys(after)):
+        if other == key:
+            return place
+        if own is None and source is not None and after.steps[place].source == source:
+            own = place
+    return own
+
+
+def same_root(before: Timeline, after: Timeline, root: int) -> int | None:
+    """Where an allocation of one timeline is in another of the same program: of equal name, origin, shape and precision
+    the one with as many before it; None where there is none."""
+    if before.values is after.values:
+        return root
+    wanted = before.values[root]
+    key = (wanted.name, wanted.origin, wanted.shape, wanted.precision)
+
+    def like(timeline: Timeline) -> list[int]:
+        return [
+            place
+            for place in sorted(timeline.aliases)
+            for value in (timeline.values[place],)
+            if (value.name, value.origin, value.shape, value.precision) == key
+        ]
+
+    there, here = like(after), like(before)
+    place = here.index(root) if root in here else len(there)
+    return there[place] if place < len(there) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +245,6 @@ class LoadChange:
     a: Size | None
     b: Size | None
     delta: int | None
-    root_a: int | None = None
     root_b: int | None = None
 
 
@@ -219,7 +276,6 @@ def compare_loads(
                 before,
                 after,
                 delta,
-                None if item_a is None else item_a.root,
                 None if item_b is None else item_b.root,
             )
         )
@@ -239,3 +295,16 @@ def item_keys(timeline: Timeline, item: LoadItem) -> tuple[Hashable, ...]:
         (*who, value.shape),
         (value.name, value.shape),
     )
+
+
+def largest_bytes(timeline: Timeline, root: int) -> Size:
+    """The largest bytes of an allocation on any tile: the largest over its values; unavailable where one of them is."""
+    if root in timeline.unavailable_roots:
+        return UNAVAILABLE
+    largest = 0
+    for member in timeline.aliases.get(root, (root,)):
+        size = timeline.values[member].bytes
+        if isinstance(size, Unavailable):
+            return UNAVAILABLE
+        largest = max(largest, size)
+    return largest

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from tileview.analysis.fragments import MOST_FRAGMENTS, fragment_lines
 from tileview.analysis.loads import tile_load
+from tileview.analysis.overflows import MOST_FRAGMENTS, fragment_lines
 from tileview.analysis.placement import PlacementUnknownError, RequestNames, program_requests
 from tileview.analysis.trials import never, with_swaps
 from tileview.core.estimate import judge_recipe

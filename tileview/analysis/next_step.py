@@ -9,7 +9,7 @@ from enum import StrEnum
 from tileview.analysis.diagnosis import BadLayout, Diagnosis
 from tileview.analysis.relief import Cure
 from tileview.analysis.words import counted
-from tileview.core.estimate import GRAPH_LIMIT
+from tileview.core.estimated import GRAPH_LIMIT
 from tileview.model.recipe import Recipe
 from tileview.model.sizes import Unavailable, exact_text, size_text
 from tileview.model.timeline import Cause, Origin, Timeline, Verdict

@@ -3,24 +3,64 @@
 The verdict names one limit and one step. Here is all that has to be cured: for each run of steps over the total budget
 or over the interleaved region its worst step, and for standard memory every allocation that is larger than the largest
 unbroken piece. Each names the operation at fault, the one whose plan makes most of the bytes there, and what it makes.
+Steps that exchange more pieces than a tile may are told here too: every recipe's notes speak of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from tileview.analysis.allocation_names import allocation_name, name_parts, scratch_name
-from tileview.analysis.lifetimes import largest_bytes
-from tileview.analysis.loads import PeakPlace
-from tileview.analysis.words import at_start, in_words
+from tileview.analysis.loads import PeakPlace, largest_bytes
+from tileview.analysis.words import allocation_name, at_start, in_words, name_parts, scratch_name
 from tileview.core.memory.verdict import contiguous_bytes
 from tileview.model.sizes import kib_text
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import ByteArray, Cause, Timeline, last_largest
+
+if TYPE_CHECKING:
+    from tileview.model.program import Program
+
+
+MOST_FRAGMENTS: Final = 16_384
+"""What a tile may send or receive in one exchange, in pieces."""
+_MOST_LISTED: Final = 6
+
+
+def _fragments(program: Program) -> list[tuple[int, int, int | None]]:
+    """(pieces, step, operation) of every step that moves something, most first."""
+    from tileview.core.memory.exchange import step_fragments  # no part of a timeline's way
+
+    found = []
+    for entry in program.flatten():
+        pieces = step_fragments(entry.step, program.values)
+        if isinstance(pieces, int) and pieces:
+            found.append((pieces, entry.index, entry.step.source))
+    return sorted(found, key=lambda entry: (-entry[0], entry[1]))
+
+
+def too_many_fragments(program: Program) -> str:
+    """The steps that exchange more pieces than a tile may, by estimate, in a sentence; empty where none does."""
+    over = [entry for entry in _fragments(program) if entry[0] > MOST_FRAGMENTS]
+    listed = [f"step {index} (operation {source}) {pieces:,}" for pieces, index, source in over[:_MOST_LISTED]]
+    limit = f"the {MOST_FRAGMENTS:,} pieces that a tile may exchange at once"
+    return f"Steps above {limit}, by estimate: {', '.join(listed)}." if over else ""
+
+
+def fragment_lines(program: Program) -> list[str]:
+    """The steps whose estimated pieces are above the per-tile limit; a sentence where none is."""
+    over = too_many_fragments(program)
+    if over:
+        return [over]
+    pieces, index, source = next(iter(_fragments(program)), (0, 0, None))
+    return [
+        f"By estimate no step comes above {MOST_FRAGMENTS:,} pieces; the most are {pieces:,} at step {index} "
+        f"(operation {source}). The compiler counts the pieces of its messages, which may be more."
+    ]
+
 
 TOTAL: Final = "total"
 INTERLEAVED: Final = "interleaved"
@@ -192,18 +232,18 @@ def _large_allocations(timeline: Timeline) -> Iterator[Overflow]:
         if steps:
             row = timeline.tiles.allocation(root)
             made = (_made(timeline, root, int(row[last_largest(row)])),)
-            yield _too_large(timeline, (steps[0], steps[-1]), row, timeline.maker(root), made, room)
+            yield _too_large((steps[0], steps[-1]), row, timeline.maker(root), made, room)
     for step in timeline.steps:
         if isinstance(step.scratch.standard, int) and step.scratch.standard > room:
             row = timeline.tiles.scratch(step.index)[:, 0]
             name = scratch_name(timeline, step.index)
             size = int(row[last_largest(row)])
             made = (MadeBytes(None, name, MemoryClass.STANDARD, size, f"scratch for its {step.kind}", ""),)
-            yield _too_large(timeline, (step.index, step.index), row, step.source, made, room)
+            yield _too_large((step.index, step.index), row, step.source, made, room)
 
 
 def _too_large(
-    timeline: Timeline, span: tuple[int, int], row: ByteArray, maker: int | None, made: tuple[MadeBytes, ...], room: int
+    span: tuple[int, int], row: ByteArray, maker: int | None, made: tuple[MadeBytes, ...], room: int
 ) -> Overflow:
     tile = last_largest(row)
     over, count = int(row[tile]) - room, int((row > room).sum())

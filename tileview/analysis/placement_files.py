@@ -1,4 +1,4 @@
-"""What the dumps that speak of addresses come to: a tile's problem solved again, a finished placement in figures."""
+"""What dumps that speak of addresses come to: a tile's problem solved again, a finished placement, the verdict."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from tileview.core.placement.proofs import Proofs, prove
 from tileview.core.placement.ranges import Preset, RangeError, open_ranges
 from tileview.core.placement.search import Searched, search_placement
 from tileview.model.placement import END, Memory, PlacementProfile, ProfileTile, Ranges, Request, Span, TileDump
-from tileview.model.timeline import Problem
+from tileview.model.sizes import UNAVAILABLE
+from tileview.model.timeline import Cause, Problem, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,3 +161,52 @@ def ranges_of_dump(source: TileDump | PlacementProfile, name: str, tile: int | N
     if len(found) != 1:
         raise RangeError(f"leaves {len(found)} different memories open; name one tile")
     return Preset("", f"the memory left open in {name}", next(iter(found)), "a placement profile")
+
+
+PLACED = "addresses"
+OPEN = "open memory"
+
+
+def dump_verdict(dump: TileDump) -> tuple[Verdict, tuple[Problem, ...]]:
+    """What the compiler's orders come to for the problem of a tile dump, and where the file states otherwise."""
+    study = study_tile(dump.problem.tile, dump.problem.requests, dump.problem.memory, searching=False)
+    return _verdict(study), stated_against_derived(dump, study)
+
+
+def _verdict(study: TileStudy) -> Verdict:
+    tile, outcome, proofs = study.tile, study.outcome, study.proofs
+    count = len(study.requests)
+    peak, capacity = proofs.all.peak, study.memory.bytes
+    if outcome.answer is Answer.PLACED:
+        text = f"Tile {tile}: all {count:,} requests are placed by {outcome.by}."
+        return Verdict(True, Cause.PLACED, text, PLACED, peak, capacity, peak - capacity, tile=tile)
+    if proofs.over:
+        counted, shortage = proofs.worst
+        text = f"Tile {tile} is over by {shortage.over:,} B whatever the order: that is what {counted} come to."
+        return Verdict(
+            False, Cause.NOT_PLACED, text, OPEN, shortage.peak, shortage.capacity, shortage.over, tile=tile
+        )  # fmt: skip
+    if proofs.no_place:
+        size = study.requests[proofs.no_place[0]].bytes
+        text = f"Tile {tile}: no range can hold a request of {size:,} B."
+        return Verdict(False, Cause.NOT_PLACED, text, OPEN, size, capacity, UNAVAILABLE, tile=tile)
+    placing = outcome.placing
+    assert placing.failed is not None
+    request = study.requests[placing.failed]
+    text = (
+        f"Tile {tile}: the compiler's two orders do not place all {count:,} requests: {request.bytes:,} B are needed "
+        f"in one piece, the largest hole is {placing.hole:,} B, {placing.free_bytes:,} B are free in all. That is "
+        f"no proof that they cannot be placed. The compiler would write: "
+        f'"{insufficient_message(tile, request.memory_class, request.bytes)}".'
+    )
+    return Verdict(
+        None, Cause.NOT_PLACED, text, PLACED, request.bytes, placing.hole, request.bytes - placing.hole, tile=tile
+    )  # fmt: skip
+
+
+def profile_verdict(profile: PlacementProfile) -> Verdict:
+    """A placement profile is written only when the whole package has succeeded."""
+    tiles = profile.tiles.logical()
+    count = f"{len(tiles):,} tile" + ("s" if len(tiles) != 1 else "")
+    text = f"A finished compile: everything on {count} has its address."
+    return Verdict(True, Cause.PLACED, text, PLACED, UNAVAILABLE, UNAVAILABLE, UNAVAILABLE)

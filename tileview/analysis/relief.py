@@ -18,13 +18,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tileview.analysis.loads import PeakPlace
-from tileview.core.cycles.prices import Price
-from tileview.core.fusion.words import fits_only_fused
+from tileview.core.fusion.verdict_words import fits_only_fused
 from tileview.core.geometry.resolve import LayoutError, resolve
-from tileview.core.lowering.replanner import Replanner
 from tileview.model.config import INTERLEAVED_ELEMENT_BYTES, STANDARD_ELEMENT_BYTES
-from tileview.model.graph import Operation
-from tileview.model.plan import Plan
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.sizes import LARGEST_LIMIT_BYTES, UNAVAILABLE, Size, Unavailable
 from tileview.model.tensor import Format, MemoryClass
@@ -32,6 +28,10 @@ from tileview.model.timeline import Cause, Peak, Timeline, TimelineValue, Verdic
 
 if TYPE_CHECKING:
     from tileview.analysis.trials import Evaluator
+    from tileview.core.cycles.prices import Price
+    from tileview.core.lowering.replanner import Replanner
+    from tileview.model.graph import Operation
+    from tileview.model.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from tileview.analysis.conflict import NOTHING_PROVEN, ConflictFinder, SwapConflict
 from tileview.core.cycles.prices import Price
-from tileview.core.estimate import Estimate, estimate, judge_recipe
+from tileview.core.estimate import estimate, judge_recipe
+from tileview.core.estimated import Estimate
 from tileview.core.lowering.replanner import Replanner
 from tileview.core.memory.assemble import OwnPeak
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe

@@ -7,10 +7,10 @@ from typing import Any
 from tileview.analysis.alternatives import AlternativeResult, evaluate_all, ranked
 from tileview.analysis.loads import describe_bytes
 from tileview.commands.base import EXIT_OK, Arguments, UsageError, clean, emit, emit_json, table, verdict_code
-from tileview.commands.output import Meter
+from tileview.commands.meter import Meter
 from tileview.commands.subject import load_recipe, operation_names, overrides_of, price_json
 from tileview.core.cycles.words import describe_cycles
-from tileview.core.fusion.words import verdict_words
+from tileview.core.fusion.verdict_words import verdict_words
 from tileview.model.recipe import Recipe
 from tileview.model.sizes import exact_text, size_to_json
 from tileview.model.timeline import fits_words

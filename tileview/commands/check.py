@@ -7,7 +7,7 @@ from typing import Any
 from tileview.commands.base import EXIT_BAD, Arguments, clean, complain, emit, emit_json, verdict_code
 from tileview.commands.placing import address_summary, placement_failure
 from tileview.commands.subject import Subject, address_kind, compared, expand, load_subject, overrides_of
-from tileview.core.fusion.words import fits_only_fused
+from tileview.core.fusion.verdict_words import fits_only_fused
 from tileview.core.placement.outcome import Answer
 from tileview.errors import LoadError
 from tileview.model.sizes import Size, Unavailable, exact_text, size_to_json

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tileview.analysis.diff import Difference, DiffSide, Number, PeakLoads, diff
+from tileview.analysis.diff import Difference, DiffSide, Number, PeakLoads, diff, visited_recipe
 from tileview.analysis.loads import describe_bytes
-from tileview.analysis.visited import visited_recipe
 from tileview.analysis.words import layout_words, precision_words
 from tileview.commands.base import EXIT_NO, EXIT_OK, Arguments, UsageError, clean, emit, emit_json, figure_name, table
 from tileview.commands.subject import (

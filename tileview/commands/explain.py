@@ -7,7 +7,8 @@ import sys
 from tileview.analysis.messages import Explanation, MessageKind, explain
 from tileview.commands.base import EXIT_NO, EXIT_OK, Arguments, clean, emit, emit_json
 from tileview.core.memory.from_file import timeline_from_file
-from tileview.formats import SearchState, open_dump
+from tileview.formats.opening import open_dump
+from tileview.formats.search_state import SearchState
 from tileview.model.placement import TileDump
 from tileview.model.recipe import Recipe
 from tileview.model.timeline import Timeline

@@ -5,13 +5,22 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from tileview.analysis.fix import DEFAULT_LIMIT, FixResult, Mode, Prefer, Progress, search_fixes
-from tileview.analysis.fix_placed import MOST_PLACED, search_placed
+from tileview.analysis.fix import (
+    DEFAULT_LIMIT,
+    MOST_PLACED,
+    FixResult,
+    Mode,
+    Prefer,
+    Progress,
+    search_fixes,
+    search_placed,
+)
 from tileview.analysis.layout_fix import LayoutFix, fix_layouts
 from tileview.analysis.trials import with_swaps
 from tileview.commands.base import EXIT_NO, Arguments, UsageError, clean, emit, emit_json, table, verdict_code
-from tileview.commands.output import Meter, refuse_source, write_recipe
-from tileview.commands.ranges import chosen_ranges
+from tileview.commands.meter import Meter
+from tileview.commands.output import refuse_source, write_recipe
+from tileview.commands.placing import chosen_ranges
 from tileview.commands.subject import (
     Subject,
     compared,
@@ -23,8 +32,8 @@ from tileview.commands.subject import (
 )
 from tileview.commands.swap import swap_text
 from tileview.core.cycles.words import exact_cycles
-from tileview.core.estimate import Estimate
-from tileview.core.fusion.words import fits_only_fused
+from tileview.core.estimated import Estimate
+from tileview.core.fusion.verdict_words import fits_only_fused
 from tileview.formats.search_state import SearchState
 from tileview.formats.tensorjson import format_to_json
 from tileview.model.sizes import exact_text

@@ -12,7 +12,7 @@ from tileview.commands.base import CONSOLE, EXIT_BAD, EXIT_NO, EXIT_OK, Argument
 from tileview.core.geometry.resolve import LayoutError, resolve
 from tileview.errors import LoadError, TileViewError
 from tileview.formats.check import shorten
-from tileview.formats.debugmodel import layout_from_text, precision_from_text
+from tileview.formats.debugtensors import layout_from_text, precision_from_text
 from tileview.formats.tensorjson import layout_from_json, precision_from_json
 from tileview.model.sizes import U64_MAX
 from tileview.model.tensor import Layout, Precision, Shape

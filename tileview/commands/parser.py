@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import importlib
+import os
 import re
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, NoReturn
+from typing import Any, Final, NoReturn, cast
 
 from tileview import __version__
 from tileview.commands.base import Arguments, UsageError
@@ -15,18 +18,40 @@ from tileview.model.sizes import U64_MAX, bytes_from_text
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """A command with its arguments, ready to run; ``run`` returns the exit code."""
+    """A command with its arguments, ready to run."""
 
     command: str
     arguments: Arguments
 
     def run(self) -> int:
-        handler: Callable[[Arguments], int] = self.arguments.handler
-        return handler(self.arguments)
+        """Import the command's module, carry the command out and return the exit code."""
+        module = importlib.import_module(f"tileview.commands.{_ELSEWHERE.get(self.command, self.command)}")
+        return cast(int, getattr(module, f"run_{self.command}")(self.arguments))
+
+
+class _Help(argparse.HelpFormatter):
+    """Help as wide as the terminal. argparse would ask shutil, which imports all that can pack files."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=_columns() - 2)
+
+
+def _columns() -> int:
+    """Columns of the terminal: what the environment says, else what standard output is, else 80."""
+    said = os.environ.get("COLUMNS", "")
+    if said.isascii() and said.isdigit() and int(said) > 0:
+        return int(said)
+    try:
+        return os.get_terminal_size(sys.__stdout__.fileno() if sys.__stdout__ is not None else 1).columns or 80
+    except (AttributeError, ValueError, OSError):
+        return 80
 
 
 class _Parser(argparse.ArgumentParser):
     """An argument parser whose complaints are one-line :class:`UsageError`\\ s."""
+
+    def __init__(self, **words: Any) -> None:
+        super().__init__(formatter_class=_Help, allow_abbrev=False, **words)
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message} (see {self.prog} --help)")
@@ -114,7 +139,7 @@ def window_size(text: str) -> tuple[int, int]:
     return int(match.group(1)), int(match.group(2))
 
 
-# -- the commands' own arguments, each with the module that carries it out ------------------------------------------
+# -- the commands' own arguments --------------------------------------------------------------------------------------
 
 
 def _file(parser: argparse.ArgumentParser, what: str = "a recipe or a timeline") -> None:
@@ -153,13 +178,6 @@ def _open(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", nargs="*", metavar="FILE", help="recipes, timelines or folders of dumps")
     parser.add_argument("--compare", action="store_true", help="show the files side by side")
 
-    def handler(arguments: Arguments) -> int:
-        from tileview.commands.window import run_open
-
-        return run_open(arguments)
-
-    parser.set_defaults(handler=handler)
-
 
 def _summary(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", nargs="+", metavar="FILE", help="recipes, timelines, or folders of them")
@@ -168,25 +186,11 @@ def _summary(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--place", action="store_true", help="also say whether every tile can be placed (slower)")
     _what_if(parser)
 
-    def handler(arguments: Arguments) -> int:
-        from tileview.commands.summary import run_summary
-
-        return run_summary(arguments)
-
-    parser.set_defaults(handler=handler)
-
 
 def _profile(parser: argparse.ArgumentParser) -> None:
     _file(parser)
     parser.add_argument("-o", "--output", metavar="OUT.json", help="write there instead of to standard output")
     _what_if(parser)
-
-    def handler(arguments: Arguments) -> int:
-        from tileview.commands.profile import run_profile
-
-        return run_profile(arguments)
-
-    parser.set_defaults(handler=handler)
 
 
 def _swap(parser: argparse.ArgumentParser) -> None:
@@ -197,13 +201,6 @@ def _swap(parser: argparse.ArgumentParser) -> None:
     _recipe_out(parser)
     _what_if(parser)
 
-    def handler(arguments: Arguments) -> int:
-        from tileview.commands.swap import run_swap
-
-        return run_swap(arguments)
-
-    parser.set_defaults(handler=handler)
-
 
 def _alternatives(parser: argparse.ArgumentParser) -> None:
     _file(parser, "a recipe")
@@ -213,13 +210,6 @@ def _alternatives(parser: argparse.ArgumentParser) -> None:
     _json(parser)
     _workers(parser)
     _what_if(parser)
-
-    def handler(arguments: Arguments) -> int:
-        from tileview.commands.alternatives import run_alternatives
-
-        return run_alternatives(arguments)
-
-    parser.set_defaults(handler=handler)
 
 
 def _fix(parser: argparse.ArgumentParser) -> None:
@@ -236,26 +226,12 @@ def _fix(parser: argparse.ArgumentParser) -> None:
     _workers(parser)
     _what_if(parser)
 
-    def handler(arguments: Arguments) -> int:
-        from tileview.commands.fix import run_fix
-
-        return run_fix(arguments)
-
-    parser.set_defaults(handler=handler)
-
 
 def _cycles(parser: argparse.ArgumentParser) -> None:
     _file(parser, "a recipe")
     _swap_words(parser)
     _json(parser)
     _what_if(parser)
-
-    def handler(arguments: Arguments) -> int:
-        from tileview.commands.cycles import run_cycles
-
-        return run_cycles(arguments)
-
-    parser.set_defaults(handler=handler)
 
 
 def _diff(parser: argparse.ArgumentParser) -> None:
@@ -267,13 +243,6 @@ def _diff(parser: argparse.ArgumentParser) -> None:
     _json(parser)
     _no_fusion(parser)
 
-    def handler(arguments: Arguments) -> int:
-        from tileview.commands.diff import run_diff
-
-        return run_diff(arguments)
-
-    parser.set_defaults(handler=handler)
-
 
 def _layout(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("layout", nargs="?", metavar="LAYOUT", help="Debug text or JSON")
@@ -281,13 +250,6 @@ def _layout(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--precision", metavar="P", help="F16, F32 or F8F143: adds the bytes of the largest shard")
     parser.add_argument("--jsonl", action="store_true", help="read questions from standard input, one per line")
     parser.add_argument("--json", action="store_true", help="accepted; the output is always JSON")
-
-    def handler(arguments: Arguments) -> int:
-        from tileview.commands.layout import run_layout
-
-        return run_layout(arguments)
-
-    parser.set_defaults(handler=handler)
 
 
 def _ranges(parser: argparse.ArgumentParser, what: str) -> None:
@@ -309,25 +271,11 @@ def _place(parser: argparse.ArgumentParser) -> None:
     _no_fusion(parser)
     _json(parser)
 
-    def handler(arguments: Arguments) -> int:
-        from tileview.commands.place import run_place
-
-        return run_place(arguments)
-
-    parser.set_defaults(handler=handler)
-
 
 def _explain(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("message", metavar="MESSAGE", help="the compiler's sentence, in quotes, or - to read a log")
     parser.add_argument("files", nargs="*", metavar="FILE", help="recipes, timelines and tile dumps of that compile")
     _json(parser)
-
-    def handler(arguments: Arguments) -> int:
-        from tileview.commands.explain import run_explain
-
-        return run_explain(arguments)
-
-    parser.set_defaults(handler=handler)
 
 
 def _screenshot(parser: argparse.ArgumentParser) -> None:
@@ -342,13 +290,6 @@ def _screenshot(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--operation", type=count, metavar="N")
     parser.add_argument("--view", choices=VIEWS, help="the view that gets most of the room")
 
-    def handler(arguments: Arguments) -> int:
-        from tileview.commands.window import run_screenshot
-
-        return run_screenshot(arguments)
-
-    parser.set_defaults(handler=handler)
-
 
 def _report(parser: argparse.ArgumentParser) -> None:
     _file(parser)
@@ -356,13 +297,6 @@ def _report(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-alternatives", action="store_true", help="do not try swaps (faster)")
     _workers(parser)
     _what_if(parser)
-
-    def handler(arguments: Arguments) -> int:
-        from tileview.commands.report import run_report
-
-        return run_report(arguments)
-
-    parser.set_defaults(handler=handler)
 
 
 def _check(parser: argparse.ArgumentParser) -> None:
@@ -374,13 +308,6 @@ def _check(parser: argparse.ArgumentParser) -> None:
     _ranges(parser, "every tile must be placed in these ranges (see place)")
     _json(parser)
     _no_fusion(parser)
-
-    def handler(arguments: Arguments) -> int:
-        from tileview.commands.check import run_check
-
-        return run_check(arguments)
-
-    parser.set_defaults(handler=handler)
 
 
 COMMANDS: Final[dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]]] = {
@@ -399,7 +326,9 @@ COMMANDS: Final[dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]]
     "report": ("one self-contained HTML page", _report),
     "check": ("one line per file, for CI: does it fit, is it within the given limits", _check),
 }
-"""Command → its help line and the function that adds its arguments."""
+"""Command → its help line and the function that adds its arguments. ``run_NAME`` of the module NAME carries it out."""
+_ELSEWHERE: Final = {"open": "window", "screenshot": "window"}
+"""Commands that have no module of their own."""
 
 
 def _build(names: Sequence[str]) -> _Parser:
@@ -409,12 +338,11 @@ def _build(names: Sequence[str]) -> _Parser:
         description="Does a compiled model fit the tiles of an IPU21 chip, why not, and what would make it fit.",
         epilog="Exit codes: 0 fits / nothing wrong, 1 does not fit / differs, 2 bad input or usage, 3 not known. "
         "'tileview FILE' opens the window; everything but open works without a display.",
-        allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"tileview {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, prog=parser.prog)
     for name in names:
         words, add_arguments = COMMANDS[name]
         sentence = f"{words[0].upper()}{words[1:]}."
-        add_arguments(commands.add_parser(name, help=words, description=sentence, allow_abbrev=False))
+        add_arguments(commands.add_parser(name, help=words, description=sentence))
     return parser

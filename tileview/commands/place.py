@@ -11,8 +11,12 @@ from tileview.analysis.placement import (
     PlacementUnknownError,
     ProgramPlacement,
     RequestNames,
+    enlargement_sentence,
+    failing_sentence,
     place_program,
     program_requests,
+    proof_text,
+    totals_text,
 )
 from tileview.analysis.placement_files import (
     ProfileTileFacts,
@@ -22,7 +26,6 @@ from tileview.analysis.placement_files import (
     stated_against_derived,
     study_tile,
 )
-from tileview.analysis.placement_words import enlargement_sentence, failing_sentence, proof_text, totals_text
 from tileview.analysis.trials import with_swaps
 from tileview.commands.base import (
     EXIT_NO,
@@ -36,7 +39,7 @@ from tileview.commands.base import (
     emit_json,
     table,
 )
-from tileview.commands.ranges import DEFAULT_RESERVE, chosen_ranges
+from tileview.commands.placing import DEFAULT_RESERVE, chosen_ranges
 from tileview.commands.subject import overrides_of
 from tileview.commands.swap import checked_swaps
 from tileview.core.placement.orders import OrderRun, PlacementOrder
@@ -46,8 +49,9 @@ from tileview.core.placement.ranges import Preset
 from tileview.core.placement.requests import ProgramRequests, TileClass
 from tileview.core.placement.search import Searched
 from tileview.errors import LoadError
-from tileview.formats import SearchState, open_dump
+from tileview.formats.opening import open_dump
 from tileview.formats.placement import profile_problems
+from tileview.formats.search_state import SearchState
 from tileview.model.placement import END, PlacementProfile, TileDump
 from tileview.model.sizes import exact_text
 from tileview.model.tensor import MemoryClass

@@ -1,36 +1,78 @@
-"""The placement of files as other commands tell it: the three steps of a recipe, dumps of addresses in short."""
+"""The memory that --ranges names, and the placement of files as other commands tell it."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tileview.analysis.placement import (
+    NO_REQUESTS,
     PlacementSteps,
     PlacementUnknownError,
+    StepWords,
     TilePlacements,
     first_not_placed,
-    program_requests,
-)
-from tileview.analysis.placement_files import profile_facts, stated_against_derived, study_tile
-from tileview.analysis.placement_words import (
-    NO_REQUESTS,
-    StepWords,
     not_placed_sentence,
+    program_requests,
     proof_text,
     recipe_steps,
     verdict_step_words,
 )
-from tileview.commands.base import clean
-from tileview.commands.ranges import DEFAULT_RESERVE, chosen_ranges
+from tileview.analysis.placement_files import profile_facts, ranges_of_dump, stated_against_derived, study_tile
+from tileview.commands.base import UsageError, clean
 from tileview.commands.subject import Subject
 from tileview.core.placement.outcome import Answer
-from tileview.formats import DumpKind, load_placement, load_tile_dump
-from tileview.formats.placement import profile_problems
-from tileview.model.placement import TileDump
+from tileview.core.placement.ranges import PLANNER, Preset, RangeError, parse_ranges, preset, presets
+from tileview.errors import LoadError
+from tileview.formats.opening import open_dump
+from tileview.formats.placement import load_placement, profile_problems
+from tileview.formats.search_state import SearchState
+from tileview.formats.sniff import DumpKind
+from tileview.formats.tile_dump import load_tile_dump
+from tileview.model.config import STANDARD_ELEMENT_BYTES
+from tileview.model.placement import PlacementProfile, TileDump
 from tileview.model.sizes import exact_text
 from tileview.model.timeline import Problem
+
+DEFAULT_RESERVE = 3 * STANDARD_ELEMENT_BYTES
+"""The planner's usual reserve, for files that state none."""
+
+
+def chosen_ranges(text: str | None, reserve: int, tile: int | None = None) -> Preset:
+    """The memory of ``--ranges``: a preset's name, typed ranges, or a dump's own.
+
+    Raises
+    ------
+    UsageError, RangeError, LoadError
+        No such preset or file, ranges that the compiler would refuse, a file that is not a dump with ranges.
+    """
+    known = preset(PLANNER if text is None else text, reserve)
+    if known is not None:
+        if known.ranges[0][0] >= known.ranges[0][1]:
+            raise UsageError(f"the reserve of {reserve:,} B leaves no memory to place anything in")
+        return known
+    assert text is not None
+    if os.path.exists(text):
+        return _ranges_of_file(text, tile)
+    if not text[:1].isdigit():
+        names = ", ".join(each.name for each in presets(reserve))
+        raise UsageError(f"{clean(text)} is not a preset ({names}), no ranges such as 491520-949168, and no file")
+    return Preset("", "the ranges given", parse_ranges(text), "typed")
+
+
+def _ranges_of_file(name: str, tile: int | None) -> Preset:
+    source = open_dump(name)
+    try:
+        if not isinstance(source, TileDump | PlacementProfile):
+            raise LoadError(name, "", "a tile dump or a placement profile", "a dump without ranges")
+        return ranges_of_dump(source, clean(os.path.basename(name), 60), tile)
+    except RangeError as error:
+        raise UsageError(f"{clean(name)} {error}") from None
+    finally:
+        if not isinstance(source, SearchState | TileDump):
+            source.tiles.close()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tileview.commands.base import Arguments, clean, emit, verdict_code
-from tileview.commands.output import Meter, refuse_source, write_file
+from tileview.commands.meter import Meter
+from tileview.commands.output import refuse_source, write_file
 from tileview.commands.subject import compared, load_subject, overrides_of
 from tileview.present.report_page import ReportSubject, make_page
 

@@ -5,26 +5,26 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tileview.analysis.fragments import too_many_fragments
-from tileview.analysis.overflows import overflows
+from tileview.analysis.overflows import overflows, too_many_fragments
+from tileview.analysis.problem_notes import notes_with_problems, unavailable_values
 from tileview.commands.base import UsageError
-from tileview.core.cycles.prices import Price
-from tileview.core.estimate import Estimate, configured, estimate
-from tileview.core.lowering.replanner import Replanner
+from tileview.core.estimated import Estimate
 from tileview.errors import LoadError, WorkError
-from tileview.formats import DumpKind, OpenFile, open_file
-from tileview.formats.files import STANDARD_INPUT, is_stream
-from tileview.formats.search_state import SearchState
-from tileview.formats.sniff import sniff_file
+from tileview.formats.files import STANDARD_INPUT, OpenFile, is_stream
+from tileview.formats.opening import open_file
+from tileview.formats.sniff import DumpKind, sniff_file
 from tileview.model.config import INTERLEAVED_BYTES
-from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
+from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe, configured
 from tileview.model.sizes import size_to_json
 from tileview.model.timeline import Problem, Timeline, Verdict
 from tileview.model.timeline_file import TimelineFile
-from tileview.present.problem_rows import notes_with_problems, unavailable_values
+
+if TYPE_CHECKING:
+    from tileview.core.cycles.prices import Price
+    from tileview.core.lowering.replanner import Replanner
+    from tileview.formats.search_state import SearchState
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +44,13 @@ class Subject:
 
     @property
     def kind(self) -> str:
-        return "recipe" if isinstance(self.source, SearchState) else "timeline"
+        return "timeline" if isinstance(self.source, TimelineFile) else "recipe"
 
     @property
     def recipe(self) -> Recipe | None:
         if self.choices is not None:
             return self.choices
-        return self.source.recipe if isinstance(self.source, SearchState) else None
+        return None if isinstance(self.source, TimelineFile) else self.source.recipe
 
     @property
     def timeline(self) -> Timeline | None:
@@ -79,7 +79,11 @@ class Subject:
 
 def scope_of_file(name: str) -> str:
     """What the estimate of a file is called: after the file."""
-    return "stdin" if name == STANDARD_INPUT else Path(name).stem
+    if name == STANDARD_INPUT:
+        return "stdin"
+    base = os.path.basename(name)
+    stem, _, ending = base.rpartition(".")
+    return stem if stem and ending else base
 
 
 def overrides_of(arguments: Any) -> Overrides:
@@ -112,7 +116,7 @@ def load_subject(name: str, overrides: Overrides = NO_OVERRIDES, replanner: Repl
         Where it cannot be read as a dump.
     """
     source = open_file(name, streams=True)
-    if isinstance(source, SearchState):
+    if not isinstance(source, TimelineFile):
         return Subject(name, source, overrides, _estimate(source, source.recipe, overrides, replanner))
     from tileview.core.memory.from_file import timeline_from_file  # no part of a recipe's way
 
@@ -127,7 +131,7 @@ def compared(subject: Subject) -> Subject:
     file = subject.source
     if not isinstance(file, TimelineFile) or not file.has_tiles:
         return subject
-    from tileview.commands.output import Meter
+    from tileview.commands.meter import Meter
     from tileview.core.memory.accounts import Findings
     from tileview.core.memory.from_file import timeline_from_file
     from tileview.core.memory.study import study_parts
@@ -178,6 +182,8 @@ def load_recipe(
 
 
 def _estimate(source: SearchState, recipe: Recipe, overrides: Overrides, replanner: Replanner | None) -> Estimate:
+    from tileview.core.estimate import estimate  # no part of a timeline's way
+
     made = estimate(recipe, overrides, replanner, scope=scope_of_file(source.path))
     if isinstance(made.error, WorkError):
         raise WorkError(f"{source.path}: {made.error}")

@@ -32,7 +32,7 @@ from tileview.commands.subject import (
     summary_json,
 )
 from tileview.core.cycles.words import exact_cycles
-from tileview.core.fusion.words import fits_only_fused
+from tileview.core.fusion.verdict_words import fits_only_fused
 from tileview.errors import LoadError
 from tileview.model.sizes import Size, exact_text, kib_text, size_to_json
 from tileview.model.tensor import MemoryClass
@@ -106,7 +106,7 @@ class _Placed:
 
 def _place(subject: Subject) -> _Placed:
     """Place the subject. What places is large: loaded where it is asked for."""
-    from tileview.analysis.placement_words import unplaced_words
+    from tileview.analysis.placement import unplaced_words
     from tileview.commands.placing import place_subject, placement_json, placement_text
 
     found = place_subject(subject)

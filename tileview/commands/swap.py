@@ -22,7 +22,7 @@ from tileview.commands.placing import place_subject, placement_json, placement_t
 from tileview.commands.subject import Subject, load_recipe, operation_names, overrides_of, summary_json, with_recipe
 from tileview.core.cycles.prices import Price
 from tileview.core.cycles.words import cycles_between, describe_cycles, exact_cycles, percent_between
-from tileview.core.fusion.words import fits_only_fused
+from tileview.core.fusion.verdict_words import fits_only_fused
 from tileview.core.lowering.replanner import Replanner
 from tileview.model.plan import Plan
 from tileview.model.recipe import Recipe

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 
-from tileview.core.cycles.prices import Price, ProgramCycles
+from tileview.core.estimated import GRAPH_LIMIT, LOWERING_LIMIT, Estimate, RecipeOutcome
 from tileview.core.fusion.stand import Fusion, M, Reason, stand, unfused
-from tileview.core.fusion.words import fusion_sentence, with_fusions
+from tileview.core.fusion.verdict_words import with_fusions
+from tileview.core.fusion.words import fusion_sentence
 from tileview.core.lowering.replanner import Replanner
-from tileview.core.memory.assemble import Judged, OwnPeak
+from tileview.core.memory.assemble import Judged
 from tileview.core.memory.measurement import Measurement
 from tileview.core.memory.verdict import Budgets, contiguous_bytes, cut_note
 from tileview.errors import GraphError, PlanError
 from tileview.model.config import INTERLEAVED_BYTES, PipelineConfig
 from tileview.model.program import Program
-from tileview.model.recipe import Overrides, Recipe
+from tileview.model.recipe import Overrides, Recipe, configured
 from tileview.model.sizes import UNAVAILABLE
 from tileview.model.tensor import Format
-from tileview.model.timeline import Cause, Peak, Timeline, Verdict
+from tileview.model.timeline import Cause, Verdict
 
 GENERAL_NOTES = ("made before addresses are chosen: gaps between allocations are not counted",)
 """What every estimate of a recipe leaves out."""
@@ -36,39 +37,6 @@ _NOT_MODELLED = {
     "options.disjoint_copy_sources": "sources of neighbouring copies on disjoint tiles",
 }
 """What the fields of a recipe ask for that the re-planner does not do."""
-
-LOWERING_LIMIT = "plans that can be lowered"
-GRAPH_LIMIT = "a graph that can be run"
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """What a recipe comes to.
-
-    ``program``: the one that stands, fused or composed; None, as is ``timeline``, where the recipe cannot be lowered:
-    then ``error`` says why and the verdict's cause is CANNOT_LOWER. ``notes``: which program it is and what is not
-    modelled. ``homes``: graph value id of every graph input → its format, as fixed or as chosen (empty where the recipe
-    cannot be lowered). ``cycles``: the planner's own price of the program and of its steps, ``fusion``: what came of
-    the compiler's fusions, both None where there is no program. ``fits_without_fusion``: whether the
-    composed program fits. ``other_peak``: of the program that does not stand; None where there is none, where it was
-    not measured, and where its total is surely no less than that of the one that stands.
-    """
-
-    program: Program | None
-    timeline: Timeline | None
-    error: PlanError | None
-    verdict: Verdict
-    notes: tuple[str, ...]
-    homes: Mapping[int, Format]
-    cycles: ProgramCycles | None = None
-    fusion: Fusion | None = None
-    fits_without_fusion: bool | None = None
-    other_peak: Peak | None = None
-
-    @property
-    def price(self) -> Price | None:
-        """Cycles and exchange cycles of the program; None where there is none."""
-        return None if self.cycles is None else self.cycles.price
 
 
 def estimate(
@@ -159,23 +127,6 @@ def _stand(
     return stand(composed, measured, checkpoints)
 
 
-@dataclass(frozen=True, slots=True)
-class RecipeOutcome:
-    """Peaks, verdict and price of a recipe, of the program that stands; None where it cannot be lowered (see
-    ``error``).
-
-    ``fusion`` says which program that is.
-    ``own_peaks``: operation → the fullest of its own steps.
-    """
-
-    peak: Peak | None
-    error: PlanError | None
-    verdict: Verdict
-    price: Price | None = None
-    fusion: Reason | None = None
-    own_peaks: Mapping[int, OwnPeak] = field(default_factory=dict)
-
-
 def judge_recipe(
     recipe: Recipe, overrides: Overrides | None = None, replanner: Replanner | None = None
 ) -> RecipeOutcome:
@@ -222,17 +173,6 @@ def standing_program(recipe: Recipe, overrides: Overrides | None = None, replann
         return Measurement(program).judged(_budgets(config))
 
     return _stand(composed, config, overrides, measured)[0].program
-
-
-def configured(config: PipelineConfig, overrides: Overrides | None) -> PipelineConfig:
-    """The configuration with what-if values in place of its own."""
-    if overrides is None or (overrides.budget_bytes is None and overrides.reserve_bytes is None):
-        return config
-    return replace(
-        config,
-        tile_budget_bytes=config.tile_budget_bytes if overrides.budget_bytes is None else overrides.budget_bytes,
-        reserve_bytes=config.reserve_bytes if overrides.reserve_bytes is None else overrides.reserve_bytes,
-    )
 
 
 def request_notes(recipe: Recipe) -> tuple[str, ...]:

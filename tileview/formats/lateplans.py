@@ -17,7 +17,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, overload
 
-import numpy as np
 import orjson
 
 from tileview.errors import LoadError
@@ -172,11 +171,12 @@ def _count(text: bytes) -> int | None:
     """How many plans a list holds, by its text; None where it is not what the compiler writes."""
     if text == b"[]":
         return 0
-    content = np.frombuffer(text, np.uint8)
-    braces = (int(np.count_nonzero(content == ord(brace))) for brace in "{}")
-    if not (text.startswith(b"[" + _PLAN) and text.endswith(b"}]")) or len(set(braces)) != 1:
+    if not (text.startswith(b"[" + _PLAN) and text.endswith(b"}]")):
         return None
-    count = text.count(b"," + _PLAN) + 1
+    pieces = text[1 + len(_PLAN) : -1].split(b"," + _PLAN)
+    if any(piece.count(b"{") + 1 != piece.count(b"}") for piece in pieces):
+        return None  # a field that is not known holds what begins as a plan does
+    count = len(pieces)
     return count if not any(space in text for space in b" \n\r\t") or count == _parsed_count(text) else None
 
 

@@ -7,7 +7,7 @@ TileView reads, and not as "not a dump".
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -153,28 +153,27 @@ def _version(path: str, key: str, value: bytes) -> int:
     raise LoadError(path, key, "a whole number", value[:40].decode(errors="replace"), hint)
 
 
-def _top_level(head: bytes) -> list[tuple[str, bytes | None]]:
+def _top_level(head: bytes) -> Iterator[tuple[str, bytes | None]]:
     """The top-level keys that the bytes reach, with the text of values that are numbers, words or strings (else
     None)."""
-    result: list[tuple[str, bytes | None]] = []
     at = _SPACE.match(head, 0).end() + 1  # type: ignore[union-attr]
     while True:
         key = _STRING.match(head, _skip(head, at))
         if key is None:
-            return result
+            return
         name = key.group()[1:-1].decode(errors="replace")
         at = _skip(head, key.end())
         if head[at : at + 1] != b":":
-            return result
+            return
         at = _skip(head, at + 1)
         end = _value_end(head, at)
         simple = end is not None and head[at : at + 1] not in (b"{", b"[")
-        result.append((name, head[at:end] if simple else None))
+        yield name, head[at:end] if simple else None
         if end is None:
-            return result
+            return
         at = _skip(head, end)
         if head[at : at + 1] != b",":
-            return result
+            return
         at += 1
 
 

@@ -47,15 +47,22 @@ def decode_numbers(text: bytes) -> npt.NDArray[np.uint64] | None:
 
 
 def _decode_body(body: bytes, count: int) -> npt.NDArray[np.uint64] | None:
-    """Digits and commas only; None where a number is missing or does not fit."""
+    """Digits and commas only; None where a number is missing, begins with a needless zero or does not fit."""
     if body[:1] == b"," or body[-1:] == b"," or b",," in body:
         return None
     array = np.fromstring(body, dtype=np.uint64, sep=",")
-    if array.size != count:
+    if array.size != count or _has_leading_zero(body, array):
         return None
     if array.size and int(array.max()) > _I64_MAX:
         return _decode_slowly(b"[" + body + b"]", 1)
     return array
+
+
+def _has_leading_zero(body: bytes, array: npt.NDArray[np.uint64]) -> bool:
+    """Whether a number is written with a zero before its first digit, which JSON does not know: ``07``, ``00``."""
+    begin_with_zero = body.count(b",0") + body.startswith(b"0")
+    zeros = array.size - int(np.count_nonzero(array))
+    return begin_with_zero != zeros or b",00" in body or body.startswith(b"00")
 
 
 def _decode_slowly(text: bytes, columns: int) -> npt.NDArray[np.uint64] | None:

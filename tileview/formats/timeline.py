@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tileview.errors import LoadError
-from tileview.formats import debugmodel, debugtext
+from tileview.formats import debugtensors, debugtext
 from tileview.formats.check import FieldError, Fields, described, shorten, tile_count
 from tileview.formats.duplicates import repeated_keys
 from tileview.formats.files import (
@@ -256,7 +256,7 @@ class _Reader:
         item = Fields(entry, place)
         name = item.text("name")
         layout_text, class_text = item.text("layout"), item.text("class")
-        layout = _tried(debugmodel.layout_from_text, layout_text)
+        layout = _tried(debugtensors.layout_from_text, layout_text)
         if isinstance(layout, FieldError):
             self.say("warning", f"{place}.layout", f"the layout cannot be read: {layout.text()}", value=index)
         memory_class = CLASSES.get(class_text)
@@ -284,7 +284,7 @@ class _Reader:
 
     def precision(self, item: Fields, index: int) -> Precision:
         text = item.text("precision")
-        found = _tried(debugmodel.precision_from_text, text)
+        found = _tried(debugtensors.precision_from_text, text)
         if isinstance(found, Precision):
             return found
         self.say("warning", item.where("precision"), f"the precision cannot be read: {found.text()}", value=index)

@@ -4,10 +4,22 @@
 :func:`find_neighbours` answers who makes and who reads what.
 """
 
-from tileview.graphlayout.nested import GraphPicture, Sizes, first_collapsed, layout_graph, repeats
-from tileview.graphlayout.read import read_structure
+from tileview.graphlayout.picture import (
+    GraphPicture,
+    Sizes,
+    Stroke,
+    Strokes,
+    bent,
+    clip,
+    first_collapsed,
+    layout_graph,
+    make_strokes,
+    repeats,
+    snapped_to_grid,
+    stubs,
+    touching,
+)
 from tileview.graphlayout.region import Box, EdgeLine, RegionLayout, Route, Spacing, Way, layout_region
-from tileview.graphlayout.strokes import Stroke, Strokes, bent, clip, make_strokes, snapped_to_grid, stubs, touching
 from tileview.graphlayout.structure import (
     Edge,
     LayoutCancelled,
@@ -18,6 +30,7 @@ from tileview.graphlayout.structure import (
     Structure,
     Token,
     find_neighbours,
+    read_structure,
 )
 
 __all__ = [

@@ -9,11 +9,9 @@ from enum import IntFlag
 import numpy as np
 import numpy.typing as npt
 
-from tileview.graphlayout.columns import Lane, arrange
-from tileview.graphlayout.coordinates import assign_x
+from tileview.graphlayout.coordinates import Lane, arrange, assign_x
 from tileview.graphlayout.layers import LayerPin, assign_layers, make_acyclic
-from tileview.graphlayout.order import reduce_crossings
-from tileview.graphlayout.proper import BEND_BUDGET, Proper, make_proper
+from tileview.graphlayout.order import BEND_BUDGET, Proper, make_proper, reduce_crossings
 from tileview.graphlayout.structure import ProgressPart, Silent, Token, check
 
 Point = tuple[float, float]

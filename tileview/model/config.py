@@ -15,6 +15,8 @@ PLANNED_BYTES: Final = STANDARD_BELOW_BYTES + INTERLEAVED_BYTES
 """586,960: what a plan may use of a tile at most."""
 STANDARD_ELEMENT_BYTES: Final = 16_384
 INTERLEAVED_ELEMENT_BYTES: Final = 32_768
+TAIL_ELEMENTS: Final = 8
+"""A matrix product reads up to 8 elements of its multiply precision past its left operand."""
 CHIP_TILES: Final = 1472
 
 

@@ -10,23 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tileview.model.graph import InputKind
+from tileview.model.owners import DIRECT_OWNERS, Owners
 from tileview.model.plan import Staging
 from tileview.model.records import from_columns
 from tileview.model.tensor import Layout, Precision, Shape
-
-
-@dataclass(frozen=True, slots=True)
-class Owners:
-    """Owner o sits at ordinal (o + rotation) mod D; its tile is that ordinal, or ``embedding[ordinal]``.
-
-    D is the embedding's length, or the program's tile count where there is none.
-    """
-
-    rotation: int = 0
-    embedding: tuple[int, ...] | None = None
-
-
-DIRECT_OWNERS = Owners()
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,10 +206,15 @@ class Program:
 
     def flatten(self) -> tuple[FlatStep, ...]:
         """The steps in the order of the timeline: a Repeat's body, then the Repeat itself."""
+        steps, counts = self.in_order()
+        return tuple(from_columns(FlatStep, range(len(steps)), steps, counts))
+
+    def in_order(self) -> tuple[list[Step], list[int]]:
+        """The steps as :meth:`flatten` has them, and how often each is run."""
         steps: list[Step] = []
         counts: list[int] = []
         _flatten(self.steps, 1, steps, counts)
-        return tuple(from_columns(FlatStep, range(len(steps)), steps, counts))
+        return steps, counts
 
 
 def _flatten(region: tuple[Step, ...], count: int, steps: list[Step], counts: list[int]) -> None:

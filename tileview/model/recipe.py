@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from tileview.model.config import PipelineConfig
-from tileview.model.graph import Graph
-from tileview.model.plan import Plan
 from tileview.model.tensor import Format
+
+if TYPE_CHECKING:
+    from tileview.model.graph import Graph
+    from tileview.model.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,3 +66,14 @@ class Overrides:
 
 NO_OVERRIDES = Overrides()
 """Everything as the file configures it."""
+
+
+def configured(config: PipelineConfig, overrides: Overrides | None) -> PipelineConfig:
+    """The configuration with what-if values in place of its own."""
+    if overrides is None or (overrides.budget_bytes is None and overrides.reserve_bytes is None):
+        return config
+    return replace(
+        config,
+        tile_budget_bytes=config.tile_budget_bytes if overrides.budget_bytes is None else overrides.budget_bytes,
+        reserve_bytes=config.reserve_bytes if overrides.reserve_bytes is None else overrides.reserve_bytes,
+    )

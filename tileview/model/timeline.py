@@ -15,6 +15,7 @@ from typing import Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from tileview.model.kept import KeptFor
 from tileview.model.sizes import UNAVAILABLE, Size, Unavailable
 from tileview.model.tensor import Layout, MemoryClass, Precision, Shape
 
@@ -354,9 +355,25 @@ class Timeline:
     """What the verdict rests on, of a timeline as its file has it; None for estimates and changed layouts."""
 
 
-_INDEXED: dict[int, tuple[tuple[TimelineStep, ...], dict[int, list[int]]]] = {}
-"""Steps by identity → where each operation's steps are; each entry holds the steps, so that the id stays theirs."""
-_MOST_INDEXED: Final = 4
+def is_same_program(one: Timeline | None, other: Timeline | None) -> bool:
+    """Whether two timelines hold the very same steps, values and numbers under the same budgets.
+
+    A file's timeline is made anew with each thing that a check finds; then they differ in verdict and problems alone.
+    """
+    if one is None or other is None:
+        return one is other
+    return (
+        one.steps is other.steps
+        and one.values is other.values
+        and one.tiles is other.tiles
+        and one.unavailable_roots is other.unavailable_roots
+        and (one.budget_bytes, one.interleaved_budget_bytes, one.reserve_bytes)
+        == (other.budget_bytes, other.interleaved_budget_bytes, other.reserve_bytes)
+    )
+
+
+_INDEXED: Final[KeptFor[dict[int, list[int]]]] = KeptFor(4)
+"""Where each operation's steps are."""
 
 
 def steps_of_operation(timeline: Timeline, operation: int) -> Sequence[TimelineStep]:
@@ -367,13 +384,12 @@ def steps_of_operation(timeline: Timeline, operation: int) -> Sequence[TimelineS
 def positions_of_operation(timeline: Timeline, operation: int) -> Sequence[int]:
     """Where the steps that work for an operation are. Looks at all steps once, at the first question."""
     steps = timeline.steps
-    known = _INDEXED.get(id(steps))
-    if known is None:
+
+    def index() -> dict[int, list[int]]:
         places: dict[int, list[int]] = {}
         for position, step in enumerate(steps):
             if step.source is not None:
                 places.setdefault(step.source, []).append(position)
-        while len(_INDEXED) >= _MOST_INDEXED:
-            _INDEXED.pop(next(iter(tuple(_INDEXED))), None)
-        known = _INDEXED[id(steps)] = (steps, places)
-    return known[1].get(operation, ())
+        return places
+
+    return _INDEXED.get((steps,), index).get(operation, ())

@@ -13,9 +13,17 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from tileview.analysis.allocation_names import name_parts, scratch_name
 from tileview.analysis.linkage import Counterparts, FigureDifference
-from tileview.analysis.words import at_start, class_words, counted, precision_short, shape_text, step_place
+from tileview.analysis.words import (
+    at_start,
+    class_words,
+    counted,
+    name_parts,
+    precision_short,
+    scratch_name,
+    shape_text,
+    step_place,
+)
 from tileview.model.sizes import UNAVAILABLE, Size, Unavailable, exact_text, percent_text
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Timeline, fullest_tile, last_largest

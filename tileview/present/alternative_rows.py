@@ -15,7 +15,7 @@ from tileview.analysis.alternatives import AlternativeResult
 from tileview.analysis.placement import Placeability
 from tileview.analysis.words import at_start, counted
 from tileview.core.cycles.words import describe_cycles, short_cycles
-from tileview.core.fusion.words import fits_only_fused
+from tileview.core.fusion.verdict_words import fits_only_fused
 from tileview.core.memory.assemble import OwnPeak
 from tileview.model.plan import Plan
 from tileview.model.recipe import Recipe

@@ -10,10 +10,10 @@ from tileview.analysis.diagnosis import Diagnosis
 from tileview.analysis.holdings import step_holdings
 from tileview.analysis.next_step import NextStep, next_step
 from tileview.analysis.overflows import Phrase, overflow_phrases
-from tileview.analysis.placement_words import State, Step, StepWords, unplaced_words, verdict_step_words
+from tileview.analysis.placement import State, Step, StepWords, unplaced_words, verdict_step_words
 from tileview.analysis.words import sentence
 from tileview.core.cycles.words import short_cycles
-from tileview.core.fusion.words import fits_only_fused
+from tileview.core.fusion.verdict_words import fits_only_fused
 from tileview.model.recipe import Overrides, Recipe
 from tileview.model.sizes import Size, Unavailable, exact_text, kib_text
 from tileview.model.timeline import Cause, Timeline, Verdict, fullest_tile
@@ -129,12 +129,8 @@ class Banner:
     notes: tuple[str, ...]
     load: Load | None
 
-    @property
-    def says_text(self) -> str:
-        return "".join(words for words, _ in self.says)
 
-
-def what_if_text(overrides: Overrides, recipe: Recipe | None, timeline: Timeline | None) -> str:
+def what_if_text(overrides: Overrides, recipe: Recipe | None) -> str:
     """``What if: budget 112.0 KiB (file: 573.2 KiB)``; empty where nothing is set."""
     parts = []
     config = None if recipe is None else recipe.config
@@ -173,7 +169,7 @@ def banner(
     if diagnosis is not None or verdict.cause is Cause.FITS:
         swaps = len(state.swaps) + len(state.homes) + len(state.boundaries) if changed and recipe is not None else 0
         layouts = len(state.layouts) if changed else 0
-        what_if = bool(what_if_text(overrides, recipe, timeline))
+        what_if = bool(what_if_text(overrides, recipe))
         unplaced = unplaced_words(session.placement)
         doing = next_step(
             diagnosis, verdict, timeline, recipe, swaps=swaps, layouts=layouts, what_if=what_if, unplaced=unplaced
@@ -191,7 +187,7 @@ def banner(
         words.steps if timeline is not None else (),
         tuple(_says(verdict, timeline, diagnosis, kinds, words)),
         doing,
-        what_if_text(overrides, recipe, timeline),
+        what_if_text(overrides, recipe),
         "" if load is None else load.short_text(verdict.at_least),
         _cycles_text(session),
         tuple(notes),

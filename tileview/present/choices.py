@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 from typing import Final
 
 from tileview.analysis.alternatives import AlternativeResult
@@ -19,8 +19,8 @@ from tileview.core.cycles.words import (
     short_change,
     short_cycles,
 )
-from tileview.core.estimate import Estimate
-from tileview.core.fusion.words import verdict_words
+from tileview.core.estimated import Estimate
+from tileview.core.fusion.verdict_words import verdict_words
 from tileview.core.placement.ranges import Preset, planner_bytes
 from tileview.model.sizes import Size, exact_text, kib_text
 from tileview.model.timeline import Verdict
@@ -314,17 +314,6 @@ def choices_sentence(scope: ChoiceScope, choices: Choices, operation: int | None
     }[scope]
     parts = [f"{what}: {fits:,} fit, {counted(len(choices.front), 'best trade-off')}", *choices.left_out]
     return "; ".join(parts)
-
-
-class ChoiceColumn(IntEnum):
-    SWAPS = 0
-    MEMORY = 1
-    MEMORY_CHANGE = 2
-    CYCLES = 3
-    CYCLES_CHANGE = 4
-    OUTCOME = 5
-    LEFT = 6
-    FRONT = 7
 
 
 class ChoiceSpec(TableSpec[Choice]):

@@ -11,20 +11,27 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from tileview.analysis.allocation_names import allocation_name
-from tileview.analysis.lifetimes import largest_bytes, live_spans
+from tileview.analysis.lifetimes import live_spans
 from tileview.analysis.loads import (
     LoadItem,
     PeakPlace,
     TileLoad,
     allocation_value,
     item_keys,
+    largest_bytes,
     match_by,
     tile_load,
     total_peak_place,
 )
-from tileview.analysis.placement_words import State, StepWords
-from tileview.analysis.words import counted, layout_differences, layout_words, precision_words, step_place
+from tileview.analysis.placement import State, StepWords
+from tileview.analysis.words import (
+    allocation_name,
+    counted,
+    layout_differences,
+    layout_words,
+    precision_words,
+    step_place,
+)
 from tileview.core.cycles.prices import Price
 from tileview.core.cycles.words import (
     cycles_between,
@@ -34,7 +41,7 @@ from tileview.core.cycles.words import (
     short_change,
     short_cycles,
 )
-from tileview.core.fusion.words import verdict_words
+from tileview.core.fusion.verdict_words import verdict_words
 from tileview.model.recipe import Recipe
 from tileview.model.sizes import U64_MAX, Size, Unavailable, exact_text, kib_text, percent_text
 from tileview.model.tensor import Format

@@ -17,12 +17,14 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from tileview.analysis.lifetimes import live_spans
 from tileview.core.memory.step_table import StepTable
+from tileview.model.kept import KeptFor
 from tileview.model.sizes import LARGEST_COUNTED_BYTES, Size, Unavailable
 from tileview.model.timeline import ByteArray, ClassBytes, Timeline, fullest_tile, steps_read
 
@@ -66,19 +68,45 @@ def _is_unavailable(part: ClassBytes) -> bool:
     return isinstance(part.standard, Unavailable) or isinstance(part.interleaved, Unavailable)
 
 
+@dataclass(frozen=True, slots=True)
+class _Stated:
+    """What steps say of themselves: (steps,) whether a term could not be computed, and (steps, 2) usage of the fullest
+    tile, −1 where that is no number of bytes."""
+
+    unavailable: BoolArray
+    usage: ByteArray
+
+
+_STATED: Final[KeptFor[_Stated]] = KeptFor(2)
+
+
+def _stated(timeline: Timeline) -> _Stated:
+    missing = timeline.unavailable_roots
+
+    def read() -> _Stated:
+        steps = timeline.steps
+        unavailable = np.fromiter(
+            (
+                _is_unavailable(step.usage)
+                or _is_unavailable(step.scratch)
+                or (bool(missing) and not missing.isdisjoint(step.live))
+                for step in steps
+            ),
+            dtype=np.bool_,
+            count=len(steps),
+        )
+        sizes = (size for step in steps for size in (step.usage.standard, step.usage.interleaved))
+        counted = (-1 if isinstance(size, Unavailable) or size > LARGEST_COUNTED_BYTES else size for size in sizes)
+        usage = np.fromiter(counted, dtype=np.int64, count=2 * len(steps)).reshape(-1, 2)
+        unavailable.flags.writeable = usage.flags.writeable = False
+        return _Stated(unavailable, usage)
+
+    return _STATED.get((timeline.steps, missing), read)
+
+
 def unavailable_steps(timeline: Timeline) -> BoolArray:
     """(steps,): whether the usage of a step has a term that could not be computed."""
-    missing = timeline.unavailable_roots
-    return np.fromiter(
-        (
-            _is_unavailable(step.usage)
-            or _is_unavailable(step.scratch)
-            or (bool(missing) and not missing.isdisjoint(step.live))
-            for step in timeline.steps
-        ),
-        dtype=np.bool_,
-        count=len(timeline.steps),
-    )
+    return _stated(timeline).unavailable
 
 
 def curves(timeline: Timeline, mode: CurveMode, tile: int | None = None) -> Curves:
@@ -97,25 +125,16 @@ def curves(timeline: Timeline, mode: CurveMode, tile: int | None = None) -> Curv
         if tile is None or not 0 <= tile < timeline.tile_count:
             raise ValueError(f"no tile {tile}: the program has {timeline.tile_count}")
         own = timeline.tiles.tile_curve(tile)
-        unavailable[steps_read(timeline) :] = True
+        unavailable = unavailable | (np.arange(steps) >= steps_read(timeline))
         tiles = np.full(steps, tile, dtype=np.int64)
         return Curves(mode, own[:, 0] + own[:, 1], own[:, 0], own[:, 1], tiles, unavailable)
     worst = timeline.tiles.worst()
     if mode is CurveMode.LARGEST:
         return Curves(mode, worst[:, 2], worst[:, 0], worst[:, 1], worst[:, 3], unavailable)
-    classes = np.empty((steps, 2), dtype=np.int64)
-    for index, step in enumerate(timeline.steps):
-        standard, interleaved = step.usage.standard, step.usage.interleaved
-        if (
-            unavailable[index]
-            or isinstance(standard, Unavailable)
-            or isinstance(interleaved, Unavailable)
-            or max(standard, interleaved) > LARGEST_COUNTED_BYTES
-        ):
-            tile = int(worst[index, 3])
-            classes[index] = worst[index, :2] if tile < 0 else timeline.tiles.usage(index)[tile]
-        else:
-            classes[index] = standard, interleaved
+    classes = _stated(timeline).usage.copy()
+    for index in np.flatnonzero(unavailable | (classes < 0).any(axis=1)).tolist():
+        tile = int(worst[index, 3])
+        classes[index] = worst[index, :2] if tile < 0 else timeline.tiles.usage(index)[tile]
     total = classes[:, 0] + classes[:, 1]
     return Curves(CurveMode.WORST, total, classes[:, 0], classes[:, 1], worst[:, 3], unavailable)
 
@@ -474,7 +493,9 @@ class Stacking:
         count = len(timeline.steps)
         yield from self.source.read_scratch()
         resident, name = _resident(timeline)
-        self._tiles = np.array([tile_at(timeline, shown, step) for step in range(count)], dtype=np.int64)
+        self._tiles = shown.tiles.copy()
+        for step in np.flatnonzero(self._tiles < 0).tolist():
+            self._tiles[step] = tile_at(timeline, shown, step)
         self._scratch = self.source.scratch_on(self._tiles)
         base, unnamed, members = self.source.members(resident)
         fullest = int(np.argmax(shown.total)) if count else 0

@@ -14,7 +14,8 @@ from functools import partial
 from typing import Final
 
 from tileview.analysis.holdings import NO_HOLDINGS, Holdings
-from tileview.analysis.words import counted, kind_short, kind_words
+from tileview.analysis.operation_words import kind_short, kind_words
+from tileview.analysis.words import counted
 from tileview.core.cycles.prices import ProgramCycles
 from tileview.core.cycles.words import exact_cycles, short_cycles
 from tileview.model.graph import Operation, RepeatKind, UnknownKind
@@ -74,17 +75,10 @@ def step_spans(timeline: Timeline | None) -> dict[int, tuple[int, int]]:
     return found
 
 
-def recipe_nodes(
-    recipe: Recipe,
-    held: Holdings,
-    spans: Mapping[int, tuple[int, int]],
-    *,
-    edited: Iterable[int] = (),
-    unknown: Mapping[int, str] | None = None,
-    query: str = "",
-    within: tuple[int, int] | None = None,
-) -> tuple[Node[OperationRow], ...]:
-    """Operations in graph order, bodies under their Repeat; first what belongs to none.
+class RecipeOperations:
+    """The operations of a recipe in words, put together once, for tables that are made anew at every step.
+
+    Rows of operations that hold nothing are the same objects whatever the step.
 
     Parameters
     ----------
@@ -94,19 +88,8 @@ def recipe_nodes(
         Operations whose plan is not the file's.
     unknown : mapping
         Operation → why the estimate does not model it.
-    query : str
-        Words that an operation (or one in its body) must contain.
-    within : (start, stop), optional
-        A half-open range of steps in which an operation (or one in its body) must have some.
-    """
-    return RecipeOperations(recipe, spans, edited=edited, unknown=unknown).nodes(held, query, within)
-
-
-class RecipeOperations:
-    """The operations of a recipe in words, put together once, for tables that are made anew at every step.
-
-    Rows of operations that hold nothing are the same objects whatever the step. For the parameters see
-    :func:`recipe_nodes`.
+    cycles : ProgramCycles, optional
+        The planner's price of the program.
     """
 
     def __init__(
@@ -171,7 +154,11 @@ class RecipeOperations:
     def nodes(
         self, held: Holdings, query: str = "", within: tuple[int, int] | None = None
     ) -> tuple[Node[OperationRow], ...]:
-        """The operations with what they hold, those of them that contain the words of a query and run in a range."""
+        """The operations in graph order with what they hold, bodies under their Repeat; first what belongs to none.
+
+        ``query``: words that an operation (or one in its body) must contain; ``within``: a half-open range of steps in
+        which it (or one in its body) must have some.
+        """
         nodes = tuple(_filled(self._empty, held))
         if query.strip() or within is not None:
             nodes = _found(nodes, query, within)

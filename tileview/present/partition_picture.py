@@ -18,7 +18,7 @@ from tileview.core.geometry.chip import Grid, grid
 from tileview.core.geometry.owners import OwnerError, owner_box, owner_tiles
 from tileview.core.geometry.resolve import LayoutError, resolve
 from tileview.core.geometry.resolved import Resolved
-from tileview.model.program import DIRECT_OWNERS, Owners
+from tileview.model.owners import DIRECT_OWNERS, Owners
 from tileview.model.sizes import kib_text
 from tileview.model.timeline import Timeline
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tileview.analysis.operation_words import view_words
 from tileview.analysis.words import (
     Fact,
     counted,
@@ -19,7 +20,6 @@ from tileview.analysis.words import (
     power_of_two,
     precision_short,
     precision_words,
-    view_words,
 )
 from tileview.model.plan import (
     AttentionDispatch,

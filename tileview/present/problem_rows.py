@@ -10,12 +10,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tileview.analysis.bad_layouts import bad_homes, remedy
+from tileview.analysis.repair import bad_homes, remedy
 from tileview.analysis.words import counted
 from tileview.core.geometry.resolve import LayoutErrorKind, layout_failure
+from tileview.model.kept import KeptFor
 from tileview.model.recipe import Recipe
 from tileview.model.sizes import Unavailable, exact_text, kib_text
-from tileview.model.timeline import Cause, Problem, Timeline, TimelineValue, Verdict, fullest_tile, last_largest
+from tileview.model.timeline import (
+    Cause,
+    Problem,
+    Timeline,
+    Verdict,
+    fullest_tile,
+    last_largest,
+    steps_read,
+)
 from tileview.present.tables import Cell, Column, Node, Room, TableSpec, Tone
 
 SEVERITIES = ("error", "warning", "note")
@@ -109,6 +118,14 @@ def problem_nodes(
 
 def invalid_layouts(timeline: Timeline) -> list[ProblemRow]:
     """One row for each value with an invalid layout."""
+    return _INVALID.get((timeline.values,), lambda: _invalid_layouts(timeline), (timeline.tile_count,))
+
+
+_INVALID: Final[KeptFor[list[ProblemRow]]] = KeptFor(2)
+_OVER: Final[KeptFor[list[ProblemRow]]] = KeptFor(2)
+
+
+def _invalid_layouts(timeline: Timeline) -> list[ProblemRow]:
     rows = []
     for index, value in enumerate(timeline.values):
         failure = None if value.layout is None else layout_failure(value.shape, value.layout)
@@ -152,6 +169,11 @@ def _unavailable(timeline: Timeline) -> list[ProblemRow]:
 
 def over_budget(timeline: Timeline) -> list[ProblemRow]:
     """One row for each unbroken run of steps over the total budget or the interleaved region, at its worst step."""
+    budgets = (timeline.budget_bytes, timeline.interleaved_budget_bytes, timeline.reserve_bytes)
+    return _OVER.get((timeline.steps,), lambda: _over_budget(timeline), (steps_read(timeline), budgets))
+
+
+def _over_budget(timeline: Timeline) -> list[ProblemRow]:
     if not timeline.steps:
         return []
     worst = timeline.tiles.worst()
@@ -286,31 +308,3 @@ def home_problems(recipe: Recipe | None) -> list[ProblemRow]:
         ProblemRow("error", INVALID_HOME, bad.name, bad.text, bad.remedy, home=bad.value, repairable=True)
         for bad in found
     ]
-
-
-_MOST_PROBLEMS: Final = 20
-NO_SIZE: Final = "its size cannot be computed"
-
-
-def unavailable_values(timeline: Timeline | None) -> list[tuple[TimelineValue, str]]:
-    """Every value without a known size, and why."""
-    if timeline is None:
-        return []
-    return [(value, value.layout_error or NO_SIZE) for value in timeline.values if isinstance(value.bytes, Unavailable)]
-
-
-def notes_with_problems(notes: Sequence[str], timeline: Timeline | None, problems: Sequence[Problem]) -> list[str]:
-    """Notes, and what is wrong with the file though it can be shown; values without a size are told elsewhere."""
-    sizeless = {f"no size: {reason}" for _, reason in unavailable_values(timeline)}
-    serious = [problem for problem in problems if problem.severity != "note" and problem.text not in sizeless]
-    found = [*notes, *(problem_text(problem) for problem in serious[:_MOST_PROBLEMS])]
-    if len(serious) > _MOST_PROBLEMS:
-        found.append(f"and {len(serious) - _MOST_PROBLEMS} further problems")
-    return found
-
-
-def problem_text(problem: Problem) -> str:
-    """A problem on one line, with its place and what would help."""
-    place = f"{problem.place}: " if problem.place else ""
-    hint = f". {problem.hint}" if problem.hint else ""
-    return f"{problem.severity}: {place}{problem.text.rstrip('.') if hint else problem.text}{hint}"

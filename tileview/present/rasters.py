@@ -18,9 +18,8 @@ from tileview.analysis.overflows import tiles_over
 from tileview.analysis.placement import OUTCOMES
 from tileview.core.geometry.chip import Grid
 from tileview.model.timeline import ByteArray, Timeline
-from tileview.present.colours import LEVELS, Slot
 from tileview.present.curves import BoolArray, IndexArray, matching_steps
-from tileview.present.ticks import binary_spacing
+from tileview.present.scales import LEVELS, Slot, binary_spacing
 
 _PERIOD = 8
 """Pixels along an axis from one line of a hatch to the next, in cells that are large enough."""
@@ -214,7 +213,7 @@ def scale_for(
 
 
 def slot_levels(field: TileField, scale: Scale) -> ByteImage:
-    """(tiles,): the colour slot of each tile, see :mod:`tileview.present.colours`.
+    """(tiles,): the colour slot of each tile, see :mod:`tileview.present.scales`.
 
     Values outside the scale take the colour of its end. Nothing here is a float: a level is ⌊(value − low) · (levels −
     1) / (high − low)⌋, so that only the end itself reaches the last level.

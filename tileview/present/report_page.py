@@ -10,18 +10,18 @@ from typing import Final
 from tileview.analysis.alternatives import AlternativeResult, evaluate_all, ranked
 from tileview.analysis.diagnose import diagnose_fully, once_placed
 from tileview.analysis.fix import FixResult, Progress, search_fixes
-from tileview.analysis.placement_words import recipe_steps, unplaced_words
+from tileview.analysis.placement import recipe_steps, unplaced_words
+from tileview.analysis.problem_notes import notes_with_problems, problem_text
 from tileview.analysis.report import ReportInput, ReportOperation, SwapRow, render_report
 from tileview.analysis.trials import Cancelled, never
 from tileview.core.cycles.prices import Price
 from tileview.core.cycles.words import cycles_between, exact_cycles
-from tileview.core.fusion.words import verdict_words
+from tileview.core.fusion.verdict_words import verdict_words
 from tileview.errors import WorkError
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.sizes import exact_text
 from tileview.model.timeline import Problem, Timeline, Verdict
 from tileview.present.plan_words import plan_words, words_against
-from tileview.present.problem_rows import notes_with_problems, problem_text
 
 _SEARCH_LIMIT: Final = 2_000
 """Re-plans that a report spends on looking for a fix; ``tileview fix`` searches further."""

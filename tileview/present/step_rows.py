@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Final
+
+import numpy as np
 
 from tileview.analysis.overflows import steps_over
+from tileview.model.kept import KeptFor
 from tileview.model.sizes import exact_text, percent_text
-from tileview.model.timeline import Timeline, TimelineStep
+from tileview.model.timeline import Timeline, TimelineStep, steps_read
 from tileview.present.curves import unavailable_steps
 from tileview.present.tables import EMPTY_CELL, Cell, Column, Node, TableSpec, Tone, kib_cell, matches
 
@@ -37,17 +42,37 @@ def step_nodes(timeline: Timeline, query: str = "", within: tuple[int, int] | No
     """All steps, or those whose operation text, operation id or number holds the words of ``query`` and that lie in a
     half-open range.
     """
-    if not timeline.steps:
+    first, end = within or (0, len(timeline.steps))
+    if not query:
+        return _kept_nodes(timeline, range(first, min(end, len(timeline.steps))))
+    steps = enumerate(timeline.steps[first:end], first)
+    return _make_nodes(timeline, [place for place, step in steps if matches(query, *_words(step))])
+
+
+def _words(step: TimelineStep) -> tuple[str, ...]:
+    return step.operation, "" if step.source is None else f"op {step.source}", f"step {step.index}"
+
+
+_NODES: Final[KeptFor[tuple[Node[StepRow], ...]]] = KeptFor(2)
+
+
+def _kept_nodes(timeline: Timeline, wanted: range) -> tuple[Node[StepRow], ...]:
+    """Steps in a row; made anew where more of them have been read since, or peaks or budgets are others."""
+    peaks = (timeline.total_peak_step, timeline.standard_peak_step, timeline.interleaved_peak_step)
+    budgets = (timeline.budget_bytes, timeline.interleaved_budget_bytes, timeline.reserve_bytes)
+    facts = (wanted, steps_read(timeline), peaks, budgets)
+    return _NODES.get((timeline.steps, timeline.unavailable_roots), lambda: _make_nodes(timeline, wanted), facts)
+
+
+def _make_nodes(timeline: Timeline, wanted: Sequence[int]) -> tuple[Node[StepRow], ...]:
+    if not wanted:
         return ()
-    worst = timeline.tiles.worst()
-    over, missing = steps_over(timeline).tolist(), unavailable_steps(timeline).tolist()
+    places = np.asarray(wanted, dtype=np.int64)
+    worst, over = timeline.tiles.worst()[places].tolist(), steps_over(timeline)[places].tolist()
+    missing = unavailable_steps(timeline)[places].tolist()
+    steps = [timeline.steps[index] for index in wanted]
     nodes = []
-    for step, figures, is_over, is_missing in zip(timeline.steps, worst.tolist(), over, missing, strict=True):
-        if within is not None and not within[0] <= step.index < within[1]:
-            continue
-        operation = "" if step.source is None else f"op {step.source}"
-        if query and not matches(query, step.operation, operation, f"step {step.index}"):
-            continue
+    for step, figures, is_over, is_missing in zip(steps, worst, over, missing, strict=True):
         standard, interleaved, total, tile = figures
         text = _over_text(timeline, total, interleaved) if is_over else ""
         row = StepRow(

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from tileview.analysis.allocation_names import allocation_name
 from tileview.analysis.overflows import INTERLEAVED, TOTAL, Overflow
 from tileview.analysis.relief import Relief
-from tileview.analysis.words import counted
+from tileview.analysis.words import allocation_name, counted
 from tileview.model.recipe import Recipe
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Timeline

@@ -10,7 +10,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QSocketNotifier, QTimer, Slot
 from PySide6.QtWidgets import QApplication
 
-from tileview.qt.base.icons import drop_pixmaps
+from tileview.qt.base.theme import drop_pixmaps
 from tileview.qt.files.opening import MANY_FILES
 from tileview.qt.jobs import process
 from tileview.qt.window.faults import FaultHandler

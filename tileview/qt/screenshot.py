@@ -12,11 +12,10 @@ from PySide6.QtCore import QSettings, QtMsgType, qInstallMessageHandler
 from PySide6.QtWidgets import QApplication
 
 from tileview.errors import TileViewError
-from tileview.formats import open_dump
+from tileview.formats.opening import open_dump
 from tileview.formats.save import write_atomic
-from tileview.qt.base.icons import drop_pixmaps
 from tileview.qt.base.settings import Settings
-from tileview.qt.base.style import apply_theme
+from tileview.qt.base.theme import apply_theme, drop_pixmaps
 from tileview.qt.plot.picture import image_to_png
 from tileview.qt.program import make_application
 from tileview.qt.window.main_window import MainWindow

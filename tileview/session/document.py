@@ -10,14 +10,14 @@ from tileview.core.memory.accounts import Findings
 from tileview.core.memory.from_file import timeline_from_file
 from tileview.core.memory.study import study_parts
 from tileview.core.memory.whatif import with_findings
-from tileview.formats import AddressDump, Dump
+from tileview.formats.dumps import AddressDump, Dump
 from tileview.formats.search_state import SearchState
 from tileview.model.graph import Graph
 from tileview.model.placement import PlacementProfile, TileDump
 from tileview.model.recipe import Recipe
 from tileview.model.timeline import Problem, Timeline
 from tileview.model.timeline_file import FILE_CHANGED, TimelineFile
-from tileview.session.state import EditState
+from tileview.session.edits import EditState
 
 _SPEAKS_OF: Final = {
     "tile dump": "A tile dump describes the addresses of one tile, not a program: the address map shows it.",

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 
-from tileview.analysis.address_verdict import dump_verdict, profile_verdict
-from tileview.core.estimate import Estimate, estimate
+from tileview.analysis.placement_files import dump_verdict, profile_verdict
+from tileview.core.estimate import estimate
+from tileview.core.estimated import Estimate
 from tileview.core.lowering.replanner import Replanner
 from tileview.core.memory.accounts import damaged
 from tileview.core.memory.whatif import with_layouts
-from tileview.formats import AddressDump
+from tileview.formats.dumps import AddressDump
 from tileview.model.placement import PlacementProfile
 from tileview.session.document import Document, edited_recipe
-from tileview.session.state import EditState
+from tileview.session.edits import EditState
 
 
 @dataclass(frozen=True, slots=True)

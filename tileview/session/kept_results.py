@@ -22,8 +22,7 @@ from tileview.core.memory.assemble import OwnPeak
 from tileview.model.recipe import Recipe
 from tileview.model.sizes import UNAVAILABLE, Size, Unavailable
 from tileview.model.timeline import Cause, Peak, Verdict
-from tileview.session.state import EditState
-from tileview.session.state_json import MOST_NUMBER, json_of, state_to_json, whole_number, yes_or_no
+from tileview.session.edits import MOST_NUMBER, EditState, json_of, state_to_json, whole_number, yes_or_no
 
 VERSION: Final = 1
 MOST_FILE_BYTES: Final = 64 << 20

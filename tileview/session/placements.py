@@ -10,7 +10,7 @@ from typing import Any
 from tileview.analysis.placement import Placeability, PlacementSteps, TilePlacements
 from tileview.core.placement.ranges import CAPTURED, Preset, RangeError, checked, preset
 from tileview.model.placement import Memory
-from tileview.session.state import EditState
+from tileview.session.edits import EditState
 
 _KEPT_STATES = 16
 _KEPT_NEEDS = 4_096

@@ -1,4 +1,4 @@
-"""The session: an open document, its edits, the current estimate, the selection. No Qt.
+"""The session: an open document, its edits, the current estimate, the one selection. No Qt.
 
 All views read this object and tell it what the user does; it tells its listeners which part changed. It never
 computes an estimate itself: :meth:`Session.job` says what has to be computed, whoever runs it hands the result to
@@ -13,25 +13,59 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from tileview.analysis.alternatives import AlternativeResult
-from tileview.analysis.identity import same_root, same_step
+from tileview.analysis.loads import same_root, same_step
 from tileview.analysis.overflows import Overflow, overflows
-from tileview.analysis.placement import Placeability, PlacementSteps, TilePlacements
-from tileview.analysis.placement_words import NO_REQUESTS, StepWords, verdict_step_words
-from tileview.core.estimate import Estimate, configured
+from tileview.analysis.placement import (
+    NO_REQUESTS,
+    Placeability,
+    PlacementSteps,
+    StepWords,
+    TilePlacements,
+    verdict_step_words,
+)
+from tileview.core.estimated import Estimate
 from tileview.core.placement.ranges import Preset
 from tileview.model.graph import Graph
-from tileview.model.recipe import Overrides, Recipe
+from tileview.model.recipe import Overrides, Recipe, configured
 from tileview.model.tensor import Format
 from tileview.model.timeline import Problem, Timeline, Verdict
 from tileview.model.timeline_file import TimelineFile
 from tileview.session import edits
 from tileview.session.document import Document, edited_recipe
-from tileview.session.edits import Edit
+from tileview.session.edits import Edit, EditState, History, Step
 from tileview.session.estimate_jobs import EstimateCache, EstimateJob, EstimateResult
-from tileview.session.history import History, Step
 from tileview.session.placements import Choice, PlacementResult, Placements, default_ranges
-from tileview.session.selection import Selection
-from tileview.session.state import EditState
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What is selected; None (or an empty tuple) where nothing is.
+
+    ``operation`` is a graph operation id, ``allocation`` a root (index into the timeline's values), ``step`` an index
+    into its steps, ``tiles`` logical tile numbers in the order they were picked: the last one is the current tile.
+    ``value`` is the graph value whose home or boundary is looked at. ``span`` is a half-open range of steps that
+    tables are filtered to.
+    """
+
+    operation: int | None = None
+    allocation: int | None = None
+    step: int | None = None
+    tiles: tuple[int, ...] = ()
+    value: int | None = None
+    span: tuple[int, int] | None = None
+
+    @property
+    def tile(self) -> int | None:
+        return self.tiles[-1] if self.tiles else None
+
+    def clipped(self, steps: int, tiles: int, roots: frozenset[int]) -> Selection:
+        """The selection that still makes sense in a timeline with so many steps and tiles and these roots."""
+        step = None if self.step is None or steps == 0 else min(self.step, steps - 1)
+        kept = tuple(tile for tile in self.tiles if tile < tiles)
+        allocation = self.allocation if self.allocation in roots else None
+        span = self.span if self.span is not None and self.span[1] <= steps else None
+        return replace(self, step=step, tiles=kept, allocation=allocation, span=span)
+
 
 MOST_LOOKED_THROUGH = 2**21
 """Values times tiles of a program in which what is over is found at once."""
@@ -232,7 +266,7 @@ class Session:
         for operation, alternative in swaps:
             state = state.with_swap(operation, self._as_swapped(operation, alternative))
         for value, home in homes.items():
-            state = state.with_home(value, home)
+            state = state.with_entry("homes", value, home)
         return state
 
     def set_overrides(self, overrides: Overrides) -> bool:
@@ -474,16 +508,6 @@ class Session:
         """Whether an alternative has been placed, even if nothing can be told of it."""
         in_force = self.alternative_in_force(operation) == alternative
         return in_force or (operation, alternative) in self._placements.alternatives
-
-    def placed_alternatives(self) -> dict[Choice, Placeability | None]:
-        """What is known of single alternatives, the current ones included; None where nothing can be told."""
-        found = dict(self._placements.alternatives)
-        recipe, placed = self.file_recipe, self.placed
-        if recipe is not None and placed is not None:
-            now = Placeability(placed.totals.not_placed, placed.totals.over)
-            current = ((one, self.alternative_in_force(one)) for one in recipe.alternatives)
-            found.update({(operation, index): now for operation, index in current if index is not None})
-        return found
 
     def add_placed(self, revision: int, ranges: Preset, found: Mapping[Choice, Placeability | None]) -> bool:
         """Take in what alternatives leave without a place; False where it is for another revision or memory."""

@@ -1,16 +1,18 @@
 """The planner's cycles: its own price of every step, operation and program.
 
 An estimate that the planner makes before scheduling and placement and compares plans by, no measurement. Prices depend
-on types and on what a step says, never on numbers, and are kept by that: after a swap only what changed is priced
-again.
+on types and on what a step says, its nature, never on numbers, and are kept by that: after a swap only natures that
+never occurred are priced.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from tileview.core.columns import ProgramColumns, program_columns
 from tileview.core.cycles import attention, elementwise
 from tileview.core.cycles.moves import copy_on_tile, exchange, sum_on_tile
 from tileview.core.cycles.products import product
@@ -56,11 +58,15 @@ _KERNELS: Final[Mapping[str, Callable[[list[Shard], Shard], int | None]]] = {
 }
 _MOST_KNOWN: Final = 1 << 15
 
-_KNOWN: dict[int, tuple[Step, tuple[tuple[int, Value], ...], Price]] = {}
-"""The last price of a step by its identity, and the values it was for; each entry holds its step, so that its id stays
-its own."""
+_BY_NATURE: dict[int, Price] = {}
+"""Nature of a step → its price."""
 _KNOWN_BY_TYPES: dict[tuple[object, ...], tuple[Price, object]] = {}
 """Prices by the identities of what a step says and of its values' types: these stay when values are renumbered."""
+
+
+def step_prices(columns: ProgramColumns) -> list[Price]:
+    """What :func:`step_price` gives of every step of a program."""
+    return columns.by_nature(_BY_NATURE, step_price)
 
 
 def step_price(step: Step, values: Sequence[Value]) -> Price:
@@ -69,29 +75,17 @@ def step_price(step: Step, values: Sequence[Value]) -> Price:
     Unavailable where a value of it does not resolve, where the operation is not known, or where the price is beyond
     2^64 − 2. The Repeat's own step is free: its body's steps are priced.
     """
-    if isinstance(step, Repeat):
-        return FREE
-    known = _KNOWN.get(id(step))
-    if known is not None:
-        for number, value in known[1]:
-            if values[number] is not value:
-                break
-        else:
-            return known[2]
-    used = tuple([(number, values[number]) for number in (*step.inputs, *step.results)])
-    price = _price_by_types(step, values, used)
-    if len(_KNOWN) >= _MOST_KNOWN:
-        _KNOWN.clear()
-    _KNOWN[id(step)] = (step, used, price)
-    return price
+    return FREE if isinstance(step, Repeat) else _price_by_types(step, values)
 
 
-def _price_by_types(step: Step, values: Sequence[Value], used: tuple[tuple[int, Value], ...]) -> Price:
+def _price_by_types(step: Step, values: Sequence[Value]) -> Price:
     """The price kept for a step that says the same of values of the same types."""
     said = _said(step)
-    types = [part for _, value in used for part in (value.shape, value.precision, value.layout, value.owners)]
-    key = (type(step), len(step.inputs), *[part if isinstance(part, str | int) else id(part) for part in said])
-    key = (*key, *map(id, types))
+    types: list[object] = []
+    for number in step.inputs + step.results:
+        value = values[number]
+        types += (value.shape, value.precision, value.layout, value.owners)
+    key = (type(step), len(step.inputs), *map(id, said), *map(id, types))
     known = _KNOWN_BY_TYPES.get(key)
     if known is None:
         if len(_KNOWN_BY_TYPES) >= _MOST_KNOWN:
@@ -211,41 +205,24 @@ class ProgramCycles:
 
 def program_cycles(program: Program) -> ProgramCycles:
     """Price a program: the sum over its flattened steps of price · execution count."""
-    steps: list[Price] = []
-    counts: list[int] = []
-    sources: list[int | None] = []
-    _price_region(program.steps, 1, program.values, steps, counts, sources)
-    known = moved = 0
-    complete = True
-    for (cycles, sent), count in zip(steps, counts, strict=True):
+    columns = program_columns(program)
+    steps, counts = step_prices(columns), columns.counts
+    natures = columns.natures.tolist()
+    prices = dict(zip(natures, steps, strict=True))
+    complete, known, moved = True, 0, 0
+    for (nature, count), times in Counter(zip(natures, counts, strict=True)).items():
+        cycles, sent = prices[nature]
         if isinstance(cycles, Unavailable) or isinstance(sent, Unavailable):
             complete = False
             continue
-        known += cycles * count
-        moved += sent * count
+        known += cycles * count * times
+        moved += sent * count * times
     complete = complete and known < U64_MAX
     total, exchanged = (known, moved) if complete else UNPRICED
-    return ProgramCycles(tuple(steps), tuple(counts), tuple(sources), total, exchanged, known)
-
-
-def _price_region(
-    region: Sequence[Step],
-    count: int,
-    values: Sequence[Value],
-    steps: list[Price],
-    counts: list[int],
-    sources: list[int | None],
-) -> None:
-    """Prices in the order of the flattened program: a Repeat's body, then the Repeat itself."""
-    for step in region:
-        if type(step) is Repeat:
-            _price_region(step.body, count * step.count, values, steps, counts, sources)
-        steps.append(step_price(step, values))
-        counts.append(count)
-        sources.append(step.source)
+    return ProgramCycles(tuple(steps), tuple(counts), tuple(columns.sources), total, exchanged, known)
 
 
 def clear_cache() -> None:
     """Forget every price kept (for measurements from cold)."""
-    _KNOWN.clear()
+    _BY_NATURE.clear()
     _KNOWN_BY_TYPES.clear()

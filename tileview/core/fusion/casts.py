@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from tileview.core.fusion.formats import f8_layout, has_whole_rows
-from tileview.core.fusion.region import DIRECT, Candidate, Chain, FusedRegion, region_price, same_format, same_storage
+from tileview.core.fusion.region import DIRECT, Candidate, Chain, FusedRegion, same_format, same_storage
 from tileview.core.lowering.tilings import broadcast
 from tileview.core.lowering.valuetypes import RefusedError
 from tileview.model.program import Copy, Kernel, Step, Value
@@ -48,7 +48,7 @@ def fuse_casts(region: FusedRegion, found: list[Candidate]) -> list[Step] | None
     for run in runs:
         if not any(candidate.pays for candidate in run.candidates):
             continue
-        cycles = region_price(run.steps, [*region.values, *run.new_values])
+        cycles = region.prices.total(run.steps, [*region.values, *run.new_values])
         if isinstance(cycles, Unavailable) or (best is not None and cycles >= lowest):
             continue
         best, lowest = run, cycles

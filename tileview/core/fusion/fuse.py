@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from tileview.core.fusion.casts import fuse_casts
-from tileview.core.fusion.region import Candidate, FusedRegion
+from tileview.core.fusion.region import Candidate, FusedRegion, StepPrices
 from tileview.core.fusion.statistics import fuse_statistics
 from tileview.core.fusion.sums import fuse_sums
 from tileview.model.program import Kernel, Program, Repeat, Step, Value
@@ -40,7 +40,7 @@ def fuse(program: Program) -> Rewritten:
     """Rewrite a composed program; what is not looked at are cycles of the whole and fit."""
     values = list(program.values)
     found: list[Candidate] = []
-    whole = _Nested(program.steps, program.outputs, values)
+    whole = _Nested(program.steps, program.outputs, values, StepPrices(program))
     whole.rewrite((_statistics,), found)
     whole.rewrite((_sums, fuse_casts), found)
     steps = whole.finished()
@@ -52,13 +52,16 @@ def fuse(program: Program) -> Rewritten:
 class _Nested:
     """A region and those of the Repeats in it, in order. Indexed when a pass looks at it, and again once it changed."""
 
-    def __init__(self, steps: tuple[Step, ...], required: Iterable[int], values: list[Value]) -> None:
+    def __init__(
+        self, steps: tuple[Step, ...], required: Iterable[int], values: list[Value], prices: StepPrices
+    ) -> None:
+        self._prices = prices
         self._given = steps
         self._steps: Sequence[Step] = steps
         self._required = required
         self._values = values
         self._region: FusedRegion | None = None
-        self._bodies = [_Nested(step.body, step.yields, values) for step in steps if type(step) is Repeat]
+        self._bodies = [_Nested(step.body, step.yields, values, prices) for step in steps if type(step) is Repeat]
         self._is_worth_it = any(type(step) is Kernel and step.kernel in _CONSUMERS for step in steps)
 
     def rewrite(self, passes: Sequence[Pass], found: list[Candidate]) -> None:
@@ -67,7 +70,7 @@ class _Nested:
             body.rewrite(passes, found)
         for one in passes if self._is_worth_it else ():
             if self._region is None:
-                self._region = FusedRegion(self._steps, self._required, self._values)
+                self._region = FusedRegion(self._steps, self._required, self._values, self._prices)
             made = one(self._region, found)
             if made is not None:
                 self._steps, self._region = made, None

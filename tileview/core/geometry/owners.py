@@ -14,7 +14,7 @@ import numpy as np
 
 from tileview.core.geometry.resolved import OwnerArray, Resolved
 from tileview.errors import TileViewError
-from tileview.model.program import Owners
+from tileview.model.owners import Owners
 
 
 class OwnerError(TileViewError):

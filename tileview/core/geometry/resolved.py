@@ -94,13 +94,17 @@ class Resolved:
             Where there are more owners, or more elements in a shard, than any chip could hold: 2^24 and 2^62.
         """
         if self._owner_elements is None:
-            self._check_owners()
-            if self.maximum_elements > _MOST_ELEMENTS:
-                raise TileViewError(f"shards of {self.maximum_elements:,} elements are too large to be listed")
-            elements = self._count_elements()
-            elements.flags.writeable = False
-            self._owner_elements = elements
+            self._owner_elements = self.count_elements()
         return self._owner_elements
+
+    def count_elements(self) -> OwnerArray:
+        """As :meth:`owner_elements`, made anew and not kept: for whoever looks at very many layouts once."""
+        self._check_owners()
+        if self.maximum_elements > _MOST_ELEMENTS:
+            raise TileViewError(f"shards of {self.maximum_elements:,} elements are too large to be listed")
+        elements = self._count_elements()
+        elements.flags.writeable = False
+        return elements
 
     def _check_owners(self) -> None:
         if self.owner_count > _MOST_LISTED:

@@ -4,8 +4,12 @@ between.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
 
 from tileview.core.lowering.pointwise import view_shape
 from tileview.core.lowering.sheet import AUTOMATIC, DIRECT, STAGED
@@ -137,12 +141,21 @@ def compose_mappings(a: Mapping, b: Mapping, source: Shape, between: Shape, dest
     return Mapping(combined if any(combined) else (), view)
 
 
+class _Joined(NamedTuple):
+    """What two copies become, None where they stay two; both are kept, so that their ids stay theirs."""
+
+    first: Copy
+    second: Copy
+    types: tuple[ValueType, ValueType, ValueType]
+    made: Copy | None
+
+
 class Composer:
     """Composes the copies of programs; remembers what pairs of copies become."""
 
     def __init__(self) -> None:
-        self._merged: dict[tuple[object, ...], Merged | None] = {}
-        self._joined: dict[tuple[int, int, ValueType, ValueType, ValueType], tuple[Copy, Copy, Copy | None]] = {}
+        self._merged: dict[tuple[object, ...], tuple[Merged | None, Mapping, Mapping]] = {}
+        self._joined: dict[tuple[int, int], _Joined] = {}
 
     def compose(self, steps: Sequence[Step], outputs: Sequence[int], types: Sequence[ValueType]) -> tuple[Step, ...]:
         """The steps with copies composed, bodies first.
@@ -157,26 +170,24 @@ class Composer:
         if len(self._joined) > _REMEMBERED:
             self._joined.clear()
             self._merged.clear()
-        uses = [0] * len(types)
-        for value in outputs:
-            uses[value] += 1
-        _count_uses(steps, uses)
-        return self._region(steps, uses, types)
+        reads: list[Iterable[int]] = [outputs]
+        _collect_reads(steps, reads)
+        every = np.fromiter(chain.from_iterable(reads), np.int64)
+        return self._region(steps, np.bincount(every, minlength=len(types)).tolist(), types)
 
     def _region(self, steps: Sequence[Step], uses: Sequence[int], types: Sequence[ValueType]) -> tuple[Step, ...]:
         kept: list[Step | None] = []
+        append = kept.append
         window: dict[int, int] = {}  # result of a Copy seen since the last other step → where it stands in kept
         for step in steps:
             if type(step) is not Copy:
-                window.clear()
-                kept.append(self._with_body(step, uses, types) if type(step) is Repeat else step)
+                if window:
+                    window = {}
+                append(self._with_body(step, uses, types) if type(step) is Repeat else step)
                 continue
             merged = step
-            while True:
-                read = merged.inputs[0]
-                position = window.get(read)
-                if position is None or uses[read] != 1:
-                    break
+            while (read := merged.inputs[0]) in window and uses[read] == 1:
+                position = window[read]
                 first = kept[position]
                 assert type(first) is Copy
                 joined = self._join(first, merged, types)
@@ -186,7 +197,7 @@ class Composer:
                 del window[read]
                 merged = joined
             window[merged.results[0]] = len(kept)
-            kept.append(merged)
+            append(merged)
         return tuple([step for step in kept if step is not None])
 
     def _with_body(self, step: Repeat, uses: Sequence[int], types: Sequence[ValueType]) -> Repeat:
@@ -195,30 +206,29 @@ class Composer:
 
     def _join(self, first: Copy, second: Copy, types: Sequence[ValueType]) -> Copy | None:
         """What two copies become; the answer hangs on the two step objects, which earlier runs made too."""
-        chain = (types[first.inputs[0]], types[second.inputs[0]], types[second.results[0]])
-        key = (id(first), id(second), *chain)
+        between = types[second.inputs[0]]
+        key = (id(first), id(second))
         known = self._joined.get(key)
-        if known is None:
-            rule = (*chain, first.mapping, second.mapping, first.policy, second.policy)
-            if rule not in self._merged:
-                self._merged[rule] = merge_copies(first, second, *chain)
-            merged = self._merged[rule]
-            joined = None
-            if merged is not None:
-                joined = Copy(second.source, first.inputs, second.results, merged.mapping, merged.policy)
-            known = self._joined[key] = (first, second, joined)  # both are kept, so that their ids stay theirs
-        return known[2]
+        if known is not None:
+            source, middle, destination = known.types
+            if middle is between and source is types[first.inputs[0]] and destination is types[second.results[0]]:
+                return known.made
+        own = (types[first.inputs[0]], between, types[second.results[0]])
+        rule = (*own, id(first.mapping), id(second.mapping), first.policy, second.policy)
+        found = self._merged.get(rule)
+        if found is None:  # the mappings are kept, so that their ids stay theirs
+            found = self._merged[rule] = (merge_copies(first, second, *own), first.mapping, second.mapping)
+        merged, joined = found[0], None
+        if merged is not None:
+            joined = Copy(second.source, first.inputs, second.results, merged.mapping, merged.policy)
+        self._joined[key] = _Joined(first, second, own, joined)
+        return joined
 
 
-def _count_uses(steps: Sequence[Step], uses: list[int]) -> None:
-    """Count what every step reads; a Repeat reads its members, and its body's yields are uses."""
-    for step in steps:
-        for value in step.inputs:
-            uses[value] += 1
-        if type(step) is Repeat:
-            for members in step.iterated:
-                for value in members:
-                    uses[value] += 1
-            for value in step.yields:
-                uses[value] += 1
-            _count_uses(step.body, uses)
+def _collect_reads(steps: Sequence[Step], into: list[Iterable[int]]) -> None:
+    """What every step reads; a Repeat reads its members, and its body's yields are uses."""
+    into += [step.inputs for step in steps]
+    for step in [step for step in steps if type(step) is Repeat]:
+        assert isinstance(step, Repeat)
+        into += [*step.iterated, step.yields]
+        _collect_reads(step.body, into)

@@ -34,6 +34,11 @@ class Ledger:
     def __len__(self) -> int:
         return len(self.types)
 
+    def begin_with(self, other: Ledger, count: int) -> None:
+        """Take over the first ``count`` values of a ledger, in place of those here."""
+        self.origins, self.types, self.groups = other.origins[:count], other.types[:count], other.groups[:count]
+        self.parameters, self.made = other.parameters[:count], other.made[:count]
+
     def add(self, origin: int, value_type: ValueType, group: int | None = None, parameter: bool = False) -> int:
         """A new value; without a group it is a storage group of its own."""
         number = len(self.types)

@@ -75,8 +75,8 @@ class Lowering:
             else:
                 result = operation.results[0]
                 environment[result] = template.place(self.ledger, region, operation.id, operands, self.names)
-            if template is None or template.direct:
-                self.reads_parameters = self.reads_parameters or any(map(parameters.__getitem__, operands))
+            if not self.reads_parameters and (template is None or template.direct):
+                self.reads_parameters = any(map(parameters.__getitem__, operands))
         except RefusedError as refusal:
             raise PlanError(str(refusal), operation.id) from None
         except WorkError as refusal:

@@ -10,7 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import islice
+from typing import NamedTuple
 
+from tileview.core.columns import same_at_first
 from tileview.core.lowering.compose import Composer
 from tileview.core.lowering.homes import HomeLimits, canonical_layout, flat_layout, input_format
 from tileview.core.lowering.ledger import Ledger, LoweredRegion, ValueNames, name_of, value_names
@@ -21,9 +24,10 @@ from tileview.core.lowering.rotation import OwnerCopies, group_rotations
 from tileview.core.lowering.valuetypes import TypeTable, ValueType
 from tileview.errors import GraphError, PlanError, WorkError
 from tileview.model.config import PipelineConfig
-from tileview.model.graph import Graph, InputKind, Operation
+from tileview.model.graph import Graph, InputKind, Operation, RepeatKind
+from tileview.model.owners import DIRECT_OWNERS, Owners
 from tileview.model.plan import Plan
-from tileview.model.program import DIRECT_OWNERS, Owners, Program, ProgramInput, Step, Value
+from tileview.model.program import Program, ProgramInput, Step, Value
 from tileview.model.recipe import Recipe
 from tileview.model.tensor import F16
 
@@ -35,6 +39,7 @@ _FORM_WEIGHT = 8
 _MOST_PLACEMENTS = 64
 _LARGE_PROGRAM, _LARGE_OPERATION = 1 << 13, 1 << 9
 """A program may have so many values, and so many more for each plan: a tiny file can ask for any number."""
+_STRIDE = 32
 _MANY_TILES, _MOST_NUMBERS = 1 << 13, 1 << 24
 """On more tiles than this, a program may have so many numbers per tile in all."""
 
@@ -65,6 +70,33 @@ class _Lowered:
     outputs: tuple[int, ...]
     values: tuple[Value, ...]
     unknown: tuple[tuple[int, str], ...]
+
+
+class _Mark(NamedTuple):
+    """How far a run was before an operation: values, steps and Casts so far; whether a compute step read a
+    parameter."""
+
+    values: int
+    steps: int
+    casts: int
+    reads_parameters: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """What the last run made of the graph's operations: the next one begins where the first plan differs.
+
+    ``plans``: of the operations in order. ``marks``: one for every :data:`_STRIDE` of them. Only of runs in which no
+    operation changes what was made before it: without Repeats, open layouts of parameters, and unknown operations.
+    """
+
+    plans: list[Plan | None]
+    open_boundaries: frozenset[int]
+    bound: _Bound
+    most_values: int
+    marks: list[_Mark]
+    ledger: Ledger
+    region: LoweredRegion
 
 
 class Replanner:
@@ -117,6 +149,8 @@ class Replanner:
         self._uses = RegionUses()
         self._composer = Composer()
         self._bound: _Bound | None = None
+        self._last: _Run | None = None
+        self._repeats = False
         self._placements: dict[tuple[object, ...], _Placement] = {}
         self._values: dict[tuple[int, int, ValueType, int, int], Value] = {}
         self._names: ValueNames = {}
@@ -135,6 +169,7 @@ class Replanner:
         self._program_inputs = tuple(
             ProgramInput(given.name, given.kind, number) for number, given in enumerate(graph.inputs)
         )
+        self._repeats = any(isinstance(operation.kind, RepeatKind) for operation in graph.operations)
         self._parameter_inputs = tuple(given.kind is InputKind.PARAMETER for given in graph.inputs)
 
     # -- one run ----------------------------------------------------------------------------------------------------
@@ -160,7 +195,7 @@ class Replanner:
             sequence.id: [environment[value] for value in sequence.values if value in environment]
             for sequence in graph.sequences
         }
-        RegionLowering(lowering, members, self._uses).lower(region, graph.operations)
+        self._lower_operations(recipe, lowering, region, RegionLowering(lowering, members, self._uses))
         ledger = lowering.ledger
         self.size = len(ledger)
         if config.tile_count > _MANY_TILES and len(ledger) * config.tile_count > _MOST_NUMBERS:
@@ -178,6 +213,37 @@ class Replanner:
             self._finish_values(ledger, placement, owner_copies.rotations),
             tuple(lowering.unknown),
         )
+
+    def _lower_operations(
+        self, recipe: Recipe, lowering: Lowering, region: LoweredRegion, regions: RegionLowering
+    ) -> None:
+        """Lower the graph's operations, those before the first other plan than last time as they were then."""
+        operations, ledger, bound = recipe.graph.operations, lowering.ledger, self._bound
+        if self._repeats or ledger.automatic or bound is None:
+            regions.lower(region, operations)
+            return
+        plans = [recipe.plans.get(operation.id) for operation in operations]
+        last, self._last = self._last, None
+        marks: list[_Mark] = []
+        if (
+            last is not None
+            and last.marks
+            and last.bound is bound
+            and last.most_values == lowering.most_values
+            and last.open_boundaries == recipe.open_boundaries
+        ):
+            same = same_at_first(last.plans, plans)
+            begun = min(same // _STRIDE, len(last.marks) - 1)
+            marks, mark = last.marks[:begun], last.marks[begun]
+            ledger.begin_with(last.ledger, mark.values)
+            region.environment, region.steps = last.region.environment, last.region.steps[: mark.steps]
+            region.casts = dict(islice(last.region.casts.items(), mark.casts))
+            lowering.reads_parameters = mark.reads_parameters
+        for start in range(len(marks) * _STRIDE, len(operations), _STRIDE):
+            marks.append(_Mark(len(ledger), len(region.steps), len(region.casts), lowering.reads_parameters))
+            regions.lower(region, operations[start : start + _STRIDE])
+        if not lowering.unknown:
+            self._last = _Run(plans, recipe.open_boundaries, bound, lowering.most_values, marks, ledger, region)
 
     def _unplanned(
         self, operation: Operation, region: LoweredRegion, recipe: Recipe, config: PipelineConfig, ledger: Ledger
@@ -250,14 +316,15 @@ class Replanner:
 
     def _finish_values(self, ledger: Ledger, placement: _Placement, rotations: Sequence[int]) -> tuple[Value, ...]:
         """Every value written out; those that operations have finished already as they are."""
-        moved = placement.rotations
-        values: list[Value] = list(placement.values)
-        for number in range(len(values), len(ledger.made)):
-            value = ledger.made[number]
-            if value is None or (value.storage_group in moved):
-                value = self._value(ledger, number, rotations[number])
-            values.append(value)
-        return tuple(values)
+        moved, count = placement.rotations, len(placement.values)
+        values: list[Value | None] = [*placement.values, *ledger.made[count:]]
+        open_ones = {number for number, value in enumerate(values) if value is None}
+        if moved:
+            groups = ledger.groups
+            open_ones.update([number for number in range(count, len(groups)) if groups[number] in moved])
+        for number in open_ones:
+            values[number] = self._value(ledger, number, rotations[number])
+        return tuple(values)  # type: ignore[arg-type]
 
     def _value(self, ledger: Ledger, number: int, rotation: int) -> Value:
         key = (number, ledger.origins[number], ledger.types[number], ledger.groups[number], rotation)

@@ -91,6 +91,8 @@ class OwnerCopies:
     def __init__(self, ledger: Ledger, rotations: dict[int, int]) -> None:
         self._ledger = ledger
         self.rotations = [rotations.get(group, 0) for group in ledger.groups] if rotations else [0] * len(ledger)
+        self._rotated = {value for value, rotation in enumerate(self.rotations) if rotation} if rotations else set()
+        """The values that are rotated; grows with those that are copied and the arguments of Repeats."""
         self._moved = bool(rotations)
         self._follows = True
 
@@ -112,11 +114,16 @@ class OwnerCopies:
 
     def _region(self, steps: Sequence[Step]) -> Sequence[Step]:
         into: list[Step] = []
+        follows, is_at_home = self._follows, self._rotated.isdisjoint
         for step in steps:
             kind = type(step)
             if kind is Repeat:
                 into.append(self._repeat(step))  # type: ignore[arg-type]
-            elif self._follows and (kind is Kernel or kind is Product):
+            elif (
+                follows
+                and (kind is Kernel or kind is Product)
+                and not (is_at_home(step.inputs) and is_at_home(step.results))
+            ):
                 self._follow(step, into)  # type: ignore[arg-type]
             else:
                 into.append(step)
@@ -145,6 +152,8 @@ class OwnerCopies:
         ledger = self._ledger
         copy = ledger.add(ledger.origins[value], ledger.types[value])
         self.rotations.append(rotation)
+        if rotation:
+            self._rotated.add(copy)
         into.append(Copy(source, (value,), (copy,)))
         return copy
 
@@ -159,6 +168,8 @@ class OwnerCopies:
         stood_for = (*step.inputs, *(members[0] for members in step.iterated))
         for argument, value in zip(step.arguments, stood_for, strict=True):
             rotations[argument] = rotations[value]
+            if rotations[value]:
+                self._rotated.add(argument)
             groups[argument] = groups[value]
         for result, value in zip(step.results, step.inputs, strict=False):
             if rotations[result] != rotations[value]:

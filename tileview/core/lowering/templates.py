@@ -101,8 +101,8 @@ class Template:
 
     def fits(self, region: LoweredRegion, operands: Sequence[int]) -> bool:
         """Whether lowering anew would make the same Casts: none of them is there to be used again."""
-        casts = region.casts
-        return not any((operands[-1 - reference], made) in casts for reference, made in self._checks)
+        checks, casts = self._checks, region.casts
+        return not checks or not any((operands[-1 - reference], made) in casts for reference, made in checks)
 
     def place(
         self, ledger: Ledger, region: LoweredRegion, source: int, operands: Sequence[int], names: ValueNames

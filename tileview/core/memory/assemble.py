@@ -7,15 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from tileview.core.memory.usage import PlacedTiles
 from tileview.core.memory.verdict import Budgets, Unsized, decide
 from tileview.model.records import from_columns
-from tileview.model.sizes import UNAVAILABLE, Size, Unavailable
+from tileview.model.sizes import LARGEST_LIMIT_BYTES, UNAVAILABLE, Size, Unavailable
 from tileview.model.timeline import ByteArray, ClassBytes, Peak, Place, TimelineStep, Verdict, last_largest
+
+Mask = npt.NDArray[np.bool_]
 
 NO_SCRATCH = ClassBytes(0, 0)
 
@@ -31,19 +34,65 @@ class StepFacts(NamedTuple):
     scratch: ClassBytes
 
 
-@dataclass(frozen=True, slots=True)
-class Allocations:
-    """The allocations of a timeline, by root.
+class StepWork(NamedTuple):
+    """``sources``: the operation of each step. ``scratch``: step → its working memory, of steps that have any."""
 
-    ``largest``: largest bytes on any tile, roots of known size only. ``spans``: (root, first step, step after the
-    last). ``initial``: roots live before the first step.
+    sources: Sequence[int | None]
+    scratch: Mapping[int, ClassBytes]
+
+    @classmethod
+    def of(cls, facts: Sequence[StepFacts]) -> StepWork:
+        """That of steps of which all is known."""
+        scratch = {step: fact.scratch for step, fact in enumerate(facts) if fact.scratch is not NO_SCRATCH}
+        return cls([fact.source for fact in facts], scratch)
+
+
+class Spans(NamedTuple):
+    """The stretches of steps in which allocations are live, as columns; one row for each.
+
+    ``last`` is the step after the last. ``sizes``: largest bytes on any tile, 0 where the size is not ``known``.
     """
 
-    largest: Mapping[int, int]
+    roots: ByteArray
+    first: ByteArray
+    last: ByteArray
+    sizes: ByteArray
+    interleaved: Mask
+    known: Mask
+
+
+@dataclass(frozen=True, slots=True)
+class Allocations:
+    """The allocations of a timeline.
+
+    ``size_of``: root → largest bytes on any tile, 0 where the size is not known. ``initial``: roots live before the
+    first step.
+    """
+
+    spans: Spans
+    size_of: Callable[[int], int]
     interleaved: Callable[[int], bool]
     unavailable: frozenset[int]
-    spans: Sequence[tuple[int, int, int]]
     initial: tuple[int, ...]
+
+    @classmethod
+    def listed(
+        cls,
+        largest: Mapping[int, int],
+        interleaved: Callable[[int], bool],
+        unavailable: frozenset[int],
+        spans: Sequence[tuple[int, int, int]],
+        initial: tuple[int, ...],
+    ) -> Allocations:
+        """Of allocations one by one: ``largest`` for roots of known size only, ``spans`` as (root, first step, step
+        after the last)."""
+        roots, first, last = np.array(spans, dtype=np.int64).reshape(-1, 3).T
+        named = [root for root, _, _ in spans]
+        sizes = np.array([largest.get(root, 0) for root in named], dtype=np.int64)
+        within = np.array([interleaved(root) for root in named], dtype=bool)
+        known = np.array([root not in unavailable for root in named], dtype=bool)
+        table = Spans(roots, first, last, sizes, within, known)
+        return cls(table, lambda root: largest.get(root, 0), interleaved, unavailable, initial)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,21 +120,8 @@ class Judged:
     own_peaks: Mapping[int, OwnPeak]
 
 
-@dataclass(frozen=True, slots=True)
-class Assembled:
-    """Everything that follows from allocations, lifetimes and budgets."""
-
-    steps: tuple[TimelineStep, ...]
-    judged: Judged
-
-
-def assemble(facts: Sequence[StepFacts], allocations: Allocations, placed: PlacedTiles, judged: Judged) -> Assembled:
-    """List the steps beside what :func:`judge_allocations` made of the same."""
-    return Assembled(listed_steps(facts, allocations, placed), judged)
-
-
 def judge_allocations(
-    facts: Sequence[StepFacts],
+    work: StepWork,
     allocations: Allocations,
     placed: PlacedTiles,
     budgets: Budgets,
@@ -108,50 +144,47 @@ def judge_allocations(
     coarse_peaks : bool
         Whether peaks are taken of the coarse sums, as version-1 files do, instead of what single tiles hold.
     """
-    unknown = steps_unavailable_by_class(facts, allocations)
+    steps = len(work.sources)
+    unknown = steps_unavailable_by_class(work, allocations)
     worst = placed.worst_of_all().columns
-    known: list[list[int]] = worst[:, :3].T.tolist()
-    if coarse_peaks:
-        standard_sums, interleaved_sums = coarse_sums(facts, allocations)
-        known = [sums[: len(facts)] for sums in (standard_sums, interleaved_sums)]
-        known.append([a + b for a, b in zip(*known, strict=True)])
-    either = [a or b for a, b in zip(*unknown, strict=True)]
-    columns = [_Column(figures, missing) for figures, missing in zip(known, (*unknown, either), strict=True)]
-    initial = None if facts else _initial(allocations, placed)
+    known = list(worst[:, :3].T)
+    if coarse_peaks:  # of a file: sums that may be beyond 64 bits
+        known = [np.array(sums[:steps], dtype=object) for sums in coarse_sums(work, allocations)]
+        known.append(known[0] + known[1])
+    columns = [_Column(*one) for one in zip(known, (*unknown, unknown[0] | unknown[1]), strict=True)]
+    initial = None if steps else _initial(allocations, placed)
     standard, interleaved, total = (
         column.peak() if initial is None else initial[index] for index, column in enumerate(columns)
     )
-    largest, largest_place = largest_standard(facts, allocations, placed)
+    largest, largest_place = largest_standard(work, allocations, placed)
     peak = Peak(standard, interleaved, total, largest, exchange_rows)
     total_step, interleaved_step = columns[2].step(), columns[1].step()
     known_part = peak
     if unsized:
-        most = [max(column.known, default=0) for column in columns]
+        most = [int(column.known.max(initial=0)) for column in columns]
         known_part = Peak(most[0], most[1], most[2], largest, exchange_rows)
         total_step = columns[2].known_step()
     verdict = decide(
         known_part,
         budgets,
-        total_place=_place(facts, total_step, None if coarse_peaks else _worst_tile(worst, total_step)),
-        interleaved_place=_interleaved_place(facts, placed, known_part, budgets, interleaved_step),
+        total_place=_place(work, total_step, None if coarse_peaks else _worst_tile(worst, total_step)),
+        interleaved_place=_interleaved_place(work, placed, known_part, budgets, interleaved_step),
         standard_place=largest_place,
         unsized=unsized,
         at_least=at_least,
     )
-    own = {} if coarse_peaks else _own_peaks(facts, columns[2], columns[1], budgets)
+    own = {} if coarse_peaks else _own_peaks(work, columns[2], columns[1], budgets)
     return Judged(peak, columns[2].step(), columns[0].step(), interleaved_step, verdict, own)
 
 
-def _own_peaks(
-    facts: Sequence[StepFacts], totals: _Column, interleaved: _Column, budgets: Budgets
-) -> dict[int, OwnPeak]:
+def _own_peaks(work: StepWork, totals: _Column, interleaved: _Column, budgets: Budgets) -> dict[int, OwnPeak]:
     """Operation → the peak of the steps that belong to it."""
     names: dict[int | None, int] = {None: 0}
-    of = np.array([names.setdefault(fact.source, len(names)) for fact in facts], dtype=np.int64)
+    of = np.array([names.setdefault(source, len(names)) for source in work.sources], dtype=np.int64)
     most = np.full((2, len(names)), -1, dtype=np.int64)
     for sums, column in zip(most, (totals, interleaved), strict=True):
-        np.maximum.at(sums, of, np.array(column.known, dtype=np.int64))
-    unknown = frozenset(of[np.array(totals.unavailable, dtype=bool)].tolist())
+        np.maximum.at(sums, of, column.known.astype(np.int64))
+    unknown = frozenset(of[totals.unavailable].tolist())
     room = budgets.total - budgets.reserve
     spare = np.minimum(room - most[0], budgets.interleaved - most[1]).tolist()
     peaks = from_columns(OwnPeak, most[0].tolist(), spare)
@@ -161,86 +194,81 @@ def _own_peaks(
 
 
 class _Column(NamedTuple):
-    """A figure at every step: its known part, and whether it is unavailable there."""
+    """A figure at every step, (steps,): its known part, and whether it is unavailable there."""
 
-    known: Sequence[int]
-    unavailable: Sequence[bool]
+    known: npt.NDArray[Any]
+    unavailable: Mask
 
     def peak(self) -> Size:
-        if any(self.unavailable):
-            return UNAVAILABLE
-        return max(self.known, default=0)
+        return UNAVAILABLE if self.unavailable.any() else int(self.known.max(initial=0))
 
     def step(self) -> int | None:
         """Earliest step with the largest value; an unavailable one is larger than any."""
-        if not self.known:
-            return None
-        if True in self.unavailable:
-            return self.unavailable.index(True)
-        return self.known_step()
+        return int(self.unavailable.argmax()) if self.unavailable.any() else self.known_step()
 
     def known_step(self) -> int | None:
         """Earliest step with the largest known part."""
-        return self.known.index(max(self.known)) if self.known else None
+        return int(self.known.argmax()) if len(self.known) else None
 
 
-def steps_unavailable_by_class(facts: Sequence[StepFacts], allocations: Allocations) -> tuple[list[bool], list[bool]]:
-    """For each class, at which steps its sum has an unavailable term."""
-    result = ([False] * len(facts), [False] * len(facts))
-    for root, first, last in allocations.spans if allocations.unavailable else ():
-        if root in allocations.unavailable:
-            which = result[1 if allocations.interleaved(root) else 0]
-            which[first:last] = [True] * (last - first)
-    for index, fact in enumerate(facts):
-        scratch = fact.scratch
-        if scratch is NO_SCRATCH:
-            continue
+def steps_unavailable_by_class(work: StepWork, allocations: Allocations) -> tuple[Mask, Mask]:
+    """For each class, (steps,): whether its sum has an unavailable term."""
+    standard, interleaved = np.zeros((2, len(work.sources)), dtype=bool)
+    spans = allocations.spans
+    for span in np.flatnonzero(~spans.known).tolist():
+        which = interleaved if spans.interleaved[span] else standard
+        which[spans.first[span] : spans.last[span]] = True
+    for index, scratch in work.scratch.items():
         if scratch.standard is UNAVAILABLE:
-            result[0][index] = True
+            standard[index] = True
         if scratch.interleaved is UNAVAILABLE:
-            result[1][index] = True
-    return result
+            interleaved[index] = True
+    return standard, interleaved
 
 
-def listed_steps(facts: Sequence[StepFacts], allocations: Allocations, placed: PlacedTiles) -> tuple[TimelineStep, ...]:
-    """The steps as a timeline lists them."""
-    unknown, worst = steps_unavailable_by_class(facts, allocations), placed.worst_of_all().columns
-    coarse = coarse_sums(facts, allocations)
+def listed_steps(
+    facts: Sequence[Sequence[object]], work: StepWork, allocations: Allocations, placed: PlacedTiles
+) -> tuple[TimelineStep, ...]:
+    """The steps as a timeline lists them; ``facts``: a column for each field of :class:`StepFacts`."""
+    worst, coarse = placed.worst_of_all().columns, coarse_sums(work, allocations)
+    steps = len(work.sources)
+    if not steps:
+        return ()
+    unknown = [mask.tolist() if mask.any() else None for mask in steps_unavailable_by_class(work, allocations)]
     made: dict[tuple[Size, Size], ClassBytes] = {}
 
-    def both(standard: Sequence[int], interleaved: Sequence[int]) -> list[ClassBytes]:
+    def both(*known: list[int]) -> list[ClassBytes]:
         """One object for equal figures: neighbours often have the same."""
-        known = zip(standard, interleaved, *unknown, strict=False)
-        pairs = [(UNAVAILABLE if no_a else a, UNAVAILABLE if no_b else b) for a, b, no_a, no_b in known]
-        return [made.get(pair) or made.setdefault(pair, ClassBytes(*pair)) for pair in pairs]
+        standard, interleaved = (
+            figures
+            if missing is None
+            else [UNAVAILABLE if no else one for one, no in zip(figures, missing, strict=True)]
+            for figures, missing in zip(known, unknown, strict=True)
+        )
+        pairs = list(zip(standard, interleaved, strict=True))
+        made.update((pair, ClassBytes(*pair)) for pair in set(pairs) - made.keys())
+        return [made[pair] for pair in pairs]
 
-    usage, sums = both(*worst[:, 4:6].T.tolist()), both(*coarse)
-    return tuple(from_columns(TimelineStep, range(len(facts)), *zip(*facts, strict=True), usage, sums) if facts else ())
+    usage, sums = both(*worst[:, 4:6].T.tolist()), both(coarse[0][:steps], coarse[1][:steps])
+    return tuple(from_columns(TimelineStep, range(steps), *facts, usage, sums))
 
 
-def coarse_sums(facts: Sequence[StepFacts], allocations: Allocations) -> tuple[list[int], list[int]]:
+def coarse_sums(work: StepWork, allocations: Allocations) -> tuple[list[int], list[int]]:
     """Per class and step: scratch plus, for each live allocation of known size, its largest bytes on any tile."""
-    sums = ([0] * (len(facts) + 1), [0] * (len(facts) + 1))
-    largest, interleaved_of = allocations.largest, allocations.interleaved
-    for root, first, last in allocations.spans:
-        if (size := largest.get(root)) is not None:
-            column = sums[1 if interleaved_of(root) else 0]
-            column[first] += size
-            column[last] -= size
-    for column in sums:
-        running = 0
-        for index, change in enumerate(column):
-            running += change
-            column[index] = running
-    for index, fact in enumerate(facts):
-        if fact.scratch is NO_SCRATCH:
-            continue
-        standard, interleaved = fact.scratch.standard, fact.scratch.interleaved
-        if not isinstance(standard, Unavailable):
-            sums[0][index] += standard
-        if not isinstance(interleaved, Unavailable):
-            sums[1][index] += interleaved
-    return sums
+    spans, steps = allocations.spans, len(work.sources)
+    fits = int(spans.sizes.max(initial=0)) * len(spans.sizes) <= LARGEST_LIMIT_BYTES
+    columns = np.zeros((2, steps + 1), dtype=np.int64 if fits else object)
+    column = spans.interleaved.astype(np.int64)
+    sizes = spans.sizes.astype(columns.dtype)
+    np.add.at(columns, (column, spans.first), sizes)
+    np.subtract.at(columns, (column, spans.last), sizes)
+    standard, interleaved = np.cumsum(columns, axis=1).tolist()
+    for index, scratch in work.scratch.items():
+        if not isinstance(scratch.standard, Unavailable):
+            standard[index] += scratch.standard
+        if not isinstance(scratch.interleaved, Unavailable):
+            interleaved[index] += scratch.interleaved
+    return standard, interleaved
 
 
 def _initial(allocations: Allocations, placed: PlacedTiles) -> tuple[Size, Size, Size]:
@@ -261,32 +289,34 @@ def _initial(allocations: Allocations, placed: PlacedTiles) -> tuple[Size, Size,
     )
 
 
-def largest_standard(facts: Sequence[StepFacts], allocations: Allocations, placed: PlacedTiles) -> tuple[Size, Place]:
+def largest_standard(work: StepWork, allocations: Allocations, placed: PlacedTiles) -> tuple[Size, Place]:
     """The largest single standard allocation that is live at some time, or scratch, and where it is first."""
-    largest, place = 0, Place()
-    sources = [(first, root) for root, first, last in allocations.spans if last > first]
-    sources += [(0, root) for root in allocations.initial if not facts]
-    if any(root in allocations.unavailable and not allocations.interleaved(root) for _, root in sources):
+    spans = allocations.spans
+    counted = (spans.last > spans.first) & ~spans.interleaved
+    if bool((counted & ~spans.known).any()):
         return UNAVAILABLE, Place()
-    sizes, is_interleaved = allocations.largest, allocations.interleaved
-    best: tuple[int, int] | None = None
-    for first, root in sources:
-        size = sizes.get(root, 0)
-        if size < largest or is_interleaved(root):
+    largest, place = 0, Place()
+    sizes = np.where(counted, spans.sizes, 0)
+    if sizes.max(initial=0) > 0:
+        largest = int(sizes.max())
+        those = np.flatnonzero(sizes == largest)
+        chosen = those[spans.first[those].argmin()]
+        tile = last_largest(placed.allocation(int(spans.roots[chosen])))
+        place = _place(work, int(spans.first[chosen]), tile)
+    for root in allocations.initial if not work.sources else ():
+        if allocations.interleaved(root):
             continue
-        if size > largest or (best is not None and first < best[0]):
-            largest, best = size, (first, root)
-    if best is not None:
-        tile = last_largest(placed.allocation(best[1]))
-        place = _place(facts, best[0], tile)
-    for index, fact in enumerate(facts):
-        if fact.scratch is NO_SCRATCH:
-            continue
-        scratch = fact.scratch.standard
+        if root in allocations.unavailable:
+            return UNAVAILABLE, Place()
+        if allocations.size_of(root) > largest:
+            largest = allocations.size_of(root)
+            place = _place(work, 0, last_largest(placed.allocation(root)))
+    for index in sorted(work.scratch):
+        scratch = work.scratch[index].standard
         if isinstance(scratch, Unavailable):
             return UNAVAILABLE, Place()
         if scratch > largest:
-            largest, place = scratch, _place(facts, index, last_largest(placed.scratch(index)[:, 0]))
+            largest, place = scratch, _place(work, index, last_largest(placed.scratch(index)[:, 0]))
     return largest, place
 
 
@@ -294,16 +324,14 @@ def _worst_tile(worst: ByteArray, step: int | None) -> int | None:
     return None if step is None else int(worst[step, 3])
 
 
-def _place(facts: Sequence[StepFacts], step: int | None, tile: int | None) -> Place:
-    if step is None or step >= len(facts):
+def _place(work: StepWork, step: int | None, tile: int | None) -> Place:
+    if step is None or step >= len(work.sources):
         return Place(None, tile, None)
-    return Place(step, tile, facts[step].source)
+    return Place(step, tile, work.sources[step])
 
 
-def _interleaved_place(
-    facts: Sequence[StepFacts], placed: PlacedTiles, peak: Peak, budgets: Budgets, step: int | None
-) -> Place:
+def _interleaved_place(work: StepWork, placed: PlacedTiles, peak: Peak, budgets: Budgets, step: int | None) -> Place:
     """Where the interleaved peak is: looked up only where the verdict will name it."""
     if step is None or isinstance(peak.interleaved, Unavailable) or peak.interleaved <= budgets.interleaved:
         return Place()
-    return _place(facts, step, last_largest(placed.usage(step)[:, 1]))
+    return _place(work, step, last_largest(placed.usage(step)[:, 1]))

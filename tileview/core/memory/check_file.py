@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from tileview.core.memory.footprint import footprint
 from tileview.core.memory.infer import element_size
-from tileview.core.memory.measurement import footprint
 from tileview.core.memory.verdict import contiguous_bytes, contiguous_overflow
 from tileview.model.config import INTERLEAVED_BYTES
 from tileview.model.sizes import U64_MAX, UNAVAILABLE, Size, Unavailable, size_to_u64
@@ -363,7 +363,7 @@ def _check_shards(timeline: Timeline, value: int, shards: ByteArray | None) -> l
     derived = footprint(entry.shape, entry.precision, entry.layout, timeline.tile_count)
     if shards is None or isinstance(entry.shard_bytes, Unavailable) or derived.shard != entry.shard_bytes:
         return []
-    ours, theirs = np.sort(derived.shards(timeline.tile_count)), np.sort(shards)
+    ours, theirs = np.sort(derived.count_shards(timeline.tile_count)), np.sort(shards)
     if np.array_equal(ours, theirs) or int(theirs[-1]) != entry.shard_bytes:
         return []
     given, found = int(theirs.sum()), int(ours.sum())

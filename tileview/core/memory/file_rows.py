@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from tileview.core.memory.footprint import Footprint, footprint
 from tileview.core.memory.infer import Inferred
-from tileview.core.memory.measurement import Footprint, footprint
 from tileview.core.memory.usage import KeptResults
 from tileview.model.sizes import LARGEST_COUNTED_BYTES, Unavailable, exact_text
 from tileview.model.tensor import MemoryClass, Precision, PrecisionKind
 from tileview.model.timeline import ByteArray, Problem
 from tileview.model.timeline_file import TILE_UNAVAILABLE, FileValue, TimelineFile
 
-_KEPT_ROWS = 1024
+KEPT_ROWS = 1024
+"""Rows of values, and of allocations, that are kept for the next question: 12 MiB each on 1,472 tiles."""
 _OWN_FIGURE = "The file's figure is used."
 _BY_ELEMENT_BYTES = {1: PrecisionKind.F8F143, 2: PrecisionKind.F16, 4: PrecisionKind.F32}
 
@@ -29,8 +30,8 @@ class FileRows:
         self._file = file
         self._inferred = inferred
         self._tiles = file.tile_count
-        self._shards: KeptResults[int, ByteArray] = KeptResults(_KEPT_ROWS)
-        self._bytes: KeptResults[int, ByteArray] = KeptResults(_KEPT_ROWS)
+        self._shards: KeptResults[int, ByteArray] = KeptResults(KEPT_ROWS)
+        self._bytes: KeptResults[int, ByteArray] = KeptResults(KEPT_ROWS)
 
     def shards(self, index: int) -> ByteArray:
         """(tiles,): payload of a value on each tile."""

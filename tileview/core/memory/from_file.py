@@ -13,16 +13,16 @@ import numpy as np
 from tileview.core.memory.accounts import stated_accounts, steps_account, sums_account, verdict_on
 from tileview.core.memory.assemble import (
     Allocations,
-    StepFacts,
+    StepWork,
     coarse_sums,
     largest_standard,
     steps_unavailable_by_class,
 )
 from tileview.core.memory.check_file import check_figures, version3_peak
-from tileview.core.memory.file_rows import FileRows
+from tileview.core.memory.file_rows import KEPT_ROWS, FileRows
 from tileview.core.memory.file_tiles import FileNumbers
+from tileview.core.memory.footprint import layout_fault
 from tileview.core.memory.infer import Inferred, born, infer_groups
-from tileview.core.memory.measurement import layout_fault
 from tileview.core.memory.usage import PlacedTiles, live_stretches
 from tileview.core.memory.verdict import Budgets, Unsized, contiguous_bytes, cut_note, region_note
 from tileview.model.config import INTERLEAVED_BYTES, PLANNED_BYTES
@@ -86,20 +86,20 @@ class _Reader:
             self.unavailable,
             *self.scratch,
             spans=self.spans,
+            kept=KEPT_ROWS,
         )
         self.numbers: TileNumbers = FileNumbers(file, self.placed) if file.has_tiles else self.placed
-        self.allocations = Allocations(
-            largest_sizes(file, self.inferred, self.unavailable),
+        self.largest = largest_sizes(file, self.inferred, self.unavailable)
+        self.allocations = Allocations.listed(
+            self.largest,
             self.inferred.interleaved.__getitem__,
             self.unavailable,
             self.spans,
             (),
         )
-        self.facts = [
-            StepFacts(step.source, step.operation, step.kind, step.execution_count, live, step.scratch)
-            for step, live in zip(file.steps, self.live, strict=True)
-        ]
-        self.coarse = coarse_sums(self.facts, self.allocations)
+        scratch = {index: step.scratch for index, step in enumerate(file.steps)}
+        self.work = StepWork([step.source for step in file.steps], scratch)
+        self.coarse = coarse_sums(self.work, self.allocations)
 
     def _live_roots(self) -> list[tuple[int, ...]]:
         """The live sets, entries that are no root replaced by the root of the value they name."""
@@ -241,7 +241,7 @@ class _Reader:
         """The file's steps; usage of a version-1 file is derived, its own is the coarse one."""
         file = self.file
         derived = self.placed.worst_of_all().columns.tolist() if file.usage_is_coarse else []
-        missing = steps_unavailable_by_class(self.facts, self.allocations)
+        missing = steps_unavailable_by_class(self.work, self.allocations)
         steps = []
         for index, step in enumerate(file.steps):
             usage, coarse = step.usage, step.coarse
@@ -322,7 +322,7 @@ class _Reader:
             return ()
         named = (self.file.total_peak_step, self.file.standard_peak_step, self.file.interleaved_peak_step)
         told = any(problem.place.endswith("_peak_step") for problem in self.file.problems)
-        most = sum(self.allocations.largest.values())
+        most = sum(self.largest.values())
         if told or any(step is not None for step in named) or size_to_u64(peak.total) > most:
             return ("timeline.steps: there are none, and the peaks are those of steps",)
         return ()
@@ -333,12 +333,14 @@ class _Reader:
         if not self.file.steps:
             return ()
         if self.file.usage_is_coarse:
-            sums = [(a, b, a + b) for a, b in zip(*(column[: len(self.facts)] for column in self.coarse), strict=True)]
+            sums = [
+                (a, b, a + b) for a, b in zip(*(column[: len(self.file.steps)] for column in self.coarse), strict=True)
+            ]
             damaged = bool(self.unavailable) or any(problem.severity == "error" for problem in self.file.problems)
             return sums_account("its values", sums, largest, self._place, damaged)
         standard = max((size for size in (largest,) if isinstance(size, int)), default=0)
         live = {root for root, _, _ in self.spans if self.inferred.interleaved[root] and root not in self.unavailable}
-        sizes = [self.allocations.largest[root] for root in live]
+        sizes = [self.largest[root] for root in live]
         sizes += [s.scratch.interleaved for s in self.file.steps if not isinstance(s.scratch.interleaved, Unavailable)]
         interleaved = max(sizes, default=0)
         peak = Peak(standard, interleaved, max(standard, interleaved), largest, UNAVAILABLE)
@@ -356,7 +358,7 @@ class _Reader:
         found: list[Size] = [step.scratch.standard for step in self.file.steps]
         for root in {root for root, _, _ in self.spans}:
             if not self.inferred.interleaved[root]:
-                found.append(UNAVAILABLE if root in self.unavailable else self.allocations.largest[root])
+                found.append(UNAVAILABLE if root in self.unavailable else self.largest[root])
         return max(found, key=size_to_u64, default=0)
 
     def _standard_place(self, peak: Peak) -> Place:
@@ -364,7 +366,7 @@ class _Reader:
         largest = peak.maximum_standard_allocation
         if isinstance(largest, Unavailable) or largest <= contiguous_bytes(self.file.reserve_bytes):
             return Place()
-        return largest_standard(self.facts, self.allocations, self.placed)[1]
+        return largest_standard(self.work, self.allocations, self.placed)[1]
 
     def _place(self, step: int | None, interleaved: bool) -> Place:
         """A peak's step and its operation; the tile only where the file says what single tiles hold."""

@@ -9,42 +9,69 @@ live to the end; an input that nothing uses is dropped after step 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import compress
 from operator import eq
 from typing import Final, overload
 
 import numpy as np
-import numpy.typing as npt
 
+from tileview.core.columns import Numbers, ProgramColumns
 from tileview.core.memory.usage import KeptResults
+from tileview.model.config import TAIL_ELEMENTS
 from tileview.model.graph import InputKind
-from tileview.model.program import Copy, FlatStep, Kernel, Product, Program, Repeat, Step
+from tileview.model.program import Kernel, Product, Repeat, Step, Value
 
-TAIL_ELEMENTS = 8
-"""A matrix product reads up to 8 elements of its multiply precision past its left operand."""
+
+class Members(Mapping[int, tuple[int, ...]]):
+    """Root → values of its group, ascending; put together when one is asked for: most groups are of one value."""
+
+    __slots__ = ("_joined", "_roots")
+
+    def __init__(self, roots: tuple[int, ...], joined: Mapping[int, tuple[int, ...]]) -> None:
+        self._roots = roots
+        self._joined = joined
+
+    def __getitem__(self, root: int) -> tuple[int, ...]:
+        if not 0 <= root < len(self._roots) or self._roots[root] != root:
+            raise KeyError(root)
+        return self._joined.get(root) or (root,)
+
+    def __iter__(self) -> Iterator[int]:
+        return (value for value, root in enumerate(self._roots) if value == root)
+
+    def __len__(self) -> int:
+        return sum(map(eq, self._roots, range(len(self._roots))))
 
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """Alias groups of a program. ``roots[i]`` is the smallest id of value i's group; ``members`` are ascending."""
+    """Alias groups of a program. ``roots[i]`` is the smallest id of value i's group; ``members`` are ascending.
+
+    ``joined``: the members of the groups of more than one value. ``root_of``: (values,) the roots as a column.
+    """
 
     roots: tuple[int, ...]
-    members: dict[int, tuple[int, ...]]
+    members: Mapping[int, tuple[int, ...]]
     tails: dict[int, int]
     """Root → access tail in bytes, for groups that are the first input of a matrix product."""
     aligned: frozenset[int]
     """Roots of the first inputs and the results of matrix products."""
+    joined: dict[int, tuple[int, ...]]
+    root_of: Numbers = field(compare=False)
 
 
-def group_values(program: Program, flat: Sequence[FlatStep], *, with_yields: bool = False) -> Groups:
+def group_values(columns: ProgramColumns, *, with_yields: bool = False) -> Groups:
     """Union what shares memory.
 
     A compute step's declared (result, input) pairs; a Repeat's carried and invariant arguments with its inputs, its
     results with its carried inputs, and each iterated argument with the first member of its sequence. ``with_yields``:
     also a body's yields with the carried inputs, as where addresses are chosen.
     """
-    parent = list(range(len(program.values)))
+    count = len(columns.program.values)
+    parent = list(range(count))
     moved: set[int] = set()
     products: list[Product] = []
 
@@ -60,39 +87,39 @@ def group_values(program: Program, flat: Sequence[FlatStep], *, with_yields: boo
             parent[max(a, b)] = min(a, b)
             moved.add(max(a, b))
 
-    for entry in flat:
-        step = entry.step
-        kind = type(step)
-        if kind is Copy:
-            continue
+    roles = columns.by_nature(_ROLES, _role)
+    for step in compress(columns.steps, roles):
         if isinstance(step, (Kernel, Product)):
             for result, operand in step.aliases:
                 union(step.results[result], step.inputs[operand])
-            if kind is Product:
-                products.append(step)  # type: ignore[arg-type]
+            if type(step) is Product:
+                products.append(step)
         elif isinstance(step, Repeat):
             _union_repeat(step, union)
             if with_yields:
                 for given, operand in zip(step.yields, step.inputs[: step.carried], strict=True):
                     union(given, operand)
-    count = len(parent)
-    members: dict[int, tuple[int, ...]] = dict(zip(range(count), zip(range(count), strict=True), strict=True))
-    joined: dict[int, list[int]] = {}
+    groups: dict[int, list[int]] = {}
     for value in sorted(moved):  # a group's root is its smallest value, so what is before is at its root already
         root = parent[value] = parent[parent[value]]
-        del members[value]
-        joined.setdefault(root, [root]).append(value)
-    members.update((root, tuple(values)) for root, values in joined.items())
+        groups.setdefault(root, [root]).append(value)
+    joined = {root: tuple(values) for root, values in groups.items()}
     roots = tuple(parent)
     tails: dict[int, int] = {}
-    aligned: set[int] = set()
-    for step in products:
-        left = roots[step.inputs[0]]
-        tail = TAIL_ELEMENTS * (step.multiply.element_bytes or 0)
-        tails[left] = max(tails.get(left, 0), tail)
-        aligned.add(left)
-        aligned.update([roots[result] for result in step.results])
-    return Groups(roots, members, tails, frozenset(aligned))
+    for product in products:
+        left = roots[product.inputs[0]]
+        tails[left] = max(tails.get(left, 0), TAIL_ELEMENTS * (product.multiply.element_bytes or 0))
+    aligned = {*tails, *[roots[result] for product in products for result in product.results]}
+    members = Members(roots, joined)
+    return Groups(roots, members, tails, frozenset(aligned), joined, np.array(parent, dtype=np.int64))
+
+
+_ROLES: dict[int, bool] = {}
+"""Nature → whether such a step has to do with groups."""
+
+
+def _role(step: Step, _: Sequence[Value]) -> bool:
+    return isinstance(step, (Product, Repeat)) or (isinstance(step, Kernel) and bool(step.aliases))
 
 
 def _union_repeat(step: Repeat, union: Callable[[int, int], None]) -> None:
@@ -106,23 +133,38 @@ def _union_repeat(step: Repeat, union: Callable[[int, int], None]) -> None:
             union(argument, members[0])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Lifetimes:
-    """``initial``: roots live before the first step. ``live[i]``: roots live at step i. Both ascending.
+    """When each allocation is live.
 
-    ``spans``: root → half-open range of steps; allocations that are never live are left out.
+    ``roots``, ``first``, ``last``: of each allocation that is ever live its root, its first step, and the step after
+    its last; inputs first, the others in the order in which steps mention them. ``initial``: roots live before the
+    first step, ascending. ``steps``: how many there are.
     """
 
+    roots: Numbers
+    first: Numbers
+    last: Numbers
     initial: tuple[int, ...]
-    live: LiveSets
-    spans: dict[int, tuple[int, int]]
     parameters: frozenset[int]
+    steps: int
+
+    @cached_property
+    def spans(self) -> dict[int, tuple[int, int]]:
+        """Root → half-open range of steps; allocations that are never live are left out."""
+        lives = zip(self.first.tolist(), self.last.tolist(), strict=True)
+        return dict(zip(self.roots.tolist(), lives, strict=True))
+
+    @cached_property
+    def live(self) -> LiveSets:
+        """Roots live at each step, ascending."""
+        return LiveSets(self)
 
     @property
     def made_at(self) -> dict[int, int]:
         """Root → the step that makes it; inputs are made by none."""
-        given = frozenset(self.initial)
-        return {root: first for root, (first, _) in self.spans.items() if root not in given}
+        given = len(self.initial)
+        return dict(zip(self.roots[given:].tolist(), self.first[given:].tolist(), strict=True))
 
 
 _KEPT_SETS: Final = 64
@@ -133,10 +175,10 @@ class LiveSets(Sequence[tuple[int, ...]]):
     together they have far more entries than there are values.
     """
 
-    def __init__(self, spans: Mapping[int, tuple[int, int]], steps: int) -> None:
-        self._spans = spans
-        self._steps = steps
-        self._columns: tuple[npt.NDArray[np.int64], ...] | None = None
+    def __init__(self, lifetimes: Lifetimes) -> None:
+        self._lifetimes = lifetimes
+        self._steps = lifetimes.steps
+        self._columns: tuple[Numbers, ...] | None = None
         self._made: KeptResults[int, tuple[int, ...]] = KeptResults(_KEPT_SETS)
 
     def __len__(self) -> int:
@@ -144,7 +186,7 @@ class LiveSets(Sequence[tuple[int, ...]]):
 
     def span(self, root: int) -> tuple[int, int]:
         """The half-open range of steps at which a root is live; an empty one where it never is."""
-        return self._spans.get(root, (0, 0))
+        return self._lifetimes.spans.get(root, (0, 0))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and len(self) == len(other) and all(map(eq, self, other))
@@ -164,9 +206,9 @@ class LiveSets(Sequence[tuple[int, ...]]):
 
     def _roots(self, place: int) -> tuple[int, ...]:
         if self._columns is None:
-            roots = sorted(self._spans)
-            spans = np.array([self._spans[root] for root in roots], dtype=np.int64).reshape(-1, 2)
-            self._columns = (np.array(roots, dtype=np.int64), spans[:, 0].copy(), spans[:, 1].copy())
+            lives = self._lifetimes
+            order = np.argsort(lives.roots)
+            self._columns = (lives.roots[order], lives.first[order], lives.last[order])
         names, first, last = self._columns
         return tuple(names[(first <= place) & (place < last)].tolist())
 
@@ -217,32 +259,29 @@ class LiveSet(Sequence[int]):
         return repr(self.roots())
 
 
-def mentions(step: Step) -> Iterable[int]:
-    """The values a step reads or writes; a Repeat also every member of its sequences and its body's yields."""
-    if isinstance(step, Repeat):
-        members = [value for sequence in step.iterated for value in sequence]
-        return (*step.inputs, *step.results, *members, *step.yields)
-    return (*step.inputs, *step.results)
+def find_lifetimes(columns: ProgramColumns, root_of: Numbers) -> Lifetimes:
+    """The lifetimes of a program's allocations, named by their roots.
 
-
-def find_lifetimes(program: Program, flat: Sequence[FlatStep], roots: Sequence[int]) -> Lifetimes:
-    """The lifetimes of a program's allocations, named by their roots."""
-    end = len(flat)
-    first: dict[int, int] = {}
-    last: dict[int, int] = {}
-    parameters = frozenset(roots[i.value] for i in program.inputs if i.kind is InputKind.PARAMETER)
-    initial = tuple(sorted({roots[entry.value] for entry in program.inputs}))
-    for root in initial:
-        first[root] = 0
-        last[root] = 0
-    for index, entry in enumerate(flat):
-        step = entry.step
-        for value in mentions(step) if type(step) is Repeat else step.inputs + step.results:
-            root = roots[value]
-            if root not in first:
-                first[root] = index
-            last[root] = index
-    for root in parameters | {roots[output] for output in program.outputs}:
-        last[root] = end
-    spans = {root: (start, min(last[root] + 1, end)) for root, start in first.items()}
-    return Lifetimes(initial, LiveSets(spans, end), spans, parameters)
+    Parameters
+    ----------
+    root_of : numpy array
+        (values,) of the root of each value.
+    """
+    program, end = columns.program, len(columns.steps)
+    given = np.array([entry.value for entry in program.inputs], dtype=np.int64)
+    is_parameter = np.array([entry.kind is InputKind.PARAMETER for entry in program.inputs], dtype=bool)
+    initial, resident = (sorted({*root_of[those].tolist()}) for those in (given, given[is_parameter]))
+    mentioned = root_of[columns.mentions]
+    first, last = np.full((2, len(root_of)), -1, dtype=np.int64)
+    place = np.full(len(root_of), len(mentioned), dtype=np.int64)
+    place[mentioned[::-1]] = np.arange(len(mentioned))[::-1]  # the first of equals is written last
+    first[mentioned[::-1]] = columns.at[::-1]
+    last[mentioned] = columns.at
+    first[initial] = 0
+    last[initial] = np.maximum(last[initial], 0)
+    last[resident] = last[root_of[np.array(program.outputs, dtype=np.int64)]] = end
+    place[initial] = np.arange(-len(initial), 0)
+    roots = np.flatnonzero(first >= 0)
+    roots = roots[np.argsort(place[roots])]
+    until = np.minimum(last[roots] + 1, end)
+    return Lifetimes(roots, first[roots], until, tuple(initial), frozenset(resident), end)

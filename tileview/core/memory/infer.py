@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tileview.core.memory.groups import TAIL_ELEMENTS
-from tileview.model.config import INTERLEAVED_ELEMENT_BYTES, STANDARD_ELEMENT_BYTES
+from tileview.model.config import INTERLEAVED_ELEMENT_BYTES, STANDARD_ELEMENT_BYTES, TAIL_ELEMENTS
 from tileview.model.sizes import Unavailable, exact_text
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import Problem

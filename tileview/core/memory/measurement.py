@@ -2,47 +2,41 @@
 
 A value with an invalid layout is unavailable and so is every sum that contains it; the rest is summed all the
 same. An operation that is not known makes every sum a lower bound, which verdict and notes say.
-
-Bytes of one value on each tile: shards, access tails, rounding to memory elements; cached by all they depend on.
-
-Two values with equal shape, layout, owners, element size, tail and rounding share one :class:`Footprint` and its
-arrays, over every estimate made in this process: re-planning after a swap computes only what the swap changed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache, partial
+from itertools import repeat
+from operator import is_
 from typing import NamedTuple
 
 import numpy as np
 
-from tileview.core.geometry.owners import OwnerError, check_owners, spread
-from tileview.core.geometry.resolve import LayoutError, LayoutErrorKind, layout_failure, resolve
-from tileview.core.geometry.resolved import Resolved
-from tileview.core.memory.assemble import NO_SCRATCH, Allocations, Judged, StepFacts, judge_allocations, listed_steps
+from tileview.core.columns import Numbers, program_columns
+from tileview.core.columns import clear_cache as clear_columns
+from tileview.core.memory.assemble import (
+    NO_SCRATCH,
+    Allocations,
+    Judged,
+    Mask,
+    Spans,
+    StepWork,
+    judge_allocations,
+    listed_steps,
+)
+from tileview.core.memory.footprint import Footprint, footprint, forget_footprints, layout_fault
 from tileview.core.memory.groups import LiveSet, find_lifetimes, group_values
 from tileview.core.memory.scratch import Scratch
-from tileview.core.memory.step_costs import FREE, StepCost, step_cost
+from tileview.core.memory.step_costs import FREE, StepCost, step_costs
 from tileview.core.memory.usage import PlacedTiles
 from tileview.core.memory.verdict import Budgets, Unsized
-from tileview.model.config import INTERLEAVED_BYTES, INTERLEAVED_ELEMENT_BYTES, PLANNED_BYTES, STANDARD_ELEMENT_BYTES
-from tileview.model.program import (
-    DIRECT_OWNERS,
-    Copy,
-    FlatStep,
-    Kernel,
-    Opaque,
-    Owners,
-    Product,
-    Program,
-    Repeat,
-    Step,
-    Sum,
-    Value,
-)
-from tileview.model.sizes import LARGEST_COUNTED_BYTES, UNAVAILABLE, Size, Unavailable, total
-from tileview.model.tensor import Layout, MemoryClass, Precision, Shape
+from tileview.model.config import INTERLEAVED_BYTES, PLANNED_BYTES
+from tileview.model.program import Copy, Kernel, Opaque, Product, Program, Repeat, Step, Sum, Value
+from tileview.model.records import from_columns
+from tileview.model.sizes import UNAVAILABLE, Size, Unavailable, total
+from tileview.model.tensor import Layout, MemoryClass
 from tileview.model.timeline import ByteArray, ClassBytes, Origin, Problem, Timeline, TimelineValue
 
 DEFAULT_MODEL = (
@@ -82,9 +76,6 @@ def measure(
     return Measurement(program).timeline(budgets, scope, model, notes)
 
 
-_FootprintKey = tuple[int, int, int, int, int, bool, int]
-
-
 class AtMost(NamedTuple):
     """What a program takes at most, by another one that was measured. All in bytes, scratch included.
 
@@ -105,158 +96,162 @@ class Measurement:
         self.program = program
         self.tiles = program.tile_count
         self._judged: tuple[Budgets, Judged] | None = None
-        self.flat = program.flatten()
-        self.groups = group_values(program, self.flat)
-        self.lifetimes = find_lifetimes(program, self.flat, self.groups.roots)
+        self.columns = program_columns(program)
+        self.steps = self.columns.steps
+        self.groups = group_values(self.columns)
+        self.lifetimes = find_lifetimes(self.columns, self.groups.root_of)
 
     @cached_property
-    def footprints(self) -> list[Footprint]:
+    def sizes(self) -> _Sizes:
         """Every value's bytes."""
-        return self._footprints()
+        columns, groups, count = self.columns, self.groups, len(self.program.values)
+        whole, tails = np.zeros((2, count), dtype=np.int64)
+        whole[list(groups.aligned)] = 1
+        tails[list(groups.tails)] = list(groups.tails.values())
+        tails *= whole
+        beyond = int(tails.max(initial=0)) + 1
+        kinds = (columns.kinds * 2 + whole[groups.root_of]) * beyond + tails[groups.root_of]
+        each: list[int] = kinds.tolist()
+        places = {kind: place for place, kind in enumerate(dict.fromkeys(each))}
+        found = [_FOOTPRINTS.get((kind, beyond, self.tiles)) for kind in places]
+        if None in found:
+            examples = dict(zip(reversed(each), reversed(range(count)), strict=True))
+            for place, kind in enumerate(places):
+                if found[place] is None:
+                    found[place] = self._new_footprint(examples[kind], (kind, beyond, self.tiles))
+        return _Sizes([one for one in found if one is not None], [places[kind] for kind in each], self.tiles)
 
-    @cached_property
-    def unavailable(self) -> frozenset[int]:
-        """Roots of the allocations without a known size."""
-        return frozenset(
-            [self.groups.roots[index] for index, size in enumerate(self.footprints) if size.error is not None]
-        )
-
-    @cached_property
-    def costs(self) -> list[StepCost]:
-        """What each step takes beside its operands."""
-        values = self.program.values
-        return [
-            step_cost(step, values) if type(step := entry.step) is Copy or type(step) is Sum else FREE
-            for entry in self.flat
-        ]
-
-    @cached_property
-    def facts(self) -> list[StepFacts]:
-        """What judging needs of each step, without live sets and words."""
-        alike: dict[tuple[int | None, int], StepFacts] = {}
-        found = []
-        for entry, cost in zip(self.flat, self.costs, strict=True):
-            key = (entry.step.source, entry.execution_count)
-            fact = alike.get(key)
-            if fact is None:
-                fact = alike[key] = StepFacts(key[0], "", "", key[1], (), NO_SCRATCH)
-            found.append(fact if cost.scratch is None else fact._replace(scratch=self._scratch(cost.scratch)))
-        return found
-
-    @cached_property
-    def scratch_rows(self) -> dict[int, ByteArray]:
-        """Step → (tiles,) of its scratch, where that is known: a whole number of shards of the result on every tile
-        that owns one."""
-        known = [(step, cost.scratch) for step, cost in enumerate(self.costs) if cost.scratch is not None]
-        sizes, tiles = self.footprints, self.tiles
-        return {
-            step: sizes[scratch.result].times(scratch.factor, tiles)
-            for step, scratch in known
-            if sizes[scratch.result].error is None
-        }
-
-    @cached_property
-    def _interleaved(self) -> frozenset[int]:
-        values = self.program.values
-        return frozenset(
-            [
-                root
-                for root, members in self.groups.members.items()
-                if values[members[-1]].layout.memory_class is MemoryClass.INTERLEAVED
-            ]
-        )
-
-    @cached_property
-    def spans(self) -> list[tuple[int, int, int]]:
-        """(root, first step, step after the last) of every allocation that is live at some time."""
-        return [(root, first, last) for root, (first, last) in self.lifetimes.spans.items()]
-
-    @cached_property
-    def placed(self) -> PlacedTiles:
-        """What every tile holds."""
-        sizes, tiles = self.footprints, self.tiles
-        return PlacedTiles(
-            self.tiles,
-            self.lifetimes.live,
-            self.groups.members,
-            self._interleaved.__contains__,
-            lambda value: sizes[value].shards(tiles),
-            lambda value: sizes[value].bytes(tiles),
-            self.unavailable,
-            self.scratch_rows,
-            spans=self.spans,
-        )
-
-    @cached_property
-    def allocations(self) -> Allocations:
-        """The allocations by root."""
-        unavailable = self.unavailable
-        largest = {root: self._largest(root) for root, _, _ in self.spans if root not in unavailable}
-        return Allocations(largest, self._interleaved.__contains__, unavailable, self.spans, self.lifetimes.initial)
-
-    def _largest(self, root: int) -> int:
-        inside, sizes, tiles = self.groups.members[root], self.footprints, self.tiles
-        if len(inside) == 1:
-            return sizes[root].largest(tiles)
-        return max([sizes[member].largest(tiles) for member in inside])
-
-    def _footprints(self) -> list[Footprint]:
-        """Every value's bytes; looked up by identity first: successive programs share values, and those that are made
-        anew share what they are made of."""
-        roots, aligned = self.groups.roots, self.groups.aligned
-        plain = _PLAIN.setdefault(self.tiles, {})
-        if len(plain) >= _MOST_LISTED:
-            plain.clear()
-        found: list[Footprint] = []
-        for value, root in zip(self.program.values, roots, strict=True):
-            whole = root in aligned
-            same = None if whole else plain.get(id(value))
-            if same is not None:
-                found.append(same[1])
-                continue
-            size = self._one_footprint(value.id)
-            found.append(size)
-            if not whole:
-                plain[id(value)] = (value, size)
-        return found
-
-    def _one_footprint(self, number: int) -> Footprint:
+    def _new_footprint(self, number: int, key: _FootprintKey) -> _Kept:
         value, root = self.program.values[number], self.groups.roots[number]
-        whole = root in self.groups.aligned
-        tail = self.groups.tails.get(root, 0) if whole else 0
-        key = (id(value.shape), id(value.precision), id(value.layout), id(value.owners), tail, whole, self.tiles)
-        known = _FOOTPRINTS.get(key)
-        return self._new_footprint(value, tail, whole, key) if known is None else known[1]
-
-    def _new_footprint(self, value: Value, tail: int, aligned: bool, key: _FootprintKey) -> Footprint:
-        layout = value.layout
-        made = footprint(
+        layout, aligned = value.layout, root in self.groups.aligned
+        if len(_FOOTPRINTS) >= _MOST_LISTED:
+            _FOOTPRINTS.clear()
+        size = footprint(
             value.shape,
             value.precision,
             layout,
             self.tiles,
             owners=value.owners,
-            tail=tail,
+            tail=self.groups.tails.get(root, 0) if aligned else 0,
             element_aligned=aligned,
             memory_class=layout.memory_class,
         )
-        if len(_FOOTPRINTS) >= _MOST_LISTED:
-            _FOOTPRINTS.clear()
-        _FOOTPRINTS[key] = ((value.shape, value.precision, layout, value.owners), made)
+        made = _FOOTPRINTS[key] = _Kept(size, layout.memory_class is MemoryClass.INTERLEAVED)
         return made
 
-    def _in_words(self, entry: FlatStep, fact: StepFacts) -> StepFacts:
-        step = entry.step
-        text, kind = step_words(step)
-        if kind in _WRITE_F8 and self.program.values[step.results[0]].precision.is_f8:
-            text = f"{text} to F8"
-        live = LiveSet(self.lifetimes.live, entry.index)
-        return StepFacts(fact.source, text, kind, fact.execution_count, live, fact.scratch)
+    @cached_property
+    def unavailable(self) -> frozenset[int]:
+        """Roots of the allocations without a known size."""
+        sizes = self.sizes
+        if sizes.known.all():
+            return frozenset()
+        return frozenset(self.groups.root_of[~sizes.known[sizes.which]].tolist())
 
-    def _scratch(self, scratch: Scratch) -> ClassBytes:
-        """A step's scratch on a tile that owns the largest shard of the result."""
-        shard = self.footprints[scratch.result].shard
-        return ClassBytes(UNAVAILABLE if isinstance(shard, Unavailable) else shard * scratch.factor, 0)
+    @cached_property
+    def costs(self) -> list[StepCost]:
+        """What each step takes beside its operands."""
+        return step_costs(self.columns)
+
+    @cached_property
+    def scratch(self) -> dict[int, Scratch]:
+        """Step → its working memory, of steps that have any."""
+        factors = [cost.factor for cost in self.costs]
+        steps = np.flatnonzero(np.array(factors, dtype=np.int64))
+        results = self.columns.mentions[self.columns.starts[steps] + 1]  # after the one value that it reads
+        found = zip(steps.tolist(), results.tolist(), strict=True)
+        return {step: Scratch(result, factors[step]) for step, result in found}
+
+    @cached_property
+    def work(self) -> StepWork:
+        """What judging needs of the steps."""
+        sizes = self.sizes
+        made: dict[tuple[int, int], ClassBytes] = {}
+        scratch: dict[int, ClassBytes] = {}
+        for step, (result, factor) in self.scratch.items():
+            key = (sizes.place(result), factor)
+            found = made.get(key)
+            if found is None:
+                shard = sizes.of(result).shard
+                found = ClassBytes(UNAVAILABLE if isinstance(shard, Unavailable) else shard * factor, 0)
+                made[key] = found
+            scratch[step] = found
+        return StepWork(self.columns.sources, scratch)
+
+    @cached_property
+    def scratch_rows(self) -> dict[int, ByteArray]:
+        """Step → (tiles,) of its scratch, where that is known: a whole number of shards of the result on every tile
+        that owns one."""
+        sizes, tiles = self.sizes, self.tiles
+        results = [(step, factor, sizes.of(result)) for step, (result, factor) in self.scratch.items()]
+        return {step: size.times(factor, tiles) for step, factor, size in results if size.error is None}
+
+    @cached_property
+    def _last_members(self) -> Numbers:
+        """(values,): for each root the largest number of its group."""
+        last = np.arange(len(self.program.values))
+        joined = self.groups.joined
+        last[list(joined)] = [members[-1] for members in joined.values()]
+        return last
+
+    @cached_property
+    def _is_interleaved(self) -> Callable[[int], bool]:
+        """By root. What others keep names no measurement, so that its numbers go once nobody shows them."""
+        interleaved = self.sizes.interleaved[self.sizes.which[self._last_members]]
+        return lambda root: bool(interleaved[root])
+
+    @cached_property
+    def spans(self) -> list[tuple[int, int, int]]:
+        """(root, first step, step after the last) of every allocation that is live at some time."""
+        lives = self.lifetimes
+        return list(zip(lives.roots.tolist(), lives.first.tolist(), lives.last.tolist(), strict=True))
+
+    @cached_property
+    def placed(self) -> PlacedTiles:
+        """What every tile holds."""
+        sizes, tiles = self.sizes, self.tiles
+        return PlacedTiles(
+            self.tiles,
+            self.lifetimes.live,
+            self.groups.members,
+            self._is_interleaved,
+            lambda value: sizes.of(value).shards(tiles),
+            lambda value: sizes.of(value).bytes(tiles),
+            self.unavailable,
+            self.scratch_rows,
+            spans=self.spans,
+            held=partial(_held, self.allocations.spans, sizes, self.groups.joined, self.unavailable, tiles),
+        )
+
+    @cached_property
+    def allocations(self) -> Allocations:
+        """The allocations by root."""
+        lives, sizes, roots = self.lifetimes, self.sizes, self.lifetimes.roots
+        known = np.ones(len(self.program.values), dtype=bool)
+        known[list(self.unavailable)] = False
+        table = Spans(
+            roots,
+            lives.first,
+            lives.last,
+            np.where(known, self._largest, 0)[roots],
+            sizes.interleaved[sizes.which[self._last_members[roots]]],
+            known[roots],
+        )
+        return Allocations(table, self._size_of, self._is_interleaved, self.unavailable, lives.initial)
+
+    @cached_property
+    def _largest(self) -> Numbers:
+        """(values,): for each root the largest bytes of its allocation on any tile, known part."""
+        sizes = self.sizes
+        largest: Numbers = sizes.largest[sizes.which]
+        for root, members in self.groups.joined.items():
+            largest[root] = largest[list(members)].max()
+        return largest
+
+    @cached_property
+    def _size_of(self) -> Callable[[int], int]:
+        """The largest bytes of an allocation on any tile, by root; 0 where it is not known."""
+        largest, unavailable = self._largest, self.unavailable
+        return lambda root: 0 if root in unavailable else int(largest[root])
 
     def at_most(self, other: Measurement, with_least: bool = False) -> AtMost | None:
         """What the program takes at most, by one of nearly the same steps; None where a size is unavailable, and for
@@ -269,39 +264,35 @@ class Measurement:
         ``with_least``: find out, too, whether the total peak may be less; else it is said that it may.
         """
         values, theirs = self.program.values, other.program.values
-        if other.unavailable or values != theirs[: len(values)] or not self.flat or not other.flat:
+        if other.unavailable or values != theirs[: len(values)] or not self.steps or not other.steps:
             return None
         beside, fellows = self._beside(other)
-        changed = self._changed(other)
-        more = np.zeros((2, len(self.flat) + 1), dtype=np.int64)
+        more = np.zeros((2, len(self.steps) + 1), dtype=np.int64)
         largest = 0
-        for root, spans in self._only_here(other, beside, changed):
-            sizes = [self._one_footprint(member) for member in self.groups.members[root]]
-            if any(size.error is not None for size in sizes):
+        for root, spans in self._only_here(other, beside):
+            if root in self.unavailable:
                 return None
-            size = max([size.largest(self.tiles) for size in sizes])
-            column = int(values[self.groups.members[root][-1]].layout.memory_class is MemoryClass.INTERLEAVED)
+            size = int(self._largest[root])
+            column = int(self._is_interleaved(root))
             if not column:
                 largest = max(largest, size)
             for first, last in spans:
                 more[column, first] += size
                 more[column, last] -= size
         np.cumsum(more, axis=1, out=more)
-        for index in set(range(len(self.flat))) - fellows.keys():
-            scratch = step_cost(self.flat[index].step, values).scratch
-            if scratch is not None:
-                shard = self._one_footprint(scratch.result).shard
-                if isinstance(shard, Unavailable):
-                    return None
-                more[0, index] += shard * scratch.factor
-                largest = max(largest, shard * scratch.factor)
+        for index in self.scratch.keys() - set(fellows[0].tolist()):
+            scratch = self.work.scratch[index].standard
+            if isinstance(scratch, Unavailable):
+                return None
+            more[0, index] += scratch
+            largest = max(largest, scratch)
         worst = other.placed.worst()
-        there = np.zeros((2, len(self.flat)), dtype=np.int64)
+        there = np.zeros((2, len(self.steps)), dtype=np.int64)
         known = beside >= 0
         there[:, known] = worst[beside[known]][:, [1, 2]].T
         interleaved = int((there[0] + more[1, :-1]).max(initial=0))
         total = int((there[1] + more[0, :-1] + more[1, :-1]).max(initial=0))
-        may_be_less = not with_least or self._may_be_less(other, fellows, worst, changed)
+        may_be_less = not with_least or self._may_be_less(other, fellows, worst)
         return AtMost(total, interleaved, largest, may_be_less)
 
     def proves_over(self, other: Measurement, budgets: Budgets) -> bool:
@@ -314,67 +305,68 @@ class Measurement:
         step = self.judged(budgets).total_peak_step
         if step is None or self.unavailable or values != theirs[: len(values)]:
             return False
-        place = next((entry.index for entry in other.flat if entry.step is self.flat[step].step), None)
-        if place is None:
+        same = list(map(is_, other.steps, repeat(self.steps[step])))
+        if True not in same:
             return False
-        least = int(self.placed.worst()[step, 2])
-        changed, there = self._changed(other), other.lifetimes.spans
-        for root, first, last in self.spans:
-            if first <= step < last:
-                begin, end = (0, 0) if root in changed else there.get(root, (0, 0))
-                least -= 0 if begin <= place < end else self._largest(root)
-        return least + budgets.reserve > budgets.total
+        place = same.index(True)
+        held = self.lifetimes.roots[(self.lifetimes.first <= step) & (step < self.lifetimes.last)]
+        first, last = self._lives_in(other)[:, held]
+        missing = held[~((first <= place) & (place < last))]
+        lacking = sum(map(self._size_of, missing.tolist()))
+        return int(self.placed.worst()[step, 2]) - lacking + budgets.reserve > budgets.total
 
-    def _beside(self, other: Measurement) -> tuple[ByteArray, dict[int, int]]:
-        """(steps,) the other program's step beside each, −1 for none; and step → the same one there."""
-        places = {id(entry.step): entry.index for entry in other.flat}
-        beside, fellows, last = [], {}, -1
-        for index, entry in enumerate(self.flat):
-            place = places.get(id(entry.step), -1)
-            if place > last:
-                fellows[index] = last = place
-            beside.append(last)
-        return np.array(beside, dtype=np.int64), fellows
+    def _beside(self, other: Measurement) -> tuple[Numbers, Numbers]:
+        """(steps,) the other program's step beside each, −1 for none; and (2, fellows) of steps and the same ones
+        there."""
+        fellows = np.stack(self.columns.shared_steps(other.columns))
+        fellows = fellows[:, np.argsort(fellows[0])]
+        before = np.maximum.accumulate(np.concatenate(([-1], fellows[1])))[:-1]
+        fellows = fellows[:, fellows[1] > before]
+        beside = np.full(len(self.steps), -1, dtype=np.int64)
+        beside[fellows[0]] = fellows[1]
+        return np.maximum.accumulate(beside), fellows
 
     def _changed(self, other: Measurement) -> frozenset[int]:
-        """Roots of the allocations that have not the same values of the same bytes in both programs."""
+        """Roots of the allocations that have not the same values of the same bytes in both programs, one of which has
+        the values of the other and more."""
         here, there = self.groups, other.groups
-        roots, count = there.roots, len(here.roots)
-        found = {root for pair in zip(here.roots, roots, strict=False) if pair[0] != pair[1] for root in pair}
-        found.update(roots[count:])
+        count = min(len(here.roots), len(there.roots))
+        unlike = here.root_of[:count] != there.root_of[:count]
+        found = {*here.root_of[:count][unlike].tolist(), *there.root_of[:count][unlike].tolist()}
+        found.update(here.roots[count:], there.roots[count:])
         found |= here.aligned ^ there.aligned
         found.update(root for root, _ in here.tails.items() ^ there.tails.items())
         return frozenset(found)
 
-    def _only_here(
-        self, other: Measurement, beside: ByteArray, changed: frozenset[int]
-    ) -> Iterator[tuple[int, list[tuple[int, int]]]]:
+    def _lives_in(self, other: Measurement) -> Numbers:
+        """(2, values): for each root, of this program or the other one, the half-open range of the other's steps at
+        which its allocation is live there; an empty one for what is not the same allocation in both."""
+        theirs = other.lifetimes
+        lives = np.zeros((2, max(len(self.program.values), len(other.program.values))), dtype=np.int64)
+        lives[:, theirs.roots] = theirs.first, theirs.last
+        lives[:, list(self._changed(other))] = 0
+        return lives
+
+    def _only_here(self, other: Measurement, beside: ByteArray) -> Iterator[tuple[int, list[tuple[int, int]]]]:
         """Allocations that are live at steps beside which they are not, with the stretches of such steps."""
-        own, theirs, none = self.lifetimes.spans, other.lifetimes.spans, (0, 0)
-        roots = list(own)
-        there = [none if root in changed else theirs.get(root, none) for root in roots]
-        first, last = np.array(list(own.values()), dtype=np.int64).reshape(-1, 2).T
-        begins, ends = np.searchsorted(beside, np.array(there, dtype=np.int64).reshape(-1, 2)).T
+        own = self.lifetimes
+        first, last = own.first, own.last
+        begins, ends = np.searchsorted(beside, self._lives_in(other)[:, own.roots])
         until, since = np.clip(begins, first, last), np.clip(ends, first, last)
         for index in np.flatnonzero((until > first) | (since < last)).tolist():
             stretches = ((first[index], until[index]), (max(since[index], until[index]), last[index]))
-            yield roots[index], [(int(a), int(b)) for a, b in stretches if a < b]
+            yield int(own.roots[index]), [(int(a), int(b)) for a, b in stretches if a < b]
 
-    def _may_be_less(
-        self, other: Measurement, fellows: Mapping[int, int], worst: ByteArray, changed: frozenset[int]
-    ) -> bool:
+    def _may_be_less(self, other: Measurement, fellows: Numbers, worst: ByteArray) -> bool:
         """Whether the total peak may be below the other's: it is not where the step of that one has all here, too."""
-        peak = int(worst[:, 2].argmax()) if len(worst) else None
-        here = next((step for step, place in fellows.items() if place == peak), None)
-        if peak is None or here is None:
+        peak = int(worst[:, 2].argmax())
+        here = fellows[0, fellows[1] == peak]
+        if not len(here):
             return True
-        own, none = self.lifetimes.spans, (0, 0)
-        for root, (first, last) in other.lifetimes.spans.items():
-            if first <= peak < last:
-                begin, end = none if root in changed else own.get(root, none)
-                if not begin <= here < end:
-                    return True
-        return False
+        theirs = other.lifetimes
+        held = theirs.roots[(theirs.first <= peak) & (peak < theirs.last)]
+        first, last = other._lives_in(self)[:, held]
+        return not bool(((first <= here[0]) & (here[0] < last)).all())
 
     def _exchange(self) -> Size:
         return total(cost.exchange for cost in self.costs if cost is not FREE)
@@ -382,8 +374,8 @@ class Measurement:
     def judged(self, budgets: Budgets) -> Judged:
         """Peaks and verdict; kept for the budgets asked for last."""
         if self._judged is None or self._judged[0] != budgets:
-            at_least = bool(unknown_notes(self.program, self.flat))
-            asked = (self.facts, self.allocations, self.placed, budgets, self._exchange(), self._unsized())
+            at_least = bool(unknown_notes(self.program, self.steps))
+            asked = (self.work, self.allocations, self.placed, budgets, self._exchange(), self._unsized())
             self._judged = budgets, judge_allocations(*asked, at_least=at_least)
         return self._judged[1]
 
@@ -392,8 +384,7 @@ class Measurement:
     ) -> Timeline:
         """Put everything together."""
         judged = self.judged(budgets)
-        unknown = unknown_notes(self.program, self.flat)
-        facts = [*map(self._in_words, self.flat, self.facts)]
+        unknown = unknown_notes(self.program, self.steps)
         return Timeline(
             origin=Origin.ESTIMATE,
             version=3,
@@ -407,8 +398,8 @@ class Measurement:
             total_peak_step=judged.total_peak_step,
             standard_peak_step=judged.standard_peak_step,
             interleaved_peak_step=judged.interleaved_peak_step,
-            values=tuple(map(self._value, self.program.values, self.footprints)),
-            steps=listed_steps(facts, self.allocations, self.placed),
+            values=tuple(self._listed_values()),
+            steps=listed_steps(self._facts(), self.work, self.allocations, self.placed),
             tiles=self.placed,
             unavailable_roots=self.unavailable,
             aliases=self.groups.members,
@@ -429,57 +420,152 @@ class Measurement:
             return ()
         return tuple(
             Unsized(value.id, value.name, size.error, layout_fault(value.shape, value.layout, self.tiles) is not None)
-            for value, size in zip(self.program.values, self.footprints, strict=True)
+            for value, size in zip(self.program.values, self.sizes.of_all(), strict=True)
             if size.error is not None and self.groups.roots[value.id] in self.lifetimes.spans
         )
 
-    def _value(self, value: Value, size: Footprint) -> TimelineValue:
-        """A value as the timeline lists it; the same object again while value object and sizes are the same."""
-        root = self.groups.roots[value.id]
-        key = (id(value), root, size.shard, size.aligned, size.error)
-        known = _LISTED.get(key)
-        if known is not None:
-            return known[1]
-        listed = TimelineValue(
-            id=value.id,
-            origin=value.origin,
-            root=root,
-            name=value.name,
-            group=value.group,
-            shape=value.shape,
-            precision=value.precision,
-            layout=value.layout,
-            layout_text=layout_text(value.layout),
-            layout_error=size.error,
-            memory_class=value.layout.memory_class,
-            storage_group=value.storage_group,
-            shard_bytes=size.shard,
-            aligned_bytes=size.aligned,
-            copies=1,
-            bytes=size.aligned,
-        )
-        if len(_LISTED) >= _MOST_LISTED:
+    def _facts(self) -> tuple[Sequence[object], ...]:
+        """The steps in words, a column for each field of :class:`StepFacts`."""
+        columns, work, live = self.columns, self.work, self.lifetimes.live
+        texts, kinds = zip(*columns.by_nature(_WORDS, _full_words), strict=True) if self.steps else ((), ())
+        steps = range(len(self.steps))
+        lives = [LiveSet(live, step) for step in steps]
+        scratch = [NO_SCRATCH] * len(steps)
+        for step, taken in work.scratch.items():
+            scratch[step] = taken
+        return work.sources, texts, kinds, columns.counts, lives, scratch
+
+    def _listed_values(self) -> list[TimelineValue]:
+        """The values as the timeline lists them; the same objects again while value object and sizes are the same."""
+        values, roots, sizes = self.program.values, self.groups.roots, self.sizes.of_all()
+        if len(_LISTED) + len(values) > _MOST_LISTED:
             _LISTED.clear()
-        _LISTED[key] = (value, listed)
-        return listed
+        listed: list[TimelineValue | None] = []
+        for value, root, size in zip(values, roots, sizes, strict=True):
+            known = _LISTED.get(id(value))
+            listed.append(known[1] if known is not None and known[1].root == root and known[2] is size else None)
+        places = [place for place, one in enumerate(listed) if one is None]
+        new = [(values[place], roots[place], sizes[place]) for place in places]
+        for place, (value, _, size), made in zip(places, new, _new_listed(new), strict=True):
+            listed[place] = made
+            _LISTED[id(value)] = (value, made, size)
+        return listed  # type: ignore[return-value]
 
 
-_MOST_LISTED = 1 << 14
-_FOOTPRINTS: dict[_FootprintKey, tuple[tuple[object, ...], Footprint]] = {}
-"""Bytes by the identity of all they depend on; each entry holds the objects, so that their ids stay their own."""
-_PLAIN: dict[int, dict[int, tuple[Value, Footprint]]] = {}
-"""Tile count → bytes of values in no group of a matrix product, by identity; each entry holds its value."""
-_LISTED: dict[tuple[object, ...], tuple[Value, TimelineValue]] = {}
+class _Kept(NamedTuple):
+    """Bytes of values, and whether their class is interleaved."""
+
+    size: Footprint
+    interleaved: bool
+
+
+class _Sizes:
+    """The bytes of a program's values: its unlike footprints, and which of them each value has.
+
+    ``largest``: (footprints,) of the largest bytes of one copy on any tile. ``interleaved``, ``known``: (footprints,)
+    of whether its class is, and whether the sizes are.
+    """
+
+    __slots__ = ("_listed", "footprints", "interleaved", "known", "largest", "which")
+
+    def __init__(self, kept: list[_Kept], which: list[int], tiles: int) -> None:
+        self.footprints = footprints = [size for size, _ in kept]
+        self._listed = which
+        self.which: Numbers = np.array(which, dtype=np.int64)
+        self.interleaved: Mask = np.array([interleaved for _, interleaved in kept], dtype=bool)
+        self.known: Mask = np.array([size.error is None for size in footprints], dtype=bool)
+        self.largest: Numbers = np.array([size.largest(tiles) for size in footprints], dtype=np.int64)
+
+    def place(self, value: int) -> int:
+        """Where the footprint of a value is in their list."""
+        return self._listed[value]
+
+    def of(self, value: int) -> Footprint:
+        """The footprint of a value."""
+        return self.footprints[self._listed[value]]
+
+    def of_all(self) -> list[Footprint]:
+        """The footprint of every value."""
+        footprints = self.footprints
+        return [footprints[place] for place in self._listed]
+
+
+def _held(
+    spans: Spans,
+    sizes: _Sizes,
+    joined: Mapping[int, tuple[int, ...]],
+    unavailable: frozenset[int],
+    tiles: int,
+    allocation: Callable[[int], ByteArray],
+) -> tuple[list[ByteArray], ByteArray]:
+    """What :class:`PlacedTiles` takes as ``held``; ``joined`` are the members of allocations with several values."""
+    rows = [size.bytes(tiles) for size in sizes.footprints]
+    row_of = sizes.which.copy()
+    added: dict[tuple[int, ...], int] = {}
+    for root, members in joined.items():
+        which = sizes.which[list(members)]
+        if (which != which[0]).any() and root not in unavailable:
+            unlike = tuple(np.unique(which).tolist())
+            place = added.get(unlike)
+            if place is None:
+                place = added[unlike] = len(rows)
+                rows.append(allocation(root))
+            row_of[root] = place
+    counted = spans.known & (spans.first < spans.last)
+    table = np.stack((row_of[spans.roots], spans.first, spans.last, spans.interleaved.astype(np.int64)), axis=1)
+    return rows, table[counted]
+
+
+def _new_listed(values: Sequence[tuple[Value, int, Footprint]]) -> list[TimelineValue]:
+    """Values as a timeline lists them, from value, root and bytes of each."""
+    given, roots, sizes = zip(*values, strict=True) if values else ((), (), ())
+    layouts = [value.layout for value in given]
+    aligned = [size.aligned for size in sizes]
+    return from_columns(
+        TimelineValue,
+        [value.id for value in given],
+        [value.origin for value in given],
+        roots,
+        [value.name for value in given],
+        [value.group for value in given],
+        [value.shape for value in given],
+        [value.precision for value in given],
+        layouts,
+        _layout_texts(layouts),
+        [size.error for size in sizes],
+        [layout.memory_class for layout in layouts],
+        [value.storage_group for value in given],
+        [size.shard for size in sizes],
+        aligned,
+        [1] * len(given),
+        aligned,
+    )
+
+
+def _layout_texts(layouts: Sequence[Layout]) -> list[str]:
+    """Their Debug texts, each layout object looked at once."""
+    texts = {id(layout): layout_text(layout) for layout in {id(layout): layout for layout in layouts}.values()}
+    return [texts[id(layout)] for layout in layouts]
+
+
+_MOST_LISTED = 1 << 15
+_FootprintKey = tuple[int, int, int]
+_FOOTPRINTS: dict[_FootprintKey, _Kept] = {}
+"""Bytes by kind of value (with tail and whether sizes are whole memory elements), one more than the largest tail that
+this counts with, and tile count."""
+_LISTED: dict[int, tuple[Value, TimelineValue, Footprint]] = {}
 """Values listed before, by identity (each entry holds its value, so that the id stays its own): successive programs of
-a re-planner share most of their value objects."""
+a re-planner share many of their value objects."""
+_WORDS: dict[int, tuple[str, str]] = {}
+"""Words and kind of a step by its nature."""
 
 
 def clear_cache() -> None:
     """Forget the footprints and the values measured and listed before (for measurements from cold)."""
+    clear_columns()
     _FOOTPRINTS.clear()
-    _PLAIN.clear()
     _LISTED.clear()
-    _footprint.cache_clear()
+    forget_footprints()
 
 
 @lru_cache(maxsize=1 << 13)
@@ -488,18 +574,25 @@ def layout_text(layout: Layout) -> str:
     return str(layout)
 
 
-def unknown_notes(program: Program, flat: Sequence[FlatStep]) -> tuple[str, ...]:
+def unknown_notes(program: Program, steps: Sequence[Step]) -> tuple[str, ...]:
     """A sentence for each operation that is not modelled and makes every sum a lower bound."""
     reasons = dict(program.unknown)
     consequence = "sums are at least what is shown"
     notes = [
         f"operation {operation} is not modelled ({reason}): {consequence}" for operation, reason in reasons.items()
     ]
-    for entry in [entry for entry in flat if type(entry.step) is Opaque]:
-        if isinstance(entry.step, Opaque) and entry.step.source not in reasons:
-            place = f"step {entry.index}" if entry.step.source is None else f"operation {entry.step.source}"
-            notes.append(f"{place} is not modelled ({entry.step.reason}): {consequence}")
+    for index, step in enumerate(steps):
+        if type(step) is Opaque and step.source not in reasons:
+            place = f"step {index}" if step.source is None else f"operation {step.source}"
+            notes.append(f"{place} is not modelled ({step.reason}): {consequence}")
     return tuple(notes)
+
+
+def _full_words(step: Step, values: Sequence[Value]) -> tuple[str, str]:
+    text, kind = step_words(step)
+    if kind in _WRITE_F8 and values[step.results[0]].precision.is_f8:
+        text = f"{text} to F8"
+    return text, kind
 
 
 def step_words(step: Step) -> tuple[str, str]:
@@ -525,164 +618,3 @@ def _copy_words(policy: str) -> tuple[str, str]:
 @lru_cache(maxsize=1 << 6)
 def _kernel_words(kernel: str) -> tuple[str, str]:
     return kernel, kernel.partition(" ")[0]
-
-
-_CACHED_FOOTPRINTS = 1 << 13
-
-
-class Footprint:
-    """What a value takes: largest shard, largest size, and both on every tile.
-
-    ``error`` says why the sizes are unavailable, None where they are known. The arrays are made when asked for.
-    """
-
-    __slots__ = (
-        "_bytes",
-        "_rounding",
-        "_shards",
-        "_times",
-        "aligned",
-        "element_bytes",
-        "error",
-        "owners",
-        "resolved",
-        "shard",
-        "tail",
-    )
-
-    def __init__(
-        self,
-        resolved: Resolved | None,
-        error: str | None,
-        element_bytes: int,
-        tail: int,
-        rounding: int,
-        owners: Owners,
-    ) -> None:
-        self.resolved = resolved
-        self.error = error
-        self.element_bytes = element_bytes
-        self.tail = tail
-        self.owners = owners
-        self._rounding = rounding
-        self._shards: ByteArray | None = None
-        self._bytes: ByteArray | None = None
-        self._times: dict[int, ByteArray] = {}
-        self.shard: Size = UNAVAILABLE
-        self.aligned: Size = UNAVAILABLE
-        if resolved is not None:
-            shard = resolved.maximum_elements * element_bytes
-            self.shard = shard
-            self.aligned = self._size(shard)
-
-    def _size(self, shard: int) -> int:
-        """Bytes for a shard: its payload and tail, in whole memory elements where its group needs them; 0 for none."""
-        if shard == 0:
-            return 0
-        size = shard + self.tail
-        return size if self._rounding == 0 else -(-size // self._rounding) * self._rounding
-
-    def shards(self, tile_count: int) -> ByteArray:
-        """(tiles,): payload bytes on each tile; zeros where unavailable. Read-only."""
-        if self._shards is None:
-            if self.resolved is None:
-                row = np.zeros(tile_count, dtype=np.int64)
-            else:
-                row = spread(self.resolved.owner_elements() * self.element_bytes, self.owners, tile_count)
-            row.flags.writeable = False
-            self._shards = row
-        return self._shards
-
-    def times(self, factor: int, tile_count: int) -> ByteArray:
-        """(tiles,): so many times the payload on each tile; the same array again where it is asked for again."""
-        if factor == 1:
-            return self.shards(tile_count)
-        row = self._times.get(factor)
-        if row is None:
-            row = self._times[factor] = self.shards(tile_count) * factor
-            row.flags.writeable = False
-        return row
-
-    def bytes(self, tile_count: int) -> ByteArray:
-        """(tiles,): bytes on each tile, tail and rounding included, of one copy; zeros where unavailable. Read-only."""
-        if self._bytes is None:
-            if self.resolved is None or (self.tail == 0 and self._rounding == 0):
-                self._bytes = self.shards(tile_count)
-            else:
-                per_owner = self.resolved.owner_elements() * self.element_bytes
-                sizes = per_owner + self.tail
-                if self._rounding:
-                    sizes = -(-sizes // self._rounding) * self._rounding
-                sizes[per_owner == 0] = 0
-                row = spread(sizes, self.owners, tile_count)
-                row.flags.writeable = False
-                self._bytes = row
-        return self._bytes
-
-    def largest(self, tile_count: int) -> int:
-        """The largest bytes of one copy on any tile, known part (an embedding may put two owners on one tile)."""
-        if not isinstance(self.aligned, int):
-            return 0
-        if self.owners.embedding is None:
-            return self.aligned
-        return int(self.bytes(tile_count).max(initial=0))
-
-
-def footprint(
-    shape: Shape,
-    precision: Precision,
-    layout: Layout | None,
-    tile_count: int,
-    *,
-    owners: Owners = DIRECT_OWNERS,
-    tail: int = 0,
-    element_aligned: bool = False,
-    memory_class: MemoryClass = MemoryClass.STANDARD,
-) -> Footprint:
-    """The footprint of a value.
-
-    Parameters
-    ----------
-    tail : int
-        Access tail in bytes, added to every non-empty shard.
-    element_aligned : bool
-        Whether sizes are rounded up to whole memory elements of ``memory_class`` (16,384 or 32,768 bytes).
-    """
-    rounding = 0
-    if element_aligned:
-        rounding = INTERLEAVED_ELEMENT_BYTES if memory_class is MemoryClass.INTERLEAVED else STANDARD_ELEMENT_BYTES
-    element_bytes = precision.element_bytes
-    if element_bytes is None:
-        return Footprint(None, f"the precision {precision} is not known", 0, tail, rounding, owners)
-    if layout is None:
-        return Footprint(None, "the layout cannot be read", element_bytes, tail, rounding, owners)
-    return _footprint(shape, layout, element_bytes, tail, rounding, owners, tile_count)
-
-
-@lru_cache(maxsize=_CACHED_FOOTPRINTS)
-def _footprint(
-    shape: Shape, layout: Layout, element_bytes: int, tail: int, rounding: int, owners: Owners, tile_count: int
-) -> Footprint:
-    try:
-        resolved = resolve(shape, layout)
-        check_owners(owners, resolved.owner_count, tile_count)
-    except (LayoutError, OwnerError) as error:
-        return Footprint(None, str(error), element_bytes, tail, rounding, owners)
-    if resolved.maximum_elements * element_bytes + tail > LARGEST_COUNTED_BYTES:
-        text = f"a shard of {resolved.maximum_elements * element_bytes:,} B is beyond what any tile could hold"
-        return Footprint(None, text, element_bytes, tail, rounding, owners)
-    return Footprint(resolved, None, element_bytes, tail, rounding, owners)
-
-
-def layout_fault(shape: Shape, layout: Layout | None, tile_count: int) -> str | None:
-    """Why a layout cannot be used on a device: it does not resolve, or has more owners than there are tiles.
-
-    None of an element order that is not known: then nobody can tell.
-    """
-    if layout is None:
-        return None
-    failure = layout_failure(shape, layout)
-    if failure is not None:
-        return None if failure.kind is LayoutErrorKind.UNKNOWN_ORDER else str(failure)
-    owners = layout.tiling.tile_count
-    return f"{owners} owners do not fit a device of {tile_count} tiles" if owners > tile_count else None

@@ -7,7 +7,6 @@ thousands of steps is some hundreds of short reads: a few milliseconds. The file
 from __future__ import annotations
 
 import os
-import tempfile
 from typing import IO, Any
 
 import numpy as np
@@ -48,6 +47,8 @@ class StepTable:
             return
         try:
             if self._file is None:
+                import tempfile  # with all that can pack files; few tables are so large
+
                 self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - closed by close()
             run = np.ascontiguousarray(usage.transpose(1, 0, 2))
             if self._file.write(run.tobytes()) != run.nbytes:

@@ -261,6 +261,12 @@ class PlacedTiles:
         Roots without a known size.
     scratch, interleaved_scratch : mapping
         Step → (tiles,) of scratch, for steps that have any.
+    kept : int
+        How many rows of allocations are kept for the next question.
+    held : callable, optional
+        Gives, from the row of an allocation by root, the rows of all allocations of known size, and (spans, 4) of
+        number of the row, first step, step after the last, and whether it is interleaved: where the caller has them at
+        hand.
     """
 
     def __init__(
@@ -275,7 +281,10 @@ class PlacedTiles:
         scratch: Mapping[int, ByteArray] = NO_ROWS,
         interleaved_scratch: Mapping[int, ByteArray] = NO_ROWS,
         spans: Sequence[tuple[int, int, int]] | None = None,
+        kept: int = 4096,
+        held: Callable[[Callable[[int], ByteArray]], tuple[list[ByteArray], ByteArray]] | None = None,
     ) -> None:
+        self._held = held
         self._tile_count = tile_count
         self._live = live
         self._members = members
@@ -288,7 +297,7 @@ class PlacedTiles:
         self._spans = spans
         self._always: tuple[frozenset[int], ByteArray] | None = None
         self._usages: KeptResults[int, ByteArray] = KeptResults(64)
-        self._allocations: KeptResults[int, ByteArray] = KeptResults(4096)
+        self._allocations: KeptResults[int, ByteArray] = KeptResults(kept)
 
     def usage(self, step: int) -> ByteArray:
         """(tiles, 2): standard and interleaved bytes on each tile at a step, scratch included; known part only."""
@@ -322,19 +331,23 @@ class PlacedTiles:
     def worst_of_all(self) -> Worst:
         """The figures of all steps, made when first asked for; only steps whose like was never swept are swept."""
         if self._worst is None:
-            members, is_interleaved, unavailable = self._members, self._interleaved, self._unavailable
-            byte_row, allocation = self._byte_row, self.allocation
-            spans = [one for one in self.spans() if one[0] not in unavailable and one[1] < one[2]]
-            held = [byte_row(root) if len(members[root]) == 1 else allocation(root) for root, _, _ in spans]
-            rows = {id(row): row for row in held}
-            places = dict(zip(rows, range(len(rows)), strict=True))
-            table = np.empty((len(spans), 4), dtype=np.int64)
-            table[:, 0] = [places[id(row)] for row in held]
-            table[:, 1:3] = [one[1:] for one in spans] if spans else 0
-            table[:, 3] = [is_interleaved(root) for root, _, _ in spans]
+            rows, table = self._find_held() if self._held is None else self._held(self.allocation)
             steps = len(self._live)
-            self._worst = _sweep_unseen([*rows.values()], table, self._scratch, steps, self._tile_count)
+            self._worst = _sweep_unseen(rows, table, self._scratch, steps, self._tile_count)
         return self._worst
+
+    def _find_held(self) -> tuple[list[ByteArray], ByteArray]:
+        members, is_interleaved, unavailable = self._members, self._interleaved, self._unavailable
+        byte_row, allocation = self._byte_row, self.allocation
+        spans = [one for one in self.spans() if one[0] not in unavailable and one[1] < one[2]]
+        held = [byte_row(root) if len(members[root]) == 1 else allocation(root) for root, _, _ in spans]
+        rows = {id(row): row for row in held}
+        places = dict(zip(rows, range(len(rows)), strict=True))
+        table = np.empty((len(spans), 4), dtype=np.int64)
+        table[:, 0] = [places[id(row)] for row in held]
+        table[:, 1:3] = [one[1:] for one in spans] if spans else 0
+        table[:, 3] = [is_interleaved(root) for root, _, _ in spans]
+        return [*rows.values()], table
 
     def spans(self) -> Sequence[tuple[int, int, int]]:
         """(root, first step, step after the last) of every stretch in which an allocation is live."""

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from tileview.core.memory.accounts import Findings, doubted, verdict_on
-from tileview.core.memory.assemble import Allocations, StepFacts, assemble, judge_allocations
-from tileview.core.memory.measurement import Footprint, footprint, layout_fault
+from tileview.core.memory.assemble import Allocations, StepFacts, StepWork, judge_allocations, listed_steps
+from tileview.core.memory.footprint import Footprint, footprint, layout_fault
 from tileview.core.memory.usage import PlacedTiles, live_stretches
 from tileview.core.memory.verdict import Budgets, Unsized, cut_note, decide
 from tileview.model.config import PLANNED_BYTES
@@ -196,7 +196,7 @@ class _Changed:
             *scratch,
             spans=spans,
         )
-        self.allocations = Allocations(
+        self.allocations = Allocations.listed(
             self._largest(), self.interleaved.__getitem__, self.unavailable, spans, tuple(base.aliases)
         )
 
@@ -253,11 +253,12 @@ class _Changed:
     def timeline(self, budgets: Budgets) -> Timeline:
         """Sum and decide again."""
         base = self.base
-        live = {root for root, _, _ in self.allocations.spans} if base.steps else set(base.aliases)
+        live = set(self.allocations.spans.roots.tolist()) if base.steps else set(base.aliases)
         unsized = _unsized(self.values, live, base.tile_count)
         facts = [_facts(step) for step in base.steps]
+        work = StepWork.of(facts)
         judged = judge_allocations(
-            facts,
+            work,
             self.allocations,
             self.placed,
             budgets,
@@ -266,7 +267,7 @@ class _Changed:
             at_least=base.verdict.at_least,
             coarse_peaks=base.version == 1,
         )
-        made = assemble(facts, self.allocations, self.placed, judged)
+        steps = listed_steps([*zip(*facts, strict=True)], work, self.allocations, self.placed)
         changed = set(self.footprints)
         kept = [problem for problem in base.problems if problem.value not in changed]
         kept += [
@@ -278,15 +279,15 @@ class _Changed:
             base,
             budget_bytes=budgets.total,
             reserve_bytes=budgets.reserve,
-            peak=made.judged.peak,
-            total_peak_step=made.judged.total_peak_step,
-            standard_peak_step=made.judged.standard_peak_step,
-            interleaved_peak_step=made.judged.interleaved_peak_step,
+            peak=judged.peak,
+            total_peak_step=judged.total_peak_step,
+            standard_peak_step=judged.standard_peak_step,
+            interleaved_peak_step=judged.interleaved_peak_step,
             values=self.values,
-            steps=made.steps,
+            steps=steps,
             tiles=self.placed,
             unavailable_roots=self.unavailable,
-            verdict=doubted(made.judged.verdict, base.verdict),
+            verdict=doubted(judged.verdict, base.verdict),
             evidence=None,
             derived=True,
             notes=base.notes if CHANGED_NOTE in base.notes else (*base.notes, CHANGED_NOTE),

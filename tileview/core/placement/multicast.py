@@ -15,7 +15,8 @@ from tileview.core.geometry.owners import owner_parts, owner_tiles
 from tileview.core.geometry.resolve import resolve
 from tileview.core.geometry.resolved import OwnerArray, Resolved
 from tileview.core.memory.scratch import step_scratch
-from tileview.model.program import Copy, Owners, Step, Value
+from tileview.model.owners import Owners
+from tileview.model.program import Copy, Step, Value
 from tileview.model.tensor import Layout, MemoryClass, Shape
 
 _LEAST_REPLICAS = 3

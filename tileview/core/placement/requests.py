@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from tileview.core.columns import program_columns
+from tileview.core.memory.footprint import footprint
 from tileview.core.memory.groups import Groups, group_values
-from tileview.core.memory.measurement import footprint
 from tileview.core.placement.events import Events, find_events
 from tileview.core.placement.fit import Asked
 from tileview.core.placement.multicast import TileMask, multicast_tiles
@@ -170,7 +171,7 @@ class _Builder:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.flat: tuple[FlatStep, ...] = program.flatten()
-        self.groups: Groups = group_values(program, self.flat, with_yields=True)
+        self.groups: Groups = group_values(program_columns(program), with_yields=True)
         self.events: Events = find_events(program)
         self.touched: dict[int, list[int]] = {}
         for value in sorted(self.events.lives):

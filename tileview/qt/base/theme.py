@@ -1,13 +1,17 @@
-"""Theme tokens: the only place where the window's colours come from."""
+"""The look of the program: theme tokens, the only place of colours; icons and the palette made from them."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass, fields
+from functools import lru_cache
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QGuiApplication, QPalette
+from PySide6.QtCore import QByteArray, QRectF, Qt
+from PySide6.QtGui import QColor, QGuiApplication, QIcon, QPalette, QPixmap
+from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtWidgets import QApplication
 
+from tileview.qt.base.painting import painting
 from tileview.resources import resource
 
 TEXT_TOKENS = (
@@ -137,3 +141,98 @@ def system_theme_name() -> str:
     """What the desktop asks for: ``dark`` or ``light``."""
     hints = QGuiApplication.styleHints()
     return "dark" if hints is not None and hints.colorScheme() == Qt.ColorScheme.Dark else "light"
+
+
+_SIZES = (16, 32, 64)
+
+
+@lru_cache(maxsize=64)
+def _drawing(name: str) -> str:
+    return resource("icons", f"{name}.svg").read_text(encoding="utf-8")
+
+
+@lru_cache(maxsize=512)
+def _pixmap(name: str, color: str, size: int) -> QPixmap:
+    text = _drawing(name).replace("currentColor", color)
+    renderer = QSvgRenderer(QByteArray(text.encode("utf-8")))
+    pixmap = QPixmap(size, size)
+    pixmap.fill(Qt.GlobalColor.transparent)
+    with painting(pixmap) as painter:
+        renderer.render(painter, QRectF(0, 0, size, size))
+    return pixmap
+
+
+def icon(name: str, theme: Theme, token: str = "text") -> QIcon:
+    """An icon in the colour of a theme token; its disabled state in the muted colour.
+
+    Drawn in several sizes, up to 64 pixels, so that it stays sharp on screens with a high pixel ratio.
+    """
+    result = QIcon()
+    for size in _SIZES:
+        result.addPixmap(_pixmap(name, getattr(theme, token), size), QIcon.Mode.Normal)
+        result.addPixmap(_pixmap(name, theme.border, size), QIcon.Mode.Disabled)
+    return result
+
+
+def program_icon() -> QIcon:
+    """The icon of the program itself, in its own colours."""
+    result = QIcon()
+    for size in (*_SIZES, 128, 256):
+        result.addPixmap(_pixmap("tileview", "", size))
+    return result
+
+
+def drop_pixmaps() -> None:
+    """Let go of drawn pixmaps, before the application object ends."""
+    _pixmap.cache_clear()
+
+
+_RULES = """
+QToolTip {{ color: {text}; background: {raised}; border: 1px solid {border}; padding: 3px; }}
+QMainWindow::separator {{ background: {border}; width: 1px; height: 1px; margin: 2px; }}
+QMainWindow::separator:hover {{ background: {accent}; }}
+QDockWidget {{ color: {text}; }}
+QDockWidget::title {{ background: {raised}; padding: 2px 6px; text-align: left; }}
+QLineEdit[plain="true"] {{ background: transparent; border: none; padding: 0; }}
+QCheckBox::indicator, QRadioButton::indicator {{ width: 14px; height: 14px; border: 1px solid {muted};
+    background: {background}; }}
+QCheckBox::indicator {{ border-radius: 3px; }}
+QRadioButton::indicator {{ border-radius: 8px; }}
+QCheckBox::indicator:checked {{ background: {accent}; border-color: {accent}; image: url("{check}"); }}
+QRadioButton::indicator:checked {{ background: qradialgradient(cx:0.5, cy:0.5, radius:0.5, fx:0.5, fy:0.5,
+    stop:0 {accent}, stop:0.55 {accent}, stop:0.65 {background}, stop:1 {background}); border-color: {accent}; }}
+QCheckBox::indicator:focus, QRadioButton::indicator:focus {{ width: 12px; height: 12px; border: 2px solid {text}; }}
+QCheckBox::indicator:disabled, QRadioButton::indicator:disabled {{ border-color: {border}; background: {surface}; }}
+QAbstractItemView {{ border: 1px solid {border}; }}
+QAbstractItemView:focus {{ border: 1px solid {accent}; }}
+QStatusBar::item {{ border: none; }}
+QStatusBar {{ border-top: 1px solid {border}; }}
+"""
+
+_FIELDS = ("QLineEdit", "QAbstractSpinBox", "QComboBox", "QPushButton", "QToolButton", "QSlider")
+"""What has the palette of fields."""
+_OTHERS = ("QTabBar", "QCheckBox", "QRadioButton")
+"""What else is marked when it has the focus, without a frame of its own."""
+
+
+def style_sheet(theme: Theme) -> str:
+    """The rules in the colours of a theme."""
+    return _RULES.format(
+        text=theme.text, raised=theme.raised, border=theme.border, accent=theme.accent, surface=theme.surface,
+        muted=theme.muted, background=theme.background, check=resource("icons", f"check-{theme.name}.svg").as_posix(),
+    )  # fmt: skip
+
+
+def apply_theme(theme: Theme) -> None:
+    """Give the whole program a theme; nothing happens where it has it already."""
+    application = QApplication.instance()
+    if not isinstance(application, QApplication) or application.property("theme") == theme.name:
+        return
+    application.setProperty("theme", theme.name)
+    application.setStyle("Fusion")
+    application.setPalette(theme.palette())
+    for name in _FIELDS:
+        application.setPalette(theme.field_palette(), name)  # type: ignore[arg-type]
+    for name in _OTHERS:
+        application.setPalette(theme.focus_palette(), name)  # type: ignore[arg-type]
+    application.setStyleSheet(style_sheet(theme))

@@ -23,17 +23,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from tileview.analysis.fix import DEFAULT_LIMIT, FixResult, Mode, Prefer
-from tileview.analysis.fix_placed import PlacedFix, RankedFix
+from tileview.analysis.fix import DEFAULT_LIMIT, FixResult, Mode, PlacedFix, Prefer, RankedFix
 from tileview.analysis.layout_fix import LayoutFix, fix_layouts
 from tileview.analysis.placement import Placeability
 from tileview.analysis.trials import Swap, Swaps, Trial
 from tileview.analysis.words import layout_words
 from tileview.core.cycles.words import cycles_between, exact_cycles, percent_between, short_change
-from tileview.core.estimate import configured
-from tileview.core.fusion.words import verdict_words
+from tileview.core.fusion.verdict_words import verdict_words
 from tileview.core.placement.ranges import presets
-from tileview.model.recipe import Recipe
+from tileview.model.recipe import Recipe, configured
 from tileview.model.sizes import Size, Unavailable, exact_text
 from tileview.model.timeline import Timeline
 from tileview.present.choices import fix_trials

@@ -21,13 +21,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from tileview.analysis.placement_words import StepWords
+from tileview.analysis.placement import StepWords
 from tileview.analysis.words import counted
 from tileview.model.sizes import exact_text, kib_text
 from tileview.present.tables import outcome as shown_as
-from tileview.qt.base.icons import icon
 from tileview.qt.base.text import plain_tip
-from tileview.qt.base.theme import Theme
+from tileview.qt.base.theme import Theme, icon
 from tileview.qt.jobs.runner import Job, Runner, failure_of
 from tileview.qt.views.base import allow
 from tileview.qt.widgets.dialogs import LOGGER

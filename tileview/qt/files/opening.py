@@ -13,9 +13,8 @@ from tileview.model.timeline import Timeline
 from tileview.model.timeline_file import TimelineFile
 from tileview.qt.base.command import Command
 from tileview.qt.base.settings import Settings
-from tileview.qt.files.carrying import carry_over, carry_selection, marks_of
-from tileview.qt.files.export_recipe import Exporter
-from tileview.qt.files.recovery import KeptEdits, Recovery, left_behind, to_offer
+from tileview.qt.files.exports import Exporter
+from tileview.qt.files.recovery import KeptEdits, Recovery, carry_over, carry_selection, left_behind, marks_of, to_offer
 from tileview.qt.files.saving import same_file
 from tileview.qt.files.watch import FileWatch
 from tileview.qt.jobs.estimates import Estimates
@@ -32,9 +31,8 @@ from tileview.qt.widgets.dialogs import (
 )
 from tileview.resources import sample_folder
 from tileview.session.document import Document
-from tileview.session.history import Step
-from tileview.session.selection import Selection
-from tileview.session.state import EditState
+from tileview.session.edits import EditState, Step
+from tileview.session.session import Selection
 
 MANY_STEPS = 500
 """From so many steps on, a new estimate and its selection reach the views in two turns of the event loop."""
@@ -202,7 +200,7 @@ class Files(QObject):
     @Slot(object, object)
     def _on_loaded(self, request: LoadRequest, document: Document) -> None:
         if request.purpose == "compare":
-            self._compare(document)
+            self.show_beside(document)
         elif request.purpose == "beside":
             self._stand_beside(document)
         elif request.purpose == "reload":
@@ -214,9 +212,10 @@ class Files(QObject):
             if kept is not None and self._wants(kept, document):
                 self._take_recovered(document, kept)
             else:
-                self._take(document)
+                self.show_document(document)
 
-    def _take(self, document: Document, steps: Sequence[Step] = ()) -> None:
+    def show_document(self, document: Document, steps: Sequence[Step] = ()) -> None:
+        """Make a document that is read already the open one, with the edits that led to its state."""
         self._is_new = True
         self._return = None
         self._settings.add_recent(document.path)
@@ -226,19 +225,12 @@ class Files(QObject):
         self._signals.session.open(document, steps)
         self.opened.emit()
 
-    def show_document(self, document: Document) -> None:
-        """Make a document that is read already the open one."""
-        self._take(document)
-
     def show_beside(self, document: Document) -> None:
         """Stand a document that is read already beside the open one."""
-        self._compare(document)
-
-    def _compare(self, document: Document) -> None:
         session = self._signals.session
         open_one = session.document
         if open_one is None:
-            self._take(document)
+            self.show_document(document)
         elif document.addresses is not None or open_one.addresses is not None:
             self._join_addresses(open_one, document)
         else:
@@ -255,7 +247,7 @@ class Files(QObject):
             self._signals.session.stand_addresses(document)
             self._signals.requested.emit("show_view", "address_map")
         else:
-            self._take(document)
+            self.show_document(document)
             self._signals.session.stand_addresses(open_one)
 
     def _stand_beside(self, document: Document) -> None:
@@ -263,7 +255,7 @@ class Files(QObject):
         if open_one is not None and open_one.kind == document.kind:
             self.elsewhere.emit([document.path])
         else:
-            self._compare(document)
+            self.show_beside(document)
 
     @Slot(object)
     def _on_compared(self, _document: Document) -> None:
@@ -446,7 +438,7 @@ class Files(QObject):
         """Open a document with edits from before a crash; those that have no place in it wait for the content they were
         made on."""
         carried = carry_over(document, kept.steps, kept.marks)
-        self._take(document, carried.steps)
+        self.show_document(document, carried.steps)
         if carried.conflicts:
             kept.keep_rest()
             text = (

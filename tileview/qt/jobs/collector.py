@@ -17,10 +17,10 @@ _THRESHOLDS = (700, 10, 10)
 """Python's own, whatever holds for the process."""
 FULL_TO_ALL = 8
 """Full collections after which the next one looks at everything again."""
-MANY = 100_000
+MANY = 50_000
 """So many new objects between two looks are a document or an estimate, none of them in a cycle: not worth a look that
 takes longer than a frame."""
-MOST_SET_ASIDE = 400_000
+MOST_SET_ASIDE = 150_000
 """Looking at more objects than this at once would be felt: what is set aside stays so."""
 
 

@@ -10,14 +10,16 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from tileview.core.lowering.replanner import Replanner
 from tileview.core.memory.file_tiles import FileNumbers
+from tileview.present.ahead import find_ahead
 from tileview.qt.jobs.loading import StepsReader
+from tileview.qt.jobs.pacing import takes_turns
 from tileview.qt.jobs.process import Reporter
 from tileview.qt.jobs.runner import Job, Runner, failure_of
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.session.document import Document
+from tileview.session.edits import EditState
 from tileview.session.estimate_jobs import EstimateJob, EstimateResult
 from tileview.session.session import Pin
-from tileview.session.state import EditState
 
 READ_HERE = 1 << 20
 """Numbers per tile that are read before a file is shown; where there are more, a process reads them meanwhile."""
@@ -100,6 +102,9 @@ class Estimates(QObject):
         try:
             result = wanted.run(self._replanner)
             self._read_steps(result, reporter, may_defer=True)
+            timeline = result.estimate.timeline
+            if timeline is not None and takes_turns(timeline, may_wait=True):
+                find_ahead(timeline, has_graph=wanted.document.graph is not None)
         except Exception:
             self._replanner = Replanner()
             raise

@@ -9,8 +9,9 @@ from pathlib import Path
 from tileview.core.memory.accounts import Findings
 from tileview.core.memory.file_tiles import StepsRead
 from tileview.core.memory.study import study_parts as parts_of_study
-from tileview.formats import Dump, SearchState, open_dump
-from tileview.formats.search_state import alternatives_problems
+from tileview.formats.dumps import Dump
+from tileview.formats.opening import open_dump
+from tileview.formats.search_state import SearchState, alternatives_problems
 from tileview.model.timeline import Problem
 from tileview.model.timeline_file import TimelineFile
 from tileview.qt.jobs.process import Reporter

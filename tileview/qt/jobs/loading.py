@@ -11,7 +11,8 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from tileview.core.memory.accounts import Findings
 from tileview.core.memory.file_tiles import FileNumbers, StepsRead
-from tileview.formats import Dump, open_dump
+from tileview.formats.dumps import Dump
+from tileview.formats.opening import open_dump
 from tileview.model.timeline import Problem
 from tileview.model.timeline_file import TimelineFile
 from tileview.qt.jobs.process import EARLY_TOKEN, LOAD, Reporter, is_large_file, take_begun

@@ -19,15 +19,14 @@ from tileview.analysis.placement import (
     steps_of,
 )
 from tileview.analysis.trials import with_swaps
-from tileview.core.estimate import configured
 from tileview.core.lowering.replanner import Replanner
 from tileview.core.placement.ranges import Preset
 from tileview.core.placement.requests import ProgramRequests
-from tileview.model.recipe import Recipe
+from tileview.model.recipe import Recipe, configured
 from tileview.qt.jobs.process import Reporter
 from tileview.session.document import edited_recipe
+from tileview.session.edits import EditState
 from tileview.session.placements import Choice, PlacementResult
-from tileview.session.state import EditState
 
 PART_SECONDS = 0.3
 """How often results of alternatives go out."""

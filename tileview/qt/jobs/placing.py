@@ -14,8 +14,8 @@ from tileview.qt.jobs.place_tasks import PlaceOrder
 from tileview.qt.jobs.process import OnBase
 from tileview.qt.jobs.runner import Job, Runner, failure_of
 from tileview.qt.jobs.session_signals import SessionSignals
+from tileview.session.edits import EditState
 from tileview.session.placements import PlacementResult, default_ranges, preset_from_json, preset_to_json
-from tileview.session.state import EditState
 
 WORK = "placement"
 DELAY_MS = 60

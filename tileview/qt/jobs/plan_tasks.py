@@ -12,15 +12,25 @@ from tileview.analysis.alternatives import AlternativeResult
 from tileview.analysis.alternatives import evaluate_alternative as evaluate_one
 from tileview.analysis.diagnose import diagnose, diagnose_fully
 from tileview.analysis.diagnosis import Diagnosis
-from tileview.analysis.fix import Mode, Prefer, Progress, search_fixes, swaps_sentence
-from tileview.analysis.fix_placed import MOST_PLACED, PlacedFix, RankedFix, rank_equal, search_placed
-from tileview.analysis.placement_words import NO_REQUESTS, StepWords, recipe_steps, verdict_step_words
+from tileview.analysis.fix import (
+    MOST_PLACED,
+    Mode,
+    PlacedFix,
+    Prefer,
+    Progress,
+    RankedFix,
+    rank_equal,
+    search_fixes,
+    search_placed,
+    swaps_sentence,
+)
+from tileview.analysis.placement import NO_REQUESTS, StepWords, recipe_steps, verdict_step_words
 from tileview.analysis.trials import Evaluator, Swap, Trial
 from tileview.core.estimate import estimate
 from tileview.core.lowering.replanner import Replanner
 from tileview.core.placement.ranges import Preset
-from tileview.formats import open_dump
 from tileview.formats.files import MemorySource, Source
+from tileview.formats.opening import open_dump
 from tileview.formats.search_state import search_state_from_source
 from tileview.model.recipe import NO_OVERRIDES, Overrides, Recipe
 from tileview.model.sizes import kib_text
@@ -28,8 +38,8 @@ from tileview.model.timeline import Problem, Timeline
 from tileview.model.timeline_file import TimelineFile
 from tileview.qt.jobs.process import Reporter
 from tileview.session.document import Document, edited_recipe
+from tileview.session.edits import EditState
 from tileview.session.estimate_jobs import EstimateJob
-from tileview.session.state import EditState
 
 PART_SECONDS = 0.15
 """How often results go out."""

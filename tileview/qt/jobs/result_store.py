@@ -14,9 +14,9 @@ from pathlib import Path
 from tileview.analysis.alternatives import AlternativeResult
 from tileview.errors import LoadError
 from tileview.formats.search_state import SearchState
-from tileview.qt.base.private import private_folder, read_private, write_private
-from tileview.qt.base.settings import state_folder
+from tileview.qt.base.settings import private_folder, read_private, state_folder, write_private
 from tileview.session.document import Document
+from tileview.session.edits import EditState
 from tileview.session.kept_results import (
     MOST_FILE_BYTES,
     count_of,
@@ -24,7 +24,6 @@ from tileview.session.kept_results import (
     results_key,
     results_to_bytes,
 )
-from tileview.session.state import EditState
 
 MOST_FOLDER_BYTES = 256 << 20
 MOST_FILES = 500

@@ -9,8 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QColor, QResizeEvent
 from PySide6.QtWidgets import QCheckBox, QPushButton, QWidget
 
-from tileview.analysis.allocation_names import shortened_names
 from tileview.analysis.linkage import Counterparts
+from tileview.analysis.words import shortened_names
 from tileview.present.allocation_rows import (
     ALLOCATIONS,
     EMPTY_TABLE,
@@ -25,7 +25,7 @@ from tileview.present.allocation_rows import (
 )
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.views.table_view import RowSubject, TableView
-from tileview.qt.widgets.elided import ElidedLabel, WrappedLabel
+from tileview.qt.widgets.docked import ElidedLabel, WrappedLabel
 from tileview.session.session import linked_timeline
 
 _LINKED = ALLOCATIONS.place("Linked")
@@ -74,7 +74,7 @@ class AllocationsView(TableView):
         self._group_action.setChecked(True)
         self._group_action.toggled.connect(self.group_box.setChecked)
         self.group_box.toggled.connect(self._group_action.setChecked)
-        self.refill()
+        self.look_first(self.refill)
 
     def _swatch(self, row: AllocationRow) -> QColor | None:
         """The colour that what makes a row has in every view; inputs are light, other operations darker grey."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Hashable, Iterable
 from enum import IntEnum
 
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QComboBox, QPushButton, QWidget
+from PySide6.QtWidgets import QComboBox, QWidget
 
-from tileview.analysis.words import kind_words
+from tileview.analysis.operation_words import kind_words
 from tileview.model.plan import Plan
 from tileview.model.recipe import Recipe
 from tileview.present.alternative_rows import (
@@ -26,8 +26,7 @@ from tileview.present.detail_sections import find_operation
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.views.base import allow
 from tileview.qt.views.table_view import RowSubject, TableView
-from tileview.qt.widgets.elided import ElidedLabel, WrappedLabel
-from tileview.qt.widgets.flow import FlowLayout
+from tileview.qt.widgets.docked import ElidedLabel, FlowLayout, WrappedLabel, dock_button
 
 Group = tuple[OperationHead, tuple[AlternativeRow, ...]]
 
@@ -82,14 +81,12 @@ class AlternativesView(TableView):
         bridge.placement_changed.connect(self.refill)
         self.tree.activated_key.connect(self._swap_key)
         self.tree.selectionModel().currentRowChanged.connect(self._refresh_buttons)
-        self.swap_button = self._button("&Swap in", self.swap_current)
-        self.compare_button = self._button("&Compare", self.compare_current)
-        self.evaluate_button = self._button("Eval&uate", self.evaluate)
-        self.back_button = self._button("File's p&lan", self.back_to_file)
-        self.choose_button = self._button("Cycles…", self.choose_by_eye)
-        self.choose_button.setToolTip(
-            "Memory against cycles: all alternatives of the operation in one picture, to choose by eye"
-        )
+        self.swap_button = dock_button("&Swap in", "", self.swap_current)
+        self.compare_button = dock_button("&Compare", "", self.compare_current)
+        self.evaluate_button = dock_button("Eval&uate", "", self.evaluate)
+        self.back_button = dock_button("File's p&lan", "", self.back_to_file)
+        tip = "Memory against cycles: all alternatives of the operation in one picture, to choose by eye"
+        self.choose_button = dock_button("Cycles…", tip, self.choose_by_eye)
         buttons = FlowLayout(spacing=4)
         left = (self.swap_button, self.compare_button, self.evaluate_button, self.back_button)
         for button in (*left, self.choose_button):
@@ -99,13 +96,7 @@ class AlternativesView(TableView):
         self._swap_action.triggered.connect(self.swap_current)
         self._evaluate_action = QAction("Evaluate the alternatives shown", self)
         self._evaluate_action.triggered.connect(self.evaluate)
-        self.refill()
-
-    def _button(self, text: str, slot: Callable[[], None]) -> QPushButton:
-        button = QPushButton(text)
-        button.setAutoDefault(False)
-        button.clicked.connect(slot)
-        return button
+        self.look_first(self.refill)
 
     # -- session --------------------------------------------------------------------------------------------------
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Self
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Slot
 from PySide6.QtGui import QAction, QContextMenuEvent
@@ -11,7 +12,7 @@ from PySide6.QtWidgets import QAbstractItemView, QLabel, QMenu, QTextBrowser, QW
 from tileview.qt.jobs.pacing import takes_turns
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.picture import Part
-from tileview.qt.widgets.focus import FocusHolder, is_in_sight
+from tileview.qt.widgets.docked import FocusHolder, is_in_sight
 from tileview.session.session import Session
 
 
@@ -53,6 +54,8 @@ class View(FocusHolder):
     name = ""
     needs_program = True
     """Whether the view is empty, and says so, while a file is open that holds no program."""
+    _may_take_turns = False
+    """Whether what makes the view does so in several turns of the event loop."""
     may_be_late = False
     """Whether the view is right for a while after an edit too, with what it knows of the state before."""
 
@@ -63,6 +66,8 @@ class View(FocusHolder):
         self.setAccessibleName(self.title)
         self._cover: Cover | None = None
         self._waits = False
+        self._first_look: Callable[[], object] | None = None
+        self._making: Iterator[None] | None = None
         self._is_behind = False
         self._export_actions: tuple[QAction, ...] = ()
         bridge.document_changed.connect(self._take_document)
@@ -78,18 +83,67 @@ class View(FocusHolder):
     def session(self) -> Session:
         return self.bridge.session
 
-    # The estimate of a large file is shown by one view at a time; whatever comes before a view's turn makes it take it.
+    # -- making ---------------------------------------------------------------------------------------------------
 
-    @Slot()
-    def _take_document(self) -> None:
-        self._waits = False
-        self.on_document()
-        self._show_cover()
+    @classmethod
+    def begun(cls, bridge: SessionSignals) -> Self:
+        """A view of which parts may still have to be made (:meth:`make_more`), and shown (:meth:`begin`)."""
+        view = cls.__new__(cls)
+        view._may_take_turns = True
+        cls.__init__(view, bridge)
+        return view
+
+    def make_in_parts(self, making: Iterator[None]) -> None:
+        """Make the widgets with a call that yields between two parts, where those together take longer than the window
+        may stand still."""
+        self._making = making
+        if not self._may_take_turns:
+            self.finish()
+
+    def make_more(self) -> bool:
+        """Make the next part; True when all are made."""
+        if self._making is not None and next(self._making, self) is self:
+            self._making = None
+        return self._making is None
+
+    def finish(self) -> None:
+        """Make all parts that are not there yet."""
+        while not self.make_more():
+            pass
+
+    def look_first(self, look: Callable[[], object]) -> None:
+        """Show what is open, at the end of making: what a large file holds in a turn of its own."""
+        if self._may_take_turns and takes_turns(self.session.timeline, may_wait=True):
+            self._waits, self._first_look = True, look
+        else:
+            look()
 
     def begin(self) -> None:
         """Take in what a view does not look at when it is made: called once where it is made while a file is open."""
         self._show_cover()
-        self.on_selection()
+        if self._waits:
+            self.bridge.turns.add(self.catch_up, is_for_later=self._is_behind)
+        else:
+            self.on_selection()
+
+    # The estimate of a large file is shown by one view at a time; whatever comes before a view's turn makes it take it.
+
+    def _put_off(self) -> None:
+        if not self._waits:
+            self._waits = True
+            self.bridge.turns.add(self.catch_up, is_for_later=self._is_behind)
+
+    def _show_now(self) -> None:
+        look, self._first_look = self._first_look or self.on_estimate, None
+        self._waits = False
+        look()
+
+    @Slot()
+    def _take_document(self) -> None:
+        self.finish()
+        self._waits, self._first_look = False, None
+        self.on_document()
+        self._show_cover()
 
     def _show_cover(self) -> None:
         document = self.session.document
@@ -101,20 +155,19 @@ class View(FocusHolder):
 
     @Slot()
     def _take_estimate(self) -> None:
+        self.finish()
         may_wait = self.bridge.is_first_estimate or self.may_be_late or self._is_behind
-        if not takes_turns(self.session.timeline, may_wait):
-            self._waits = False
-            self.on_estimate()
-        elif not self._waits:
-            self._waits = True
-            self.bridge.turns.add(self.catch_up, is_for_later=self._is_behind)
+        if takes_turns(self.session.timeline, may_wait):
+            self._put_off()
+        else:
+            self._show_now()
 
     @Slot(bool)
     def set_in_front(self, is_in_front: bool) -> None:
         """Whether the view can be seen; one behind a tab cannot, though Qt calls it visible: it lies outside its
         window."""
-        self._is_behind = not is_in_front
-        if is_in_front:
+        was_behind, self._is_behind = self._is_behind, not is_in_front
+        if was_behind and is_in_front:
             self.catch_up()
 
     @property
@@ -124,13 +177,18 @@ class View(FocusHolder):
 
     def catch_up(self) -> None:
         """Show the current estimate, where that has been put off."""
+        self.finish()
         if self._waits:
-            self._waits = False
-            self.on_estimate()
+            self._show_now()
             self.on_selection()
+
+    def show_all(self) -> None:
+        """Show now whatever would have its turn later: for who takes the view as it is seen."""
+        self.catch_up()
 
     @Slot()
     def _take_selection(self) -> None:
+        self.finish()
         if not self._waits:
             self.on_selection()
 
@@ -147,6 +205,7 @@ class View(FocusHolder):
 
     @Slot()
     def _take_overflows(self) -> None:
+        self.finish()
         if not self._waits:
             self.bridge.turns.add(self.on_overflows, is_for_later=self._is_behind)
 
@@ -291,3 +350,14 @@ def show_menu(parent: QWidget, actions: Sequence[QAction], at: QPoint) -> None:
     menu.addActions(list(actions))
     menu.exec(at)
     menu.deleteLater()
+
+
+def go_where_live(session: Session, root: int) -> None:
+    """Turn to a step where an allocation is live, unless it is at the selected one."""
+    timeline, step = session.timeline, session.selection.step
+    if timeline is None or (step is not None and root in timeline.steps[step].live):
+        return
+    for entry in timeline.steps:
+        if root in entry.live:
+            session.select_step(entry.index)
+            return

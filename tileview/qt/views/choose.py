@@ -8,7 +8,7 @@ from heapq import nsmallest
 
 from PySide6.QtCore import QPointF, QTimer, Slot
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QVBoxLayout, QWidget
 
 from tileview.analysis.alternatives import AlternativeResult
 from tileview.analysis.fix import FixResult
@@ -30,10 +30,9 @@ from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.picture import Part
 from tileview.qt.views.base import View, action_of
 from tileview.qt.views.choose_plot import ChoicePlot
-from tileview.qt.widgets.elided import ElidedLabel, WrappedLabel
-from tileview.qt.widgets.flow import FlowLayout
+from tileview.qt.widgets.docked import ElidedLabel, FlowLayout, WrappedLabel, dock_button
 from tileview.session import edits
-from tileview.session.state import EditState
+from tileview.session.edits import EditState
 
 _SETTLE_MS = 200
 """Results that stream in are drawn after this rest."""
@@ -73,10 +72,12 @@ class ChooseView(View):
         self.chosen_label = WrappedLabel()
         self.note = QLabel("Cycles are an estimate")
         self.note.setToolTip(plain_tip(_NOTE))
-        self.swap_button = self._button("Swap in", "Swap the chosen ones in (Enter, double click)", self.swap_in)
-        self.compare_button = self._button("Compare", "Show the chosen swap beside the current state", self.compare)
-        self.evaluate_button = self._button("Evaluate", "Work out what is not yet evaluated", self.evaluate)
-        self.fix_button = self._button("Find fix…", "Search for swaps that make the program fit", self._find_fix)
+        self.swap_button = dock_button(
+            "Swap in", "Swap the chosen ones in (Enter, double click)", lambda: self.swap_in()
+        )
+        self.compare_button = dock_button("Compare", "Show the chosen swap beside the current state", self.compare)
+        self.evaluate_button = dock_button("Evaluate", "Work out what is not yet evaluated", self.evaluate)
+        self.fix_button = dock_button("Find fix…", "Search for swaps that make the program fit", self._find_fix)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(_SETTLE_MS)
@@ -86,15 +87,8 @@ class ChooseView(View):
         self.lead_focus(self.plot)
         self._refill()
 
-    def _button(self, text: str, tip: str, slot: Callable[[], object]) -> QPushButton:
-        button = QPushButton(text)
-        button.setToolTip(tip)
-        button.setAutoDefault(False)
-        button.clicked.connect(lambda _=False: slot())
-        return button
-
     def _lay_out(self) -> None:
-        fit = self._button("Fit", "Show all choices (0)", self.fit)
+        fit = dock_button("Fit", "Show all choices (0)", self.fit)
         buttons = FlowLayout(spacing=4)
         for widget in (self.scope_box, fit, self.evaluate_button, self.fix_button, self.swap_button,
                        self.compare_button, self.note):  # fmt: skip

@@ -14,10 +14,9 @@ from tileview.core.cycles.words import short_cycles
 from tileview.model.sizes import exact_text, kib_text
 from tileview.present.choices import Choice, Choices, Standing, choice_tip
 from tileview.qt.base.theme import Theme
-from tileview.qt.plot.axes import ByteAxis, CycleAxis
-from tileview.qt.plot.base import Drag, Plot
-from tileview.qt.plot.labels import LabelPlacer, around, draw_label
-from tileview.qt.plot.zoom import Zoom
+from tileview.qt.plot.base import Drag, Plot, Zoom
+from tileview.qt.plot.items import ByteAxis, CycleAxis
+from tileview.qt.plot.legend import LabelPlacer, around, draw_label
 
 _REACH = 10.0
 """Pixels from a mark within which a click is meant for it."""
@@ -190,7 +189,7 @@ class ChoicePlot(Plot):
             painter.setPen(self.theme.color("muted"))
             painter.drawText(area, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, self.message)
             return
-        self._draw_legend(painter, area)
+        self._draw_legend(painter)
         painter.save()
         painter.setClipRect(area)
         placer = LabelPlacer(area, np.zeros(0), np.zeros(0), ())
@@ -216,7 +215,7 @@ class ChoicePlot(Plot):
         painter.drawText(upright, Qt.AlignmentFlag.AlignCenter, "planner's cycles" if has_room else "cycles")
         painter.restore()
 
-    def _draw_legend(self, painter: QPainter, area: QRectF) -> None:
+    def _draw_legend(self, painter: QPainter) -> None:
         """One line below the axis: the marks that occur, and the front."""
         metrics = self.fontMetrics()
         x, y = 6.0, self.height() - metrics.height() / 2 - 3

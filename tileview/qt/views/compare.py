@@ -1,34 +1,207 @@
-"""Up to four states beside one another: charts on one axis, tiles, what differs, and the linked file."""
+"""Up to four states beside one another: heads, charts on one axis, tiles, and a table of what differs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QInputDialog, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QInputDialog,
+    QLineEdit,
+    QMenu,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from tileview.analysis.fusions import agreement
 from tileview.analysis.linkage import brief, link_timelines, link_values, statement
 from tileview.analysis.words import sentence
 from tileview.core.fusion.stand import Fusion
+from tileview.core.fusion.verdict_words import verdict_words
 from tileview.present.compare_rows import MOST_STATES, CompareRow, CompareSpec, CompareState, compare_nodes
-from tileview.present.state_curves import StateCurve, state_curves
-from tileview.present.state_maps import state_maps
-from tileview.present.tables import Node, matches
+from tileview.present.state_charts import StateCurve, state_curves, state_maps
+from tileview.present.tables import Node, matches, outcome
+from tileview.qt.base.painting import told
 from tileview.qt.base.text import safe_tip
+from tileview.qt.base.theme import Theme
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.picture import Part
-from tileview.qt.plot.picture_parts import RowPart
-from tileview.qt.views.compare_cards import ShownState, StateCard
+from tileview.qt.plot.picture_parts import RowPart, TitlePart
+from tileview.qt.views.base import go_where_live
 from tileview.qt.views.compare_charts import LETTERS, CompareCharts
-from tileview.qt.views.compare_tree import CompareTree
-from tileview.qt.views.going import go_where_live
 from tileview.qt.views.table_view import RowSubject, TableView
-from tileview.qt.widgets.elided import ElidedLabel, WrappedLabel
+from tileview.qt.widgets.docked import ElidedLabel, WrappedLabel, dock_button
+from tileview.qt.widgets.node_model import NodeModel
 from tileview.qt.widgets.node_view import NodeView
 from tileview.session.document import edited_recipe
 from tileview.session.session import Pin, Session, linked_timeline
+
+_LABEL = "vit.encoder.attention.qk"
+_ENTRY = "573.2 KiB  (−115.4 KiB, −12.8 %)"
+_HALF_LABEL, _HALF_ENTRY = "Total peak + res", "573.2 KiB  −12.8 %"
+_MARGIN = 12
+_MOST_ENTRY = 2
+"""How many times as wide as needed an entry's column may become, before the labels get the rest."""
+
+
+class _Lines(QStyledItemDelegate):
+    """Rows as high as their texts need, two lines at most."""
+
+    def __init__(self, tree: CompareTree) -> None:
+        super().__init__(tree)
+        self._tree = tree
+
+    @told(QSize)
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        height = self._tree.fontMetrics().height()
+        return QSize(0, height * self._tree.lines(index) + 2)
+
+
+class CompareTree(NodeView):
+    """All states are in view whatever the width: columns narrow down, entries take a second line, then they are cut.
+
+    A tooltip has every entry in full.
+    """
+
+    def __init__(self, model: NodeModel, spec: CompareSpec, name: str, parent: QWidget | None = None) -> None:
+        self._spec = spec
+        super().__init__(model, name, parent, tree=True)
+        self.setUniformRowHeights(False)
+        self.setItemDelegate(_Lines(self))
+        self.setIndentation(12)
+        header = self.header()
+        header.setStretchLastSection(False)
+        header.setMinimumSectionSize(24)
+        header.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+
+    def fit_columns(self) -> None:
+        """Share the width between the label and the states there are."""
+        header = self.header()
+        states = [column for column in range(1, MOST_STATES + 1) if not header.isSectionHidden(column)]
+        room = self.viewport().width()
+        if not states or room <= 0:
+            return
+        label, entry, half_label, half = (
+            self.fontMetrics().horizontalAdvance(text) + _MARGIN for text in (_LABEL, _ENTRY, _HALF_LABEL, _HALF_ENTRY)
+        )
+        label, half_label = label + 2 * self.indentation(), half_label + self.indentation()
+        is_compact = label + entry * len(states) > room
+        if is_compact:
+            first = max(min(half_label, room - half * len(states)), room // (len(states) + 3))
+            width = (room - first) // len(states)
+        else:
+            width = min((room - label) // len(states), _MOST_ENTRY * entry)
+        before = [header.sectionSize(column) for column in (0, *states)]
+        for column in states:
+            header.resizeSection(column, width)
+        header.resizeSection(0, room - width * len(states))
+        if is_compact != self._spec.is_compact:
+            self._spec.is_compact = is_compact
+            self.setWordWrap(is_compact)
+            self.nodes.forget_cells()
+            self.scheduleDelayedItemsLayout()
+        elif is_compact and before != [header.sectionSize(column) for column in (0, *states)]:
+            self.scheduleDelayedItemsLayout()
+
+    def lines(self, index: QModelIndex | QPersistentModelIndex) -> int:
+        """How many lines an entry takes: two where its text does not fit on one, or is two."""
+        if not self._spec.is_compact or self.isFirstColumnSpanned(index.row(), index.parent()):
+            return 1
+        text = str(index.data() or "")
+        room = self.columnWidth(index.column()) - _MARGIN // 2
+        if index.column() == 0:
+            room -= self.indentation() * (2 if index.parent().isValid() else 1)
+        return 2 if "\n" in text or self.fontMetrics().horizontalAdvance(text) > room else 1
+
+
+@dataclass(frozen=True, slots=True)
+class ShownState:
+    """A state that is shown: what it holds, and the pin behind it (None for the current state).
+
+    ``is_current`` where it equals the current state; ``pin_index`` is its place among the session's pins.
+    """
+
+    state: CompareState
+    pin: Pin | None
+    is_baseline: bool
+    pin_index: int | None
+    is_current: bool
+
+    @property
+    def title(self) -> str:
+        """The name with its part in the comparison."""
+        parts = [word for word, holds in (("baseline", self.is_baseline), ("current", self._is_marked)) if holds]
+        return f"{self.state.name} ({', '.join(parts)})" if parts else self.state.name
+
+    @property
+    def _is_marked(self) -> bool:
+        return self.is_current and self.pin is not None
+
+
+class StateCard(QWidget):
+    """One state's head. Its button offers what can be done with the state; ``asked`` carries the word for it."""
+
+    asked = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.title = ElidedLabel(cut=Qt.TextElideMode.ElideMiddle)
+        font = self.title.font()
+        font.setBold(True)
+        self.title.setFont(font)
+        self.menu = QMenu(self)
+        self.baseline_action = self._action("Make this the &baseline", "baseline")
+        self.rename_action = self._action("&Rename…", "rename")
+        self.remove_action = self._action("Re&move", "remove")
+        self.button = QToolButton()
+        self.button.setText("…")
+        self.button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.button.setMenu(self.menu)
+        head = QHBoxLayout(self)
+        head.setContentsMargins(2, 0, 2, 0)
+        head.setSpacing(4)
+        head.addWidget(self.title, 1)
+        head.addWidget(self.button)
+
+    def part(self) -> Part:
+        """The head as part of a picture."""
+        return TitlePart(self.title, self.title.text(), self.width())
+
+    def _action(self, text: str, word: str) -> QAction:
+        action = self.menu.addAction(text)
+        action.setData(word)
+        action.triggered.connect(self._ask)
+        return action
+
+    def _ask(self) -> None:
+        sender = self.sender()
+        if isinstance(sender, QAction):
+            self.asked.emit(str(sender.data()))
+
+    def show_state(self, shown: ShownState, letter: str, theme: Theme) -> None:
+        """Show a state under its letter."""
+        state = shown.state
+        sign, _, tone = outcome(state.verdict.fits)
+        self.title.setText(f"{letter}  {sign} {shown.title}")
+        words = verdict_words(state.verdict)
+        self.title.setToolTip(f"{shown.title}: {words}: {state.verdict.text}\n{state.source}")
+        self.title.setAccessibleName(f"{shown.title}: {words}")
+        palette = self.title.palette()
+        palette.setColor(self.title.foregroundRole(), theme.color(tone))
+        self.title.setPalette(palette)
+        self.baseline_action.setEnabled(not shown.is_baseline)
+        self.rename_action.setEnabled(shown.pin is not None)
+        self.remove_action.setEnabled(shown.pin_index is not None)
+        self.button.setAccessibleName(f"What can be done with {state.name}")
+        self.button.setToolTip("Make it the baseline, rename or remove it")
+
 
 CURRENT = "current"
 _BESIDE = 140
@@ -59,7 +232,7 @@ class CompareView(TableView):
         self._curves = state_curves(())
         self.note = ElidedLabel(cut=Qt.TextElideMode.ElideRight)
         self.cards = [StateCard(self) for _ in range(MOST_STATES)]
-        self.charts = CompareCharts(bridge.theme, self)
+        self.charts = CompareCharts(self)
         self.charts.step_wanted.connect(self._go_to_step)
         row = QHBoxLayout()
         row.setSpacing(8)
@@ -69,9 +242,9 @@ class CompareView(TableView):
             card.asked.connect(self._on_asked)
         self.tree.setMinimumHeight(60)
         self.link_label = WrappedLabel()
-        self.pin_button = self._button("Pi&n current …", "Keep the current state for comparison, with a name", self.pin)
-        self.other_button = self._button("Add a f&ile …", "Put another file beside", self.compare_with)
-        self.earlier_button = self._button("Add what was before the reload", "", self.compare_with_earlier)
+        self.pin_button = dock_button("Pi&n current …", "Keep the current state for comparison, with a name", self.pin)
+        self.other_button = dock_button("Add a f&ile …", "Put another file beside", self.compare_with)
+        self.earlier_button = dock_button("Add what was before the reload", "", self.compare_with_earlier)
         buttons = QHBoxLayout()
         buttons.addWidget(self.pin_button)
         buttons.addWidget(self.other_button)
@@ -92,13 +265,6 @@ class CompareView(TableView):
 
     def make_tree(self) -> NodeView:
         return CompareTree(self.model, self.spec, self.table_name, self)
-
-    def _button(self, text: str, tip: str, slot: Callable[[], None]) -> QPushButton:
-        button = QPushButton(text)
-        button.setToolTip(tip)
-        button.setAutoDefault(False)
-        button.clicked.connect(slot)
-        return button
 
     # -- session --------------------------------------------------------------------------------------------------
 

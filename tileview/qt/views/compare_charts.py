@@ -10,21 +10,18 @@ from PySide6.QtGui import QBrush, QColor, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 
 from tileview.model.sizes import kib_text
-from tileview.present.colours import Ramp
 from tileview.present.compare_rows import MOST_STATES
 from tileview.present.curves import REST, Columns, column_any, column_max, column_steps, columns
 from tileview.present.rasters import FloatArray
-from tileview.present.state_curves import StateCurve, StateCurves
-from tileview.present.state_maps import StateMap
+from tileview.present.scales import Ramp
+from tileview.present.state_charts import StateCurve, StateCurves, StateMap
 from tileview.present.tables import signed_kib
 from tileview.qt.base.theme import Theme
-from tileview.qt.plot.axes import ByteAxis, StepAxis
-from tileview.qt.plot.base import Drag, Plot
-from tileview.qt.plot.items import stairs
+from tileview.qt.plot.base import Drag, Plot, Zoom
+from tileview.qt.plot.items import ByteAxis, StepAxis, stairs
 from tileview.qt.plot.legend import Legend, LegendLine
 from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import ColumnPart, RowPart
-from tileview.qt.plot.zoom import Zoom
 from tileview.qt.views.tiles.items import ColourScale, SlotImage, slot_table, square_pen
 from tileview.qt.views.timeline.data import layer_brush, reserve_brush
 
@@ -313,7 +310,7 @@ class CompareCharts(QWidget):
     step_wanted = Signal(int)
     """A step of the first state."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.zoom = Zoom(self, across_only=True)
         self.charts: list[StateChart] = []

@@ -1,21 +1,36 @@
-"""Details of what is selected: how an allocation's bytes arise, an operation's plan, a tile's usage."""
+"""Details of what is selected: how an allocation's bytes arise, an operation's plan, a tile's load, a value's parts."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import IntEnum
 
-from PySide6.QtCore import QPoint, Qt, QUrl, Slot
-from PySide6.QtGui import QAction, QGuiApplication, QPalette, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QBoxLayout, QPushButton, QTabBar, QVBoxLayout, QWidget
+import numpy as np
+from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt, QUrl, Slot
+from PySide6.QtGui import (
+    QAction,
+    QBrush,
+    QFontMetrics,
+    QGuiApplication,
+    QImage,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QPen,
+    QResizeEvent,
+    QShowEvent,
+)
+from PySide6.QtWidgets import QBoxLayout, QPushButton, QSizePolicy, QTabBar, QVBoxLayout, QWidget
 
-from tileview.analysis.allocation_names import allocation_name
 from tileview.analysis.lifetimes import Lives
 from tileview.analysis.linkage import Counterparts
-from tileview.analysis.words import kind_words
-from tileview.model.program import DIRECT_OWNERS
+from tileview.analysis.operation_words import kind_words
+from tileview.analysis.tile_groups import identical_tiles
+from tileview.analysis.words import allocation_name
+from tileview.model.owners import DIRECT_OWNERS
 from tileview.model.timeline import Timeline, fullest_tile, steps_of_operation
 from tileview.present.detail_sections import (
+    Line,
     Paragraphs,
     allocation_details,
     find_operation,
@@ -25,19 +40,230 @@ from tileview.present.detail_sections import (
     step_lines,
     tile_details,
 )
-from tileview.present.explain import Line
-from tileview.present.partition_picture import picture
-from tileview.qt.base.text import page_text
+from tileview.present.partition_picture import DimensionCut, PartitionPicture, caption, picture
+from tileview.present.scales import Ramp, ramp_table
+from tileview.qt.base.painting import painting
+from tileview.qt.base.text import page_text, safe_tip
+from tileview.qt.base.theme import Theme
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import PagePart
-from tileview.qt.views.base import View, show_text_menu
+from tileview.qt.views.base import View, allow, show_text_menu
 from tileview.qt.views.operation_edits import OperationEdits
-from tileview.qt.views.partition import PartitionWidget
-from tileview.qt.views.subject_buttons import SubjectButtons
-from tileview.qt.widgets.scrolled import GrowingText, Scrolled
-from tileview.session.selection import Selection
-from tileview.session.session import linked_timeline
+from tileview.qt.widgets.docked import FlowLayout, GrowingText, Scrolled, dock_button
+from tileview.session.session import Selection, linked_timeline
+
+_CELL_LINES = 7.0
+"""Tiles are divided by lines where they are at least this many pixels wide."""
+_LINE_GAP = 3.0
+"""Edges of parts are drawn where they are at least this many pixels apart; closer ones become a shade."""
+
+
+class PartitionWidget(QWidget):
+    """Left two of the tensor's dimensions with the edges of parts, right the tiles by their bytes."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._picture: PartitionPicture | None = None
+        self.setMinimumHeight(120)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName("Partition over tiles")
+
+    def sizeHint(self) -> QSize:
+        return QSize(320, 150)
+
+    def show_picture(self, picture: PartitionPicture | None, theme: Theme) -> None:
+        """Draw another picture; None draws nothing."""
+        self._picture, self._theme = picture, theme
+        text = "" if picture is None else caption(picture)
+        self.setToolTip(safe_tip(text))
+        self.setAccessibleDescription(text)
+        self.setVisible(picture is not None)
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        with painting(self) as painter:
+            self.draw(painter)
+
+    def draw(self, painter: QPainter) -> None:
+        """Draw on any painter: the widget's own, or that of a file."""
+        painter.setFont(self.font())
+        painter.fillRect(self.rect(), self._theme.color("background"))
+        if self._picture is not None:
+            self._paint(painter, self._picture)
+
+    def _paint(self, painter: QPainter, picture: PartitionPicture) -> None:
+        theme = self._theme
+        metrics = QFontMetrics(self.font())
+        foot = metrics.height() + 4
+        room = QRectF(self.rect()).adjusted(4, 4, -4, -4 - foot)
+        text = metrics.elidedText(caption(picture), Qt.TextElideMode.ElideRight, int(room.width()))
+        painter.setPen(theme.color("muted"))
+        painter.drawText(QRectF(room.left(), room.bottom() + 2, room.width(), foot), Qt.AlignmentFlag.AlignLeft, text)
+        half = room.width() / 2 - 6
+        self._draw_tensor(painter, QRectF(room.left(), room.top(), half, room.height()), picture)
+        self._draw_tiles(painter, QRectF(room.right() - half, room.top(), half, room.height()), picture)
+
+    def _draw_tensor(self, painter: QPainter, area: QRectF, picture: PartitionPicture) -> None:
+        across, down = picture.across, picture.down
+        if across is None or not across.padded or (down is not None and not down.padded):
+            return
+        x = area.width() / across.padded
+        y = area.height() / (down.padded if down is not None else 1)
+        theme = self._theme
+        painter.fillRect(area, theme.color("raised"))
+        hatch = QBrush(theme.color("muted"), Qt.BrushStyle.BDiagPattern)
+        if across.padded > across.extent:
+            painter.fillRect(
+                QRectF(area.left() + across.extent * x, area.top(), (across.padded - across.extent) * x, area.height()),
+                hatch,
+            )
+        if down is not None and down.padded > down.extent:
+            painter.fillRect(
+                QRectF(area.left(), area.top() + down.extent * y, area.width(), (down.padded - down.extent) * y), hatch
+            )
+        if picture.box is not None:
+            left, right, top, bottom = picture.box
+            box = QRectF(area.left() + left * x, area.top() + top * y, (right - left) * x, (bottom - top) * y)
+            painter.fillRect(box.intersected(area), theme.color("accent", 190))
+        painter.setPen(QPen(theme.color("text", 140), 0))
+        for position in _visible(across, x):
+            painter.drawLine(
+                int(area.left() + position * x), int(area.top()), int(area.left() + position * x), int(area.bottom())
+            )
+        if down is not None:
+            for position in _visible(down, y):
+                painter.drawLine(
+                    int(area.left()), int(area.top() + position * y), int(area.right()), int(area.top() + position * y)
+                )
+        painter.setPen(QPen(theme.color("text"), 1))
+        painter.drawRect(area)
+
+    def _draw_tiles(self, painter: QPainter, area: QRectF, picture: PartitionPicture) -> None:
+        """The tiles on their grid, darker the more bytes; those without a part stay blank."""
+        theme = self._theme
+        if picture.tile_bytes is None or picture.grid is None:
+            painter.fillRect(area, QBrush(theme.color("unavailable"), Qt.BrushStyle.DiagCrossPattern))
+            painter.setPen(theme.color("text"))
+            painter.drawText(area, Qt.AlignmentFlag.AlignCenter, "unavailable")
+            return
+        numbers = picture.tile_bytes
+        most = int(numbers.max(initial=0))
+        where = np.asarray(picture.grid.tile)
+        ramp = ramp_table(Ramp.VIRIDIS)
+        background = theme.color("raised")
+        pixels = np.empty((*where.shape, 3), dtype=np.uint8)
+        pixels[:] = (background.red(), background.green(), background.blue())
+        held = where >= 0
+        sizes = np.zeros(where.shape, dtype=np.int64)
+        sizes[held] = numbers[where[held]]
+        if most:
+            levels = (sizes * (len(ramp) - 1)) // most
+            pixels[sizes > 0] = ramp[levels[sizes > 0]]
+        rows, columns = where.shape
+        image = QImage(np.ascontiguousarray(pixels).data, columns, rows, columns * 3, QImage.Format.Format_RGB888)
+        unit = min(area.width() / columns, area.height() / rows)
+        target = QRectF(area.left(), area.top(), unit * columns, unit * rows)
+        painter.drawImage(target, image.copy())
+        painter.setPen(QPen(theme.color("border"), 1))
+        painter.drawRect(target)
+        if unit >= _CELL_LINES:
+            for column in range(1, columns):
+                painter.drawLine(
+                    QPointF(target.left() + column * unit, target.top()),
+                    QPointF(target.left() + column * unit, target.bottom()),
+                )
+            for row in range(1, rows):
+                painter.drawLine(
+                    QPointF(target.left(), target.top() + row * unit),
+                    QPointF(target.right(), target.top() + row * unit),
+                )
+        if picture.tile is not None:
+            spot = np.argwhere(where == picture.tile)
+            if len(spot):
+                row, column = spot[0].tolist()
+                painter.setPen(QPen(theme.color("over"), 2))
+                painter.drawRect(
+                    QRectF(target.left() + column * unit, target.top() + row * unit, unit, unit).adjusted(-1, -1, 1, 1)
+                )
+
+
+def _visible(cut: DimensionCut, scale: float) -> list[int]:
+    """The edges that can be told apart at a scale of so many pixels an element."""
+    shown: list[int] = []
+    last = -_LINE_GAP
+    for edge in cut.edges:
+        if edge * scale - last >= _LINE_GAP:
+            shown.append(edge)
+            last = edge * scale
+    return shown
+
+
+class SubjectButtons(QWidget):
+    """Three buttons about an allocation, an operation or a tile; one that cannot act says why in its tooltip."""
+
+    def __init__(self, bridge: SessionSignals, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._bridge = bridge
+        self._operation: int | None = None
+        self._root: int | None = None
+        self._tile: int | None = None
+        self._name = ""
+        self.alternatives = dock_button("Show alternatives", "", self._show_alternatives, self)
+        self.tiles = dock_button("", "", self._select_tiles, self)
+        self.copy = dock_button("Copy name", "", self._copy_name, self)
+        flow = FlowLayout(self, 4)
+        for button in (self.alternatives, self.tiles, self.copy):
+            flow.addWidget(button)
+        self.hide()
+
+    def show_subject(
+        self, name: str, operation: int | None = None, root: int | None = None, tile: int | None = None
+    ) -> None:
+        """What the buttons act on: an operation's alternatives, the tiles of an allocation or those identical to one
+        tile, a name; an empty name hides them.
+        """
+        self._name, self._operation, self._root, self._tile = name, operation, root, tile
+        self.setVisible(bool(name))
+        self.alternatives.setVisible(tile is None)
+        self.tiles.setVisible(root is not None or tile is not None)
+        self.tiles.setText("Select identical tiles" if root is None else "Select its tiles")
+        recipe = self._bridge.session.recipe
+        reason = ""
+        if operation is None:
+            reason = "No operation makes it: there are no alternatives to it"
+        elif recipe is None or not recipe.alternatives.get(operation):
+            reason = "A timeline alone holds no alternatives" if recipe is None else "No alternatives were kept for it"
+        allow(self.alternatives, f"Show the alternatives of op {operation}", reason)
+        timeline = self._bridge.session.timeline
+        unknown = timeline is None or (root is not None and root in timeline.unavailable_roots)
+        allow(
+            self.tiles,
+            "Select the tiles that hold it" if root is not None else "Select the tiles that hold the same bytes",
+            "Its bytes are not known" if unknown else "",
+        )
+        self.copy.setToolTip(f"Copy “{name}”")
+
+    def _show_alternatives(self) -> None:
+        if self._operation is not None:
+            self._bridge.session.select_operation(self._operation)
+            self._bridge.requested.emit("show_view", "alternatives")
+
+    def _select_tiles(self) -> None:
+        session = self._bridge.session
+        timeline = session.timeline
+        if timeline is None:
+            return
+        if self._root is not None:
+            tiles = tuple(np.flatnonzero(timeline.tiles.allocation(self._root)).tolist())
+        else:
+            tiles = identical_tiles(timeline, session.selection.step or 0, self._tile or 0)
+        session.select_tiles(tiles)
+
+    def _copy_name(self) -> None:
+        QGuiApplication.clipboard().setText(self._name)
+        self._bridge.message.emit(f"Copied: {self._name}")
 
 
 class DetailsSubject(IntEnum):
@@ -104,7 +330,7 @@ class DetailsView(View):
         layout.addWidget(self.area, 1)
         self._copy_action = QAction("Copy details as text", self)
         self._copy_action.triggered.connect(self.copy_text)
-        self._refill()
+        self.look_first(self._refill)
 
     # -- session --------------------------------------------------------------------------------------------------
 

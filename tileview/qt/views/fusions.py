@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 
-from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from tileview.analysis.fusions import FusionRow, fusion_facts
-from tileview.present.cycle_words import cycles_note
-from tileview.present.fusion_rows import FUSION_TIP, FusionColumn, FusionSpec, fusion_headline, fusion_nodes
+from tileview.present.cycle_words import (
+    FUSION_TIP,
+    FusionColumn,
+    FusionSpec,
+    cycles_note,
+    fusion_headline,
+    fusion_nodes,
+)
 from tileview.qt.base.text import plain_tip
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import TablePart
 from tileview.qt.views.base import View
-from tileview.qt.widgets.elided import WrappedLabel
-from tileview.qt.widgets.flow import FlowLayout
+from tileview.qt.widgets.docked import FlowLayout, WrappedLabel, dock_button
 from tileview.qt.widgets.node_model import NodeModel
 from tileview.qt.widgets.node_view import NodeView
 
@@ -41,16 +46,12 @@ class FusionsView(View):
         self.tree.set_optional(FusionColumn.APART, FusionColumn.TOGETHER)
         self.tree.set_seen(FusionColumn.FUSION, FusionColumn.CHANGE, FusionColumn.OUTCOME)
         self.tree.picked.connect(self._pick)
-        self.switch = QPushButton("Use fusions")
+        self.switch = dock_button("Use fusions", plain_tip(FUSION_TIP), self.session.set_fusion)
         self.switch.setCheckable(True)
-        self.switch.setToolTip(plain_tip(FUSION_TIP))
-        self.switch.clicked.connect(self.session.set_fusion)
-        self.compare_button = QPushButton("With and without")
-        self.compare_button.setToolTip("Show the program with the other choice of fusions beside the current one")
-        self.compare_button.clicked.connect(self._compare)
+        tip = "Show the program with the other choice of fusions beside the current one"
+        self.compare_button = dock_button("With and without", tip, self._compare)
         buttons = FlowLayout(spacing=4)
         for button in (self.switch, self.compare_button):
-            button.setAutoDefault(False)
             buttons.addWidget(button)
         self.lead_focus(self.tree)
         layout = QVBoxLayout(self)

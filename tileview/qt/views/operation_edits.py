@@ -11,7 +11,7 @@ from tileview.model.tensor import Format
 from tileview.present.detail_sections import HomeLine, homes_of_operation
 from tileview.qt.base.text import safe_tip
 from tileview.qt.jobs.session_signals import SessionSignals
-from tileview.qt.widgets.elided import ElidedLabel
+from tileview.qt.widgets.docked import ElidedLabel, dock_button
 from tileview.session import edits
 
 _MOST_HOMES = 12
@@ -92,12 +92,10 @@ class OperationEdits(QWidget):
             if is_open
             else "Closed: the result is brought to its canonical layout"
         )
-        button = QPushButton("Close boundary" if is_open else "Open boundary")
-        button.setAutoDefault(False)
+        button = dock_button("Close boundary" if is_open else "Open boundary", "", self._toggle_boundary)
         button.setAccessibleName(f"{button.text()} of value {value}")
         button.setProperty("value", str(value))  # ids have 64 bits, a number of Qt has a sign
         button.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        button.clicked.connect(self._toggle_boundary)
         self._grid.addWidget(label, line, 0)
         self._grid.addWidget(button, line, 1)
         self.boundary_buttons[value] = button

@@ -16,7 +16,7 @@ from tileview.analysis.holdings import (
     owners_of_values,
     step_holdings,
 )
-from tileview.core.estimate import Estimate
+from tileview.core.estimated import Estimate
 from tileview.model.graph import Graph
 from tileview.model.timeline import Timeline, fullest_tile
 from tileview.present.operation_rows import (
@@ -32,7 +32,7 @@ from tileview.present.tables import Node
 from tileview.qt.base.text import plain_tip
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.views.table_view import RowSubject, TableView
-from tileview.qt.widgets.elided import WrappedLabel
+from tileview.qt.widgets.docked import WrappedLabel
 from tileview.session.session import recipe_of_graph
 
 _MOST_EXPANDED = 300
@@ -64,7 +64,7 @@ class OperationsView(TableView):
         self.note = WrappedLabel()
         self.footer = WrappedLabel()
         self.lay_out((self.note, self.filter_box), (self.footer,))
-        self.refill()
+        self.look_first(self.refill)
 
     def on_pins(self) -> None:
         """A linked recipe gives a timeline its graph, or takes it away again."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from operator import is_
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QListWidget, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QListWidget, QSizePolicy, QWidget
 
 from tileview.analysis.home_offers import home_groups, homes_of_offer
 from tileview.analysis.repair import GroupRepair, RepairGroup, repair_groups
@@ -23,11 +23,9 @@ from tileview.present.problem_rows import (
 )
 from tileview.present.tables import Node, matches
 from tileview.qt.jobs.session_signals import SessionSignals
-from tileview.qt.views.base import allow
-from tileview.qt.views.going import go_where_live
+from tileview.qt.views.base import allow, go_where_live
 from tileview.qt.views.table_view import RowSubject, TableView
-from tileview.qt.widgets.elided import ElidedLabel, WrappedLabel
-from tileview.qt.widgets.flow import FlowLayout
+from tileview.qt.widgets.docked import ElidedLabel, FlowLayout, WrappedLabel, dock_button
 from tileview.session import edits
 
 _OFFER_LINES = 8
@@ -60,17 +58,13 @@ class ProblemsView(TableView):
         self.repair_list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.repair_list.setMaximumHeight(_OFFER_LINES * self.fontMetrics().lineSpacing())
         self.repair_list.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Maximum)
-        self.one_button = QPushButton("Apply to this &one")
-        self.all_button = QPushButton("Appl&y to all")
-        for button in (self.one_button, self.all_button):
-            button.setAutoDefault(False)
-        self.one_button.clicked.connect(self.apply_one)
-        self.all_button.clicked.connect(self.apply_all)
+        self.one_button = dock_button("Apply to this &one", "", self.apply_one)
+        self.all_button = dock_button("Appl&y to all", "", self.apply_all)
         buttons = FlowLayout(spacing=4)
         buttons.addWidget(self.all_button)
         buttons.addWidget(self.one_button)
         self.lay_out((self.headline, self.filter_box), (self.repair_label, self.repair_list, buttons))
-        self.refill()
+        self.look_first(self.refill)
 
     # -- session --------------------------------------------------------------------------------------------------
 

@@ -24,6 +24,7 @@ from tileview.qt.plot.picture_parts import TablePart
 from tileview.qt.views.base import View, action_of, allow
 from tileview.qt.widgets.node_model import NodeModel
 from tileview.qt.widgets.node_view import NodeView
+from tileview.session.session import Selection
 
 _FILTER_WIDTH = 200
 
@@ -53,6 +54,7 @@ class TableView(View):
     def __init__(self, bridge: SessionSignals, parent: QWidget | None = None) -> None:
         super().__init__(bridge, parent)
         self._is_stale = False
+        self._filled_for: Selection | None = None
         self._pace = Throttle(self.refill, self)
         self.filter_box = QLineEdit()
         self.filter_box.setPlaceholderText("Filter")
@@ -115,6 +117,7 @@ class TableView(View):
 
     def refill_now(self) -> None:
         self._is_stale = False
+        self._filled_for = self.session.selection
         self.fill()
         self.tree.span_heads()
         self.show_selected()
@@ -142,7 +145,8 @@ class TableView(View):
         self.refill()
 
     def on_selection(self) -> None:
-        self._pace.ask()
+        if self.session.selection != self._filled_for:
+            self._pace.ask()
 
     def on_theme(self) -> None:
         self.model.set_theme(self.bridge.theme)

@@ -28,14 +28,13 @@ from tileview.model.recipe import NO_OVERRIDES
 from tileview.model.sizes import Unavailable
 from tileview.model.tensor import Layout
 from tileview.present.banner import LOOKING, OTHERS, READ, Banner, Load, banner, icon_of, tone_of
-from tileview.qt.base.icons import icon
 from tileview.qt.base.painting import painting
 from tileview.qt.base.text import page_text, plain_tip
-from tileview.qt.base.theme import Theme
+from tileview.qt.base.theme import Theme, icon
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.picture import Part
 from tileview.qt.views.base import View
-from tileview.qt.widgets.flow import FlowLayout
+from tileview.qt.widgets.docked import FlowLayout
 from tileview.session.edits import Together, set_layouts, swap_plan
 
 _PICTURE_WIDTH = 640

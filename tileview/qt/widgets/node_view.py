@@ -245,8 +245,12 @@ class NodeView(QTreeView):
 
     # -- selection ------------------------------------------------------------------------------------------------
 
-    def show_current(self, key: Hashable, *, scroll: bool = True) -> bool:
-        """Make the row with a key current without telling ``picked``; no row for None. False where there is none."""
+    def show_current(self, key: Hashable, *, scroll: bool = True, centre: bool = False) -> bool:
+        """Make the row with a key current without telling ``picked``; no row for None. False where there is none.
+
+        With ``centre`` a row out of sight comes into the middle: in a list that follows from row to row, all rows are
+        then drawn anew only now and then.
+        """
         index = QModelIndex() if key is None else self.nodes.find(key)
         selection = self.selectionModel()
         if not index.isValid():
@@ -262,16 +266,23 @@ class NodeView(QTreeView):
         ):
             return True
         self._quiet = True
-        self.setAutoScroll(scroll)
+        self.setAutoScroll(scroll and not centre)
         try:
             flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
             selection.setCurrentIndex(index, flags)
-            if scroll:
+            if scroll and not centre:
                 self.scrollTo(index)
+            elif scroll and not self.viewport().rect().contains(self._line_of(index)):
+                self.scrollTo(index, NodeView.ScrollHint.PositionAtCenter)
         finally:
             self.setAutoScroll(True)
             self._quiet = False
         return True
+
+    def _line_of(self, index: Index) -> QRect:
+        """Where a row lies from above to below, whatever part of it is scrolled out of sight sideways."""
+        row = self.visualRect(index)
+        return QRect(0, row.top(), 1, row.height())
 
     def current_key(self) -> Hashable:
         return self.nodes.key(self.currentIndex())

@@ -24,14 +24,14 @@ from PySide6.QtWidgets import (
 )
 
 from tileview.qt.base.command import Command
-from tileview.qt.base.icons import icon
+from tileview.qt.base.theme import icon
 from tileview.qt.jobs.collector import GuiCollector
 from tileview.qt.jobs.process import Reporter
 from tileview.qt.jobs.runner import Job, Runner
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.views.base import View
 from tileview.qt.views.kinds import VIEW_KINDS, Views, WindowView
-from tileview.qt.widgets.focus import FocusHolder, is_in_sight
+from tileview.qt.widgets.docked import FocusHolder, is_in_sight
 from tileview.session.document import Document
 
 WIDE: Final = 1400
@@ -192,6 +192,7 @@ class DockArea(QMainWindow):
         self._title_timer.timeout.connect(self._fit_titles)
         self._collector = GuiCollector(self)
         self._loaded: set[str] = set()
+        self._begun: dict[str, View] = {}
         self._importer = Runner(self)
         self._importer.ended.connect(self._on_imported)
         bridge.document_changed.connect(self._make_soon)
@@ -221,14 +222,19 @@ class DockArea(QMainWindow):
     # -- making views: only what is looked at, and after the verdict ------------------------------------------------
 
     def _make(self, kind: WindowView) -> View:
-        view = kind.load()(self._bridge)
+        view = self._begun.pop(kind.name, None) or kind.load()(self._bridge)
+        view.finish()
+        self._settle(kind, view)
+        view.show_all()
+        return view
+
+    def _settle(self, kind: WindowView, view: View) -> None:
         for field in view.findChildren(QLineEdit):
             field.setAcceptDrops(False)  # a file dropped on a filter is to be opened
         self._panes[kind.name].hold(view)
         view.windowTitleChanged.connect(self._docks[kind.name].setWindowTitle)
         if self._is_open():
             view.begin()
-        return view
 
     def _on_front(self, name: str, is_in_front: bool) -> None:
         self._panes[name].is_in_front = is_in_front
@@ -254,7 +260,7 @@ class DockArea(QMainWindow):
 
     @Slot()
     def _make_soon(self) -> None:
-        """Make what is missing, one view at a time; while a file's first estimate is made, that goes first."""
+        """Make what is missing, part by part; while a file's first estimate is made, that goes first."""
         if self._missing():
             self._bridge.quiet.add(self._make_next)
 
@@ -264,8 +270,20 @@ class DockArea(QMainWindow):
         if unknown:  # beside the window: the libraries for plots alone take longer than it may stand still
             self._importer.submit(Job(partial(_load, unknown), payload=unknown, place="import"))
         elif missing:
-            self.views[missing[0].name]
+            self._make_part(missing[0])
+
+    def _make_part(self, kind: WindowView) -> None:
+        """Make one part of a view, or show it when all are made; the next part follows in another turn."""
+        view = self._begun.get(kind.name)
+        if view is None:
+            self._begun[kind.name] = kind.load().begun(self._bridge)
+        elif view.make_more():
+            del self._begun[kind.name]
+            self.views.made[kind.name] = view
+            self._settle(kind, view)
             self._make_soon()
+            return
+        self._bridge.turns.add(self._make_next)
 
     @Slot(object, str, object)
     def _on_imported(self, job: Job, outcome: str, _payload: object) -> None:
@@ -550,7 +568,9 @@ class DockArea(QMainWindow):
 
     def shut_down(self) -> None:
         self._importer.close()
-        for view in self.views.made.values():
+        for view in self._begun.values():
+            view.finish()
+        for view in (*self.views.made.values(), *self._begun.values()):
             view.shut_down()
         self._collector.close()
 

@@ -18,8 +18,7 @@ from PySide6.QtCore import QObject, QtMsgType, Signal, Slot, qInstallMessageHand
 from PySide6.QtWidgets import QApplication
 
 from tileview import __version__
-from tileview.qt.base.private import private_file
-from tileview.qt.base.settings import state_folder
+from tileview.qt.base.settings import private_file, state_folder
 from tileview.qt.widgets.dialogs import LOGGER, ErrorDialog
 
 LOG_BYTES = 1024 * 1024

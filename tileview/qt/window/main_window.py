@@ -15,13 +15,10 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from tileview.qt.base.command import Actions, Command
-from tileview.qt.base.icons import icon, program_icon
 from tileview.qt.base.settings import Settings
-from tileview.qt.base.style import apply_theme
-from tileview.qt.base.theme import load_theme, system_theme_name
-from tileview.qt.files.export_recipe import Exporter
-from tileview.qt.files.export_report import ReportExporter
+from tileview.qt.base.theme import apply_theme, icon, load_theme, program_icon, system_theme_name
 from tileview.qt.files.export_view import ViewExporter
+from tileview.qt.files.exports import Exporter, ReportExporter
 from tileview.qt.files.opening import MANY_FILES, Files, samples
 from tileview.qt.jobs.estimates import Estimates
 from tileview.qt.jobs.session_signals import SessionSignals
@@ -124,7 +121,11 @@ class MainWindow(QMainWindow):
         self.addActions([self.commands.action(command.name) for command in self.commands.commands()])
 
     def _view_named(self, name: str) -> View:
-        return self.verdict if name == self.verdict.name else self.docks.views[name]
+        if name == self.verdict.name:
+            return self.verdict
+        view = self.docks.views[name]
+        view.show_all()
+        return view
 
     def _own_commands(self) -> tuple[Command, ...]:
         history = self.session

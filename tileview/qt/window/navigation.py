@@ -12,8 +12,7 @@ from tileview.analysis.overflows import next_place_over, steps_over
 from tileview.model.graph import kind_name
 from tileview.qt.base.command import Command
 from tileview.qt.jobs.session_signals import SessionSignals
-from tileview.session.selection import Selection
-from tileview.session.session import Session
+from tileview.session.session import Selection, Session
 
 MOST_PLACES = 100
 """Selections that are kept to walk back to."""

@@ -10,8 +10,7 @@ from tileview.core.geometry.chip import chip_position
 from tileview.model.config import CHIP_TILES
 from tileview.model.graph import kind_name
 from tileview.model.timeline import Origin
-from tileview.present.cycle_words import cycles_note, cycles_sentence
-from tileview.present.fusion_rows import step_name
+from tileview.present.cycle_words import cycles_note, cycles_sentence, step_name
 from tileview.qt.base.text import plain_tip
 from tileview.qt.jobs.session_signals import SessionSignals, Work
 from tileview.session.session import Session

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDialog, QInputDialog, QLineEdit, QWidget
 
-from tileview.present.fusion_rows import FUSION_TIP
+from tileview.present.cycle_words import FUSION_TIP
 from tileview.qt.base.command import Actions, Command
 from tileview.qt.base.settings import Settings
 from tileview.qt.files.opening import Files

@@ -18,9 +18,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from tileview.qt.base.icons import icon, program_icon
 from tileview.qt.base.text import plain_tip
-from tileview.qt.base.theme import Theme
+from tileview.qt.base.theme import Theme, icon, program_icon
 from tileview.qt.widgets.dialogs import plain_label
 
 

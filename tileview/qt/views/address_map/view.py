@@ -16,16 +16,14 @@ from tileview.present.address_map import Colouring, address_csv, colouring, colu
 from tileview.qt.jobs.process import Reporter
 from tileview.qt.jobs.runner import Job, Runner, failure_of
 from tileview.qt.jobs.session_signals import SessionSignals
+from tileview.qt.plot.base import Zoom
 from tileview.qt.plot.legend import Legend
 from tileview.qt.plot.legend import LegendLine as LegendEntry
 from tileview.qt.plot.picture import Part
-from tileview.qt.plot.zoom import Zoom
-from tileview.qt.views.address_map.boxes import group_brush
-from tileview.qt.views.address_map.plot import AddressPlot, bounds_of
+from tileview.qt.views.address_map.plot import AddressPlot, bounds_of, group_brush
 from tileview.qt.views.address_map.work import MadeMap, Maker, MapChoice, Wanted, memories_to_show, wanted_of
 from tileview.qt.views.base import View, action_of
-from tileview.qt.views.tiles.controls import LineLabel, combo
-from tileview.qt.widgets.flow import FlowLayout
+from tileview.qt.widgets.docked import FlowLayout, LineLabel, combo
 
 TITLES = (STATED, FINISHED, *ORDER_TITLES.values(), SEARCH)
 _TOGETHER = "Side by side"

@@ -6,12 +6,11 @@ from dataclasses import dataclass, field
 
 from tileview.analysis.address_map import AddressMap, ProgramMaps, dump_map, profile_map, program_maps
 from tileview.analysis.placement import program_requests
-from tileview.core.estimate import configured
 from tileview.core.placement.ranges import Preset, open_ranges, presets
 from tileview.errors import LoadError
-from tileview.formats import AddressDump
+from tileview.formats.dumps import AddressDump
 from tileview.model.placement import PlacementProfile, TileDump
-from tileview.model.recipe import Overrides, Recipe
+from tileview.model.recipe import Overrides, Recipe, configured
 from tileview.model.timeline import Timeline
 from tileview.qt.jobs.process import Reporter
 from tileview.session.session import Session

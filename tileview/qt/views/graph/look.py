@@ -13,20 +13,23 @@ from tileview.graphlayout import Sizes, Spacing, Structure
 from tileview.model.graph import Graph
 from tileview.model.recipe import Recipe
 from tileview.model.timeline import Timeline, fullest_tile
-from tileview.present.colours import parse_rgb
-from tileview.present.graph_figures import (
+from tileview.present.graph_boxes import (
+    ColourMode,
+    GraphStyle,
     NodeFigures,
     NodeMarks,
+    NodeWords,
     cycle_figures,
+    graph_style,
     no_figures,
     no_marks,
     node_figures,
     node_marks,
+    node_words,
 )
-from tileview.present.graph_style import ColourMode, GraphStyle, graph_style
-from tileview.present.graph_words import NodeWords, node_words
 from tileview.present.operation_colours import COLOURED
 from tileview.present.operation_rows import step_spans
+from tileview.present.scales import parse_rgb
 from tileview.qt.base.theme import Theme
 from tileview.qt.views.graph.boxes import BAR
 from tileview.session.session import Session, recipe_of_graph

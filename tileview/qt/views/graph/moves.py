@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
 
 from tileview.graphlayout import Structure
-from tileview.present.graph_words import NodeWords
+from tileview.present.graph_boxes import NodeWords
 from tileview.present.tables import matches
 from tileview.qt.views.graph.layouts import LayoutResult
 from tileview.qt.views.graph.scene import GraphScene

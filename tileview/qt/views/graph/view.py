@@ -11,20 +11,18 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from tileview.graphlayout import repeats
 from tileview.model.graph import Graph
-from tileview.present.graph_style import ColourMode, GraphStyle
+from tileview.present.graph_boxes import ColourMode, GraphStyle
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.legend import Legend
 from tileview.qt.plot.picture import Part
 from tileview.qt.plot.picture_parts import TablePart
 from tileview.qt.views.base import View, action_of, show_menu
 from tileview.qt.views.graph.canvas import GraphCanvas
-from tileview.qt.views.graph.controls import GraphBar, RecordedLegend, graph_legend
+from tileview.qt.views.graph.controls import GraphBar, Overview, RecordedLegend, StepsList, graph_legend
 from tileview.qt.views.graph.layouts import GraphLayouts, LayoutRequest, LayoutResult
 from tileview.qt.views.graph.look import GraphLook, box_sizes, legend_notes
 from tileview.qt.views.graph.moves import EdgeTrail, Search
-from tileview.qt.views.graph.overview import Overview
 from tileview.qt.views.graph.scene import GraphScene, Highlight, WholeGraph
-from tileview.qt.views.graph.steps_list import StepsList
 
 _OVERVIEW_CHARACTERS = 48
 """Width of the view, in characters, from which on the overview has room."""
@@ -61,7 +59,7 @@ class GraphView(View):
         self._actions, self._box_actions = self._make_actions()
         self.bar.menu.addActions(self._actions)
         self._connect()
-        self.on_document()
+        self.look_first(self.on_document)
 
     def _build(self) -> None:
         page = QWidget(self)
@@ -211,6 +209,10 @@ class GraphView(View):
             self._dress(with_words=True)
             if self.canvas.is_opening:
                 self.canvas.show_readable(self.first_focus())
+
+    def show_all(self) -> None:
+        super().show_all()
+        self.steps.bring_up_to_date()
 
     def on_overflows(self) -> None:
         if self._graph is not None:
@@ -562,7 +564,7 @@ class GraphView(View):
         return list(self._actions)
 
     def table_maker(self) -> Callable[[], str] | None:
-        return self.steps.table.csv_maker() if self.has_table() else None
+        return self.steps.csv_maker() if self.has_table() else None
 
     def has_table(self) -> bool:
         return self.pages.currentWidget() is self.steps

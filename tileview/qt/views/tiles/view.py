@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -16,7 +16,6 @@ from tileview.core.geometry.chip import Grid, grid
 from tileview.model.config import CHIP_TILES
 from tileview.model.sizes import kib_text
 from tileview.model.timeline import Timeline, last_largest
-from tileview.present.colours import Ramp
 from tileview.present.curves import IndexArray, matching_steps
 from tileview.present.rasters import (
     Metric,
@@ -29,20 +28,17 @@ from tileview.present.rasters import (
     tiles_between,
     unavailable_at,
 )
+from tileview.present.scales import Ramp
 from tileview.present.tables import signed_kib
 from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.legend import Legend
 from tileview.qt.plot.picture import Part
 from tileview.qt.views.base import View, action_of, show_menu
-from tileview.qt.views.tiles.bars import LoadBars
-from tileview.qt.views.tiles.choosing import TileChoice
-from tileview.qt.views.tiles.controls import LineLabel, TilesControls, TilesPicture
-from tileview.qt.views.tiles.groups import GroupStrip
-from tileview.qt.views.tiles.items import legend_of
-from tileview.qt.views.tiles.map import TileMap
-from tileview.qt.views.tiles.scales import MetricScales
-from tileview.qt.views.tiles.words import (
+from tileview.qt.views.tiles.choosing import GroupStrip, TileChoice
+from tileview.qt.views.tiles.controls import (
     METRIC_NAMES,
+    TilesControls,
+    TilesPicture,
     bar_entries,
     bar_layers,
     scale_marks,
@@ -52,6 +48,9 @@ from tileview.qt.views.tiles.words import (
     tiles_legend,
     value_text,
 )
+from tileview.qt.views.tiles.items import MetricScales, legend_of
+from tileview.qt.views.tiles.pictures import LoadBars, TileMap
+from tileview.qt.widgets.docked import LineLabel
 
 
 class TilesView(View):
@@ -70,14 +69,11 @@ class TilesView(View):
         self._root: int | None = None
         self._field: TileField | None = None
         self._matches: tuple[Timeline, Timeline, IndexArray] | None = None
-        self._build()
-        bridge.hovered.connect(self._hovered_elsewhere)
-        bridge.placement_changed.connect(self._on_placement)
-        self.refresh()
+        self.make_in_parts(self._build())
 
     # -- widgets --------------------------------------------------------------------------------------------------
 
-    def _build(self) -> None:
+    def _build(self) -> Iterator[None]:
         theme = self.bridge.theme
         self.controls = controls = TilesControls(self)
         controls.metric_chosen.connect(self.set_metric)
@@ -89,7 +85,11 @@ class TilesView(View):
         controls.groups_toggled.connect(self._show_groups)
         self.line = LineLabel(controls)
         controls.add_line(self.line)
-        self.map, self.bars = TileMap(theme, self.tip), LoadBars(theme, self.tip)
+        yield
+        self.map = TileMap(theme, self.tip)
+        yield
+        self.bars = LoadBars(theme, self.tip)
+        yield
         controls.fit_wanted.connect(self.map.fit)
         self.choice = TileChoice(self.session, self._range_of, self)
         self.choice.cursor_moved.connect(self._show_cursor)
@@ -115,6 +115,9 @@ class TilesView(View):
         for widget, stretch in ((controls, 0), (self._stack, 1), (self.legend, 0), (self.groups, 0)):
             layout.addWidget(widget, stretch)
         self.lead_focus(self.map)
+        self.bridge.hovered.connect(self._hovered_elsewhere)
+        self.bridge.placement_changed.connect(self._on_placement)
+        self.look_first(self.refresh)
 
     # -- what the view shows --------------------------------------------------------------------------------------
 

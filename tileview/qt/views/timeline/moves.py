@@ -10,7 +10,7 @@ from PySide6.QtGui import QKeyEvent
 
 from tileview.analysis.loads import peak_place
 from tileview.analysis.overflows import next_place_over, steps_over
-from tileview.qt.views.timeline.axis import StepZoom
+from tileview.qt.views.timeline.plot import StepZoom
 from tileview.session.session import Session
 
 LEAP = 10

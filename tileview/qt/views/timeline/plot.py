@@ -1,4 +1,4 @@
-"""The plot of the curves: what moves over them, and what the mouse does."""
+"""The plot of the curves and the steps in view: what moves over them, and what the mouse does."""
 
 from __future__ import annotations
 
@@ -6,19 +6,61 @@ from collections.abc import Callable
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QObject, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QMouseEvent, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
 from tileview.present.curves import BoolArray, runs, stretch
 from tileview.qt.base.theme import Theme
-from tileview.qt.plot.axes import ByteAxis, StepAxis
-from tileview.qt.plot.base import Drag, KeyCommand, Plot
-from tileview.qt.plot.items import Over
-from tileview.qt.views.timeline.axis import StepZoom
-from tileview.qt.views.timeline.curves import CurveItems
+from tileview.qt.plot.base import Drag, KeyCommand, Plot, Zoom
+from tileview.qt.plot.items import ByteAxis, Over, StepAxis
+from tileview.qt.views.timeline.curves import FLAG_GAP, CurveItems, Marks, label_height
 from tileview.qt.views.timeline.data import PlotData
-from tileview.qt.views.timeline.marks import FLAG_GAP, Marks, label_height
+
+
+class StepZoom(Zoom):
+    """A range of steps ``first`` … ``last``, fractions allowed, inside 0 … ``steps``; at least 4 are in view."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent, smallest=4.0, across_only=True)
+
+    @property
+    def steps(self) -> int:
+        return int(self.bounds.width())
+
+    @property
+    def first(self) -> float:
+        return self.shown.left()
+
+    @property
+    def last(self) -> float:
+        return self.shown.right()
+
+    def set_steps(self, steps: int, keep: bool) -> None:
+        """So many steps now; see :meth:`Zoom.set_bounds`."""
+        self.set_bounds(QRectF(0, 0, max(steps, 1), 1), keep)
+
+    def show(self, first: float, last: float, gesture: str = "show") -> None:
+        """Make a range visible; what was visible can be gone back to."""
+        self.show_part(QRectF(first, 0, last - first, 1), gesture)
+
+    def reveal(self, step: int) -> None:
+        """Move just so far that a step is visible; no entry of the history, because the cursor is gone back to by its
+        own keys.
+        """
+        size = self.shown.width()
+        if step < self.first:
+            self.move_to(QRectF(step - size * 0.1, 0, size, 1))
+        elif step + 1 > self.last:
+            self.move_to(QRectF(step + 1 - size * 0.9, 0, size, 1))
+
+    def centre(self, step: int) -> None:
+        """Bring a step into the middle, zooming in where all steps are shown."""
+        size = self.shown.width()
+        if self.is_fit:
+            size = max(self.steps / 4, min(40.0, self.steps))
+        self.show(step + 0.5 - size / 2, step + 0.5 + size / 2, "centre")
+
 
 _GRIP = 4.0
 """Pixels beside an edge of the range from which it is dragged."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -28,21 +28,22 @@ from tileview.qt.jobs.session_signals import SessionSignals
 from tileview.qt.plot.legend import Legend
 from tileview.qt.plot.picture import Part
 from tileview.qt.views.base import View, action_of
-from tileview.qt.views.tiles.controls import LineLabel
-from tileview.qt.views.timeline.axis import StepZoom
-from tileview.qt.views.timeline.bars import LifetimeBars
-from tileview.qt.views.timeline.controls import LifetimeFilter, TimelineControls
-from tileview.qt.views.timeline.data import PlotData, excesses
-from tileview.qt.views.timeline.layers import LayerReader
-from tileview.qt.views.timeline.legend import timeline_legend
-from tileview.qt.views.timeline.lives import LifetimeSource
+from tileview.qt.views.timeline.bars import LifetimeBars, StepStrip
+from tileview.qt.views.timeline.controls import (
+    HINT,
+    MODE_NAMES,
+    LifetimeFilter,
+    TimelineControls,
+    measured,
+    step_line,
+    step_tip,
+    steps_csv,
+    timeline_legend,
+)
+from tileview.qt.views.timeline.data import CurveSource, LayerReader, LifetimeSource, PlotData, StepNotes, excesses
 from tileview.qt.views.timeline.moves import TimelineMoves
-from tileview.qt.views.timeline.notes import StepNotes
-from tileview.qt.views.timeline.plot import CurvePlot, StepPlot
-from tileview.qt.views.timeline.source import CurveSource
-from tileview.qt.views.timeline.strip import StepStrip
-from tileview.qt.views.timeline.text import HINT, MODE_NAMES, measured, step_line, step_tip, steps_csv
-from tileview.qt.widgets.elided import ElidedLabel
+from tileview.qt.views.timeline.plot import CurvePlot, StepPlot, StepZoom
+from tileview.qt.widgets.docked import ElidedLabel, LineLabel
 
 LEAST_FOR_BOTH = 22
 """Lines of text that the view is high at least where curves and lifetimes are shown together."""
@@ -79,23 +80,25 @@ class TimelineView(View):
         self.moves = TimelineMoves(
             bridge.session, self.axis, lambda by: self.bars.neighbour(by), self.notes.ask, bridge.message.emit, self
         )
-        self._build()
         self._pace = Throttle(self._show_lifetimes, self)
-        self.axis.changed.connect(self._sync_axis)
-        self.on_document()
+        self.make_in_parts(self._build())
 
     # -- widgets --------------------------------------------------------------------------------------------------
 
-    def _build(self) -> None:
+    def _build(self) -> Iterator[None]:
         theme, keys = self.bridge.theme, self.moves.key
         self.controls = controls = TimelineControls(self)
         self.line = LineLabel(controls)
         controls.add_line(self.line)
         self.legend = Legend(self)
+        yield
         self.plot = CurvePlot(theme, self.axis, keys, self.tip, self)
+        yield
         self.strip = StepStrip(theme, "Cycles of the steps", self, zoom=self.axis, keys=keys)
+        yield
         self.bars = LifetimeBars(theme, self.axis, keys, self.lives.tip, self.lives.uses, self._place_of, self)
         self.plots: tuple[StepPlot, ...] = (self.plot, self.strip, self.bars)
+        yield
         self.hint = ElidedLabel(HINT, self, Qt.TextElideMode.ElideRight)
         self.hint.setForegroundRole(QPalette.ColorRole.PlaceholderText)
         self.scroll_bar = QScrollBar(Qt.Orientation.Vertical, self)
@@ -127,6 +130,7 @@ class TimelineView(View):
         layout.addWidget(self.hint)
         self.lead_focus(self.plot)
         self._connect()
+        self.look_first(self.on_document)
 
     def _connect(self) -> None:
         controls = self.controls
@@ -146,6 +150,7 @@ class TimelineView(View):
         self.bars.scrolled.connect(self._sync_scroll)
         self.scroll_bar.valueChanged.connect(self.bars.scroll_to)
         self.bridge.hovered.connect(self._on_hover)
+        self.axis.changed.connect(self._sync_axis)
 
     # -- what the view shows --------------------------------------------------------------------------------------
 
