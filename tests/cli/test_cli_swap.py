@@ -7,7 +7,9 @@ import json
 import pytest
 
 from tests.helpers.command_line import PEAK_KEYS, SAMPLES, assert_one_error, assert_summary, golden_file, run
+from tests.helpers.dumps import compact
 from tests.helpers.golden_program import load_golden
+from tests.helpers.hostile import wide_recipe
 
 
 def swap(*arguments):
@@ -119,6 +121,17 @@ def test_what_cannot_be_lowered_is_not_written(tmp_path):
 )
 def test_swaps_that_do_not_exist(swaps, word):
     assert_one_error(run("swap", SAMPLES / "so400m-over.recipe.json", *swaps, "--json"), word)
+
+
+def test_operations_with_the_largest_numbers_can_be_named(tmp_path):
+    path = tmp_path / "wide.json"
+    path.write_bytes(compact(wide_recipe()))
+    last = 2**64 - 1
+    after = run("swap", path, f"{last}=1", f"{last - 1}=1", "--json").json["after"]
+    assert (after["fits"], after["peak"]["total"]) == (True, 53_800)
+    assert {entry["op"] for entry in run("alternatives", path, "--op", last, "--json").json["alternatives"]} == {last}
+    assert_one_error(run("swap", path, f"{last + 1}=1"), "'18446744073709551616' is more than 2^64 − 1")
+    assert_one_error(run("swap", path, "5=1"), f"(those that have: {last - 1}, {last})")
 
 
 def test_a_timeline_has_nothing_to_swap():

@@ -13,7 +13,7 @@ from typing import Any, Final, NoReturn, cast
 
 from tileview import __version__
 from tileview.commands.base import Arguments, UsageError
-from tileview.model.sizes import bytes_from_text
+from tileview.model.sizes import U64_MAX, bytes_from_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +104,11 @@ def byte_count(text: str) -> int:
 
 
 def count(text: str) -> int:
-    """A whole number from 0 up, of a sensible length."""
-    if re.fullmatch(r"[0-9]{1,19}", text, re.ASCII) is None:
+    """A whole number from 0 to 2^64 − 1."""
+    if re.fullmatch(r"[0-9]{1,40}", text, re.ASCII) is None:
         raise argparse.ArgumentTypeError(f"{text[:40]!r} is not a whole number")
+    if int(text) > U64_MAX:
+        raise argparse.ArgumentTypeError(f"{text!r} is more than 2^64 − 1")
     return int(text)
 
 

@@ -76,8 +76,9 @@ def checked_swaps(recipe: Recipe, swaps: list[tuple[int, int]]) -> Swaps:
     chosen: dict[int, int] = {}
     for operation, alternative in swaps:
         if operation not in recipe.alternatives:
-            known = ", ".join(map(str, sorted(recipe.alternatives)[:12]))
-            raise UsageError(f"operation {operation} has no alternatives in this file (those that have: {known} …)")
+            known = ", ".join(map(str, sorted(recipe.alternatives)[:12])) or "none"
+            more = " …" if len(recipe.alternatives) > 12 else ""
+            raise UsageError(f"operation {operation} has no alternatives in this file (those that have: {known}{more})")
         number = len(recipe.alternatives[operation])
         if alternative >= number:
             raise UsageError(f"operation {operation} has alternatives 0 to {number - 1}, not {alternative}")

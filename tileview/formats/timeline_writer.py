@@ -82,6 +82,23 @@ def _plus(first: Size, second: Size) -> Size:
     return first + second
 
 
+def _claim(timeline: Timeline) -> bool:
+    """``fits_budget``: true or false, as the schema has it.
+
+    Where it is not known whether a program fits, whoever reads what was written is to find that it contradicts itself:
+    of peaks that fit it is said that they do not; of others what the file that was read said of them.
+    """
+    if timeline.verdict.fits is not None:
+        return timeline.verdict.fits
+    peak, reserve = timeline.peak, timeline.reserve_bytes
+    fits = (
+        size_to_u64(peak.interleaved) <= timeline.interleaved_budget_bytes
+        and size_to_u64(peak.total) + reserve <= timeline.budget_bytes
+        and not written_contiguous_overflow(peak.maximum_standard_allocation, reserve)
+    )
+    return not fits and timeline.evidence is not None and timeline.evidence.claim is True
+
+
 def _head(timeline: Timeline, options: Sequence[tuple[str, str]]) -> dict[str, Any]:
     peak, reserve = timeline.peak, timeline.reserve_bytes
     reserved = _plus(reserve, peak.exchange_rows)
@@ -93,7 +110,7 @@ def _head(timeline: Timeline, options: Sequence[tuple[str, str]]) -> dict[str, A
         "budget_bytes": timeline.budget_bytes,
         "interleaved_budget_bytes": timeline.interleaved_budget_bytes,
         "standard_contiguous_overflow_bytes": written_contiguous_overflow(peak.maximum_standard_allocation, reserved),
-        "fits_budget": timeline.verdict.fits,
+        "fits_budget": _claim(timeline),
         "support_reserve_bytes": reserve,
         "effective_peak_bytes": size_to_u64(_plus(peak.total, reserve)),
         "peak": {

@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from tileview.core.memory.verdict import TOTAL_LIMIT, Budgets, Unsized, contiguous_bytes, decide
+from tileview.core.memory.check_file import known_overflow
+from tileview.core.memory.verdict import TOTAL_LIMIT, Budgets, Unsized, contiguous_bytes, decide, deciding_sizes
 from tileview.model.sizes import UNAVAILABLE, Size, Unavailable
 from tileview.model.timeline import Account, Cause, Evidence, Peak, Place, Verdict
 from tileview.model.timeline_file import TimelineFile
@@ -50,10 +51,12 @@ def stated_accounts(file: TimelineFile, peak: Peak, place: PlaceOf) -> tuple[Acc
     rows = file.peak.exchange_rows if file.peak_includes_exchange_rows else 0
     effective = file.effective_peak_bytes
     if isinstance(effective, int) and isinstance(rows, int):
-        total = max(effective - file.reserve_bytes - rows, 0)
-        if total != peak.total:
-            accounts.append(replace(headline, source="its effective peak", peak=replace(peak, total=total)))
-    room, overflow = contiguous_bytes(file.reserve_bytes), file.contiguous_overflow_bytes
+        total: Size = max(effective - file.reserve_bytes - rows, 0)
+    else:
+        total = UNAVAILABLE if isinstance(effective, Unavailable) else peak.total
+    if total != peak.total:
+        accounts.append(replace(headline, source="its effective peak", peak=replace(peak, total=total)))
+    room, overflow = contiguous_bytes(file.reserve_bytes), known_overflow(file)
     largest = peak.maximum_standard_allocation
     over = isinstance(overflow, Unavailable) or overflow > 0
     if isinstance(largest, int) and over != (largest > room):
@@ -149,10 +152,24 @@ def verdict_on(evidence: Evidence, budgets: Budgets, unsized: tuple[Unsized, ...
         known = next((item for item in own if isinstance(item[0].peak.total, int)), stated[0])
         return _decided(known[0], budgets, unsized)
     account, verdict = stated[0]
-    if evidence.damage or verdict.fits is None:
+    damage = (*evidence.damage, *_lost(evidence))
+    if damage:
         left = next((found for _, found in (*stated, *own) if found.fits is not None), verdict)
-        return damaged(replace(left, fits=True), evidence.damage or ("its peaks are unavailable",))
+        return damaged(replace(left, fits=True), damage)
     return _at_own_place(verdict, account, evidence)
+
+
+def _lost(evidence: Evidence) -> tuple[str, ...]:
+    """A sentence on each account of all of the program in which a figure that decides is unavailable; where the
+    headline is one, on that alone."""
+    lost = [
+        account
+        for account in (*evidence.stated, *evidence.own)
+        if not account.at_least and any(isinstance(size, Unavailable) for size in deciding_sizes(account.peak))
+    ]
+    if lost and lost[0] is evidence.stated[0]:
+        return ("its peaks are unavailable",)
+    return tuple(f"by {account.source} a peak is unavailable (2^64 − 1)" for account in lost)
 
 
 def damaged(left: Verdict, damage: Sequence[str]) -> Verdict:

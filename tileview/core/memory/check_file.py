@@ -12,6 +12,7 @@ import numpy as np
 from tileview.core.memory.footprint import footprint
 from tileview.core.memory.infer import element_size
 from tileview.core.memory.verdict import contiguous_bytes, contiguous_overflow
+from tileview.model.config import INTERLEAVED_BYTES
 from tileview.model.sizes import U64_MAX, UNAVAILABLE, Size, Unavailable, size_to_u64
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import ByteArray, ClassBytes, Peak, Problem, Timeline
@@ -70,8 +71,16 @@ def check_figures(file: TimelineFile, coarse: tuple[list[int], list[int]], large
         )
     if (overflow := _expected_overflow(file)) is not None and overflow != size_to_u64(file.contiguous_overflow_bytes):
         field, source = "standard_contiguous_overflow_bytes", "its largest standard allocation and limits"
-        problems.append(_differs(field, file.contiguous_overflow_bytes, overflow, source))
+        found = UNAVAILABLE if isinstance(stated, Unavailable) else overflow
+        problems.append(_differs(field, known_overflow(file), found, source))
     return problems
+
+
+def known_overflow(file: TimelineFile) -> Size:
+    """The file's contiguous overflow; unavailable too where it is what is left of an unavailable allocation."""
+    overflow = file.contiguous_overflow_bytes
+    lost = isinstance(overflow, int) and overflow + INTERLEAVED_BYTES >= U64_MAX
+    return UNAVAILABLE if lost else overflow
 
 
 def _expected_overflow(file: TimelineFile) -> int | None:
@@ -263,8 +272,9 @@ def check_step(file: TimelineFile, timeline: Timeline, step: int, sums: LiveSums
         sums.largest.append((int(found[:, 0].max()), int(found[:, 1].max()), int(found.sum(axis=1).max())))
     if usage is None or not timeline.unavailable_roots.isdisjoint(live):
         return []
-    if usage.min(initial=0) < 0:
-        return [_unavailable_entries(f"timeline.steps[{step}].tile_usage", usage.min(axis=1), step=step)]
+    for name, array in (("tile_usage", usage), ("tile_scratch", file.tiles.tile_scratch(step))):
+        if array is not None and array.min(initial=0) < 0:
+            return [_unavailable_entries(f"timeline.steps[{step}].{name}", array.min(axis=1), step=step)]
     problems = []
     different = np.flatnonzero((usage != found).any(axis=1))
     if len(different):

@@ -24,8 +24,8 @@ from tileview.core.memory.file_tiles import FileNumbers
 from tileview.core.memory.footprint import layout_fault
 from tileview.core.memory.infer import Inferred, born, infer_groups
 from tileview.core.memory.usage import PlacedTiles, live_stretches
-from tileview.core.memory.verdict import Budgets, Unsized, contiguous_bytes, cut_note
-from tileview.model.config import PLANNED_BYTES
+from tileview.core.memory.verdict import Budgets, Unsized, contiguous_bytes, cut_note, region_note
+from tileview.model.config import INTERLEAVED_BYTES, PLANNED_BYTES
 from tileview.model.sizes import LARGEST_COUNTED_BYTES, UNAVAILABLE, Size, Unavailable, size_to_u64
 from tileview.model.tensor import MemoryClass
 from tileview.model.timeline import (
@@ -120,9 +120,10 @@ class _Reader:
         """Whether a value has a size that per-tile sums can hold."""
         if isinstance(value.bytes, Unavailable) or isinstance(value.aligned_bytes, Unavailable):
             return False
-        if max(value.bytes, value.aligned_bytes * value.copies) <= LARGEST_COUNTED_BYTES:
+        most = _largest_stated(value)
+        if most <= LARGEST_COUNTED_BYTES:
             return True
-        text = f"{value.name} has {value.bytes:,} B, more than any tile could hold: left out of sums"
+        text = f"{value.name} has {most:,} B, more than any tile could hold: left out of sums"
         self.problems.append(Problem("warning", f"timeline.values[{index}].bytes", text, value=index))
         return False
 
@@ -155,7 +156,8 @@ class _Reader:
         peak, peak_problems = version3_peak(file)
         evidence = self._evidence(peak, tuple(problem.text for problem in peak_problems))
         budget = min(file.budget_bytes, PLANNED_BYTES)
-        budgets = Budgets(budget, file.interleaved_budget_bytes, file.reserve_bytes)
+        interleaved = min(file.interleaved_budget_bytes, INTERLEAVED_BYTES)
+        budgets = Budgets(budget, interleaved, file.reserve_bytes)
         verdict = verdict_on(evidence, budgets, unsized)
         problems = [*file.problems, *self.problems, *self.inferred.problems, *peak_problems]
         told = {problem.place for problem in self.inferred.problems}
@@ -174,7 +176,7 @@ class _Reader:
             model=file.model,
             tile_count=file.tile_count,
             budget_bytes=budget,
-            interleaved_budget_bytes=file.interleaved_budget_bytes,
+            interleaved_budget_bytes=interleaved,
             reserve_bytes=file.reserve_bytes,
             peak=peak,
             total_peak_step=self._total_peak_step(),
@@ -206,7 +208,7 @@ class _Reader:
         notes = [] if self.file.has_tiles else [DERIVED_NOTE]
         if self.file.usage_is_coarse:
             notes.append(COARSE_NOTE)
-        return (*notes, *cut_note(self.file.budget_bytes))
+        return (*notes, *cut_note(self.file.budget_bytes), *region_note(self.file.interleaved_budget_bytes))
 
     def _step(self, step: int | None) -> int | None:
         """A step number of the file, None where there is no such step (reported by the checks)."""
@@ -289,17 +291,45 @@ class _Reader:
         largest = self._largest_standard()
         place = self._standard_place(peak)
         own = [*steps_account(file, peak, largest, self._place), *self._from_values(largest)]
-        arrays = (f"{problem.place}: {problem.text}" for problem in file.problems if ".tile_" in problem.place)
+        arrays = [f"{problem.place}: {problem.text}" for problem in file.problems if ".tile_" in problem.place]
+        cut = file.budget_bytes > PLANNED_BYTES or file.interleaved_budget_bytes > INTERLEAVED_BYTES
         return Evidence(
             tuple(replace(account, standard_place=place) for account in stated_accounts(file, peak, self._place)),
             tuple(replace(account, standard_place=self._standard_place(account.peak)) for account in own),
-            file.fits_budget if file.budget_bytes <= PLANNED_BYTES else None,
-            (*damage, *arrays),
+            None if cut else file.fits_budget,
+            (*damage, *arrays, *self._missing_steps(peak), *self._lost_sizes()),
         )
+
+    def _lost_sizes(self) -> tuple[str, ...]:
+        """A sentence on each size that is unavailable where others, which cannot be known without it, are known."""
+        live = {root for root, _, _ in self.spans}
+        found = [
+            f"timeline.values[{index}].shard_bytes: it is unavailable (2^64 − 1), the bytes of {value.name} are not"
+            for index, value in enumerate(self.file.values)
+            if isinstance(value.shard_bytes, Unavailable) and isinstance(value.bytes, int) and value.root in live
+        ]
+        for index, step in enumerate(self.file.steps):
+            if isinstance(step.scratch.standard, Unavailable) or isinstance(step.scratch.interleaved, Unavailable):
+                found.append(f"timeline.steps[{index}].scratch: it is unavailable (2^64 − 1)")
+        return tuple(found)
+
+    def _missing_steps(self, peak: Peak) -> tuple[str, ...]:
+        """A sentence where a file without steps states a peak at a step, or a larger one than all its values make.
+
+        A program without steps holds its inputs: they are all values that it has.
+        """
+        if self.file.steps:
+            return ()
+        named = (self.file.total_peak_step, self.file.standard_peak_step, self.file.interleaved_peak_step)
+        told = any(problem.place.endswith("_peak_step") for problem in self.file.problems)
+        most = sum(self.largest.values())
+        if told or any(step is not None for step in named) or size_to_u64(peak.total) > most:
+            return ("timeline.steps: there are none, and the peaks are those of steps",)
+        return ()
 
     def _from_values(self, largest: Size) -> tuple[Account, ...]:
         """What the sizes of live values say: in version 1 the usage of every step, later that one tile holds the
-        largest of them at least."""
+        largest of them, or of their scratch, at least."""
         if not self.file.steps:
             return ()
         if self.file.usage_is_coarse:
@@ -310,7 +340,9 @@ class _Reader:
             return sums_account("its values", sums, largest, self._place, damaged)
         standard = max((size for size in (largest,) if isinstance(size, int)), default=0)
         live = {root for root, _, _ in self.spans if self.inferred.interleaved[root] and root not in self.unavailable}
-        interleaved = max((self.largest[root] for root in live), default=0)
+        sizes = [self.largest[root] for root in live]
+        sizes += [s.scratch.interleaved for s in self.file.steps if not isinstance(s.scratch.interleaved, Unavailable)]
+        interleaved = max(sizes, default=0)
         peak = Peak(standard, interleaved, max(standard, interleaved), largest, UNAVAILABLE)
         return (Account("its values", peak, at_least=True),)
 
@@ -354,6 +386,12 @@ def largest_sizes(file: TimelineFile, inferred: Inferred, unavailable: frozenset
     result = {}
     for root, members in inferred.aliases.items():
         if root not in unavailable:
-            sizes = (file.values[member].bytes for member in members)
-            result[root] = max(size for size in sizes if not isinstance(size, Unavailable))
+            result[root] = max(_largest_stated(file.values[member]) for member in members)
     return result
+
+
+def _largest_stated(value: FileValue) -> int:
+    """The most that a file says of the bytes of a value on a tile: of its figures, which should agree, the largest."""
+    known = [size for size in (value.shard_bytes, value.aligned_bytes) if not isinstance(size, Unavailable)]
+    total = 0 if isinstance(value.bytes, Unavailable) else value.bytes
+    return max(total, max(known, default=0) * value.copies)

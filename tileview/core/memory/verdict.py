@@ -50,6 +50,14 @@ def cut_note(budget: int) -> tuple[str, ...]:
     return (f"the budget of {exact_text(budget)} is cut to the {exact_text(PLANNED_BYTES)} that a tile has for plans",)
 
 
+def region_note(budget: int) -> tuple[str, ...]:
+    """:func:`cut_note` for what is given to interleaved memory."""
+    if budget <= INTERLEAVED_BYTES:
+        return ()
+    region = exact_text(INTERLEAVED_BYTES)
+    return (f"the interleaved budget of {exact_text(budget)} is cut to the {region} of the interleaved region",)
+
+
 def contiguous_bytes(taken: int) -> int:
     """The largest unbroken piece of standard memory when ``taken`` bytes below the interleaved region are gone."""
     return max(max(STANDARD_BELOW_BYTES - taken, 0), INTERLEAVED_BYTES)
@@ -58,6 +66,11 @@ def contiguous_bytes(taken: int) -> int:
 def contiguous_overflow(largest: Size, taken: int) -> Size:
     """Bytes by which the largest standard allocation exceeds the largest unbroken piece; unavailable if it is."""
     return UNAVAILABLE if isinstance(largest, Unavailable) else max(0, largest - contiguous_bytes(taken))
+
+
+def deciding_sizes(peak: Peak) -> tuple[Size, Size, Size]:
+    """The figures that the limits are held against: total, interleaved, largest standard allocation."""
+    return peak.total, peak.interleaved, peak.maximum_standard_allocation
 
 
 def decide(
@@ -89,7 +102,7 @@ def decide(
     """
     if any(value.invalid_layout for value in unsized):
         return _invalid(unsized, budgets, total_place, at_least)
-    figures = (peak.total, peak.interleaved, peak.maximum_standard_allocation)
+    figures = deciding_sizes(peak)
     at_least = at_least or bool(unsized) or any(isinstance(size, Unavailable) for size in figures)
     total, interleaved, largest = (0 if isinstance(size, Unavailable) else size for size in figures)
     bound = "at least " if at_least else ""
