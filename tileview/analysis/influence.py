@@ -240,7 +240,9 @@ class FusableOperations:
 
     def __init__(self, recipe: Recipe) -> None:
         nodes = {operation.id: operation for operation, _ in recipe.graph.walk()}
-        self.consumers = frozenset(n for n, node in nodes.items() if isinstance(node.kind, GeluKind | LayerNormKind))
+        self.consumers = frozenset(
+            n for n, node in nodes.items() if isinstance(node.kind, GeluKind | LayerNormKind) and node.inputs
+        )
         adds = {value: n for n, node in nodes.items() if isinstance(node.kind, AddKind) for value in node.results}
         read_as_f8 = {
             value
