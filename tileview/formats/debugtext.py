@@ -321,9 +321,12 @@ class _Parser:
                 return Struct(name, tuple(fields), partial=True)
             if kind != _NAME:
                 self.fail(self.start(match), "a field name or '}'")
+            own = match.group(_NAME)
             if not self.peek(":"):
-                self.fail(self.end, f"':' after the field {shorten(match.group(_NAME))}")
-            fields.append((match.group(_NAME), self.value(self.next("a value"), depth)))
+                self.fail(self.end, f"':' after the field {shorten(own)}")
+            if any(own == field for field, _ in fields):
+                self.fail(self.start(match), f"each field once, not {shorten(own)} again")
+            fields.append((own, self.value(self.next("a value"), depth)))
             if self.separated("}"):
                 return Struct(name, tuple(fields))
 
@@ -448,6 +451,8 @@ def _close_field(fields: list[Field], text: str, name: str, start: int, end: int
         if rest and rest != "..":
             raise syntax_error(text, at, "a field name and ':'", line=line)
         return
+    if any(name == field.name for field in fields):
+        raise syntax_error(text, at, f"each field once, not {shorten(name)} again", line=line)
     while start < end and text[start].isspace():
         start += 1
     fields.append(Field(name, start, start + len(text[start:end].rstrip())))

@@ -7,7 +7,7 @@ what a run with a new one gives, only faster; after a swap little more is done t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
@@ -163,6 +163,7 @@ class Replanner:
         kept = len(self._types) + len(self._values) + _FORM_WEIGHT * len(self._forms)
         if self._graph is graph and self._setting == setting and kept <= _MOST_KEPT:
             return
+        _refuse_doubles(graph)
         self._graph, self._setting = graph, setting
         self._forget()
         self._names = value_names(graph)
@@ -345,6 +346,31 @@ def _on_chip(owners: Owners, chip_tiles: tuple[int, ...]) -> Owners:
     if owners.embedding is None:
         return Owners(owners.rotation, chip_tiles)
     return Owners(owners.rotation, tuple(chip_tiles[tile] for tile in owners.embedding))
+
+
+def _refuse_doubles(graph: Graph) -> None:
+    """Raise :class:`GraphError` where an id names two operations or a value is made twice: which of them a plan or a
+    read means is not to be guessed."""
+    known: set[int] = set()
+
+    def look_through(operations: Sequence[Operation], given: Iterable[int]) -> None:
+        made: set[int] = set()
+        for value in given:
+            if value in made:
+                raise GraphError(f"value {value} is made twice")
+            made.add(value)
+        for operation in operations:
+            if operation.id in known:
+                raise GraphError("two operations have this id", operation.id)
+            known.add(operation.id)
+            if isinstance(operation.kind, RepeatKind):
+                look_through(operation.kind.body.operations, operation.kind.body.arguments)
+            for value in operation.results:
+                if value in made:
+                    raise GraphError(f"value {value} is made twice", operation.id)
+                made.add(value)
+
+    look_through(graph.operations, [given.value for given in graph.inputs])
 
 
 def _outputs(graph: Graph, region: LoweredRegion) -> tuple[int, ...]:
