@@ -175,7 +175,7 @@ def test_no_plan() -> None:
 def test_plan_of_another_kind() -> None:
     gelu = plan(GeluOperator(), Pointwise("Gelu"), [need(ROWS), need(ROWS)], need(ROWS))
     error = refusal(one_operation(gelu, AddKind()))
-    assert (error.operation, error.reason) == (0, "the plan computes Gelu, the operation is a Add")
+    assert (error.operation, error.reason) == (0, "the plan computes Gelu, the operation is of kind Add")
 
 
 def test_plan_for_other_operands() -> None:

@@ -272,7 +272,7 @@ def _writer(operation: Operation, plan: Plan) -> tuple[Writer | None, str | None
         return None, f"the operator {operator.name} is not known"
     name = _OPERATOR_NAMES[type(operator)]
     if name != kind_name(kind):
-        raise RefusedError(f"the plan computes {name}, the operation is a {kind_name(kind)}")
+        raise RefusedError(f"the plan computes {name}, the operation is of kind {kind_name(kind)}")
     if isinstance(dispatch, Unknown):
         return None, f"the dispatch {dispatch.name} is not known"
     if isinstance(operator, GemmOperator):
