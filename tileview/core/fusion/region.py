@@ -233,11 +233,6 @@ class FusedRegion:
     def add_before(self, position: int, steps: Iterable[Step]) -> None:
         self._before.setdefault(position, []).extend(steps)
 
-    @property
-    def drops(self) -> bool:
-        """Whether anything is dropped."""
-        return bool(self._dropped)
-
     def finished(self) -> list[Step]:
         """The steps with all changes made."""
         into: list[Step] = []
