@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import string
+from operator import itemgetter
 from typing import Any
 
 import orjson
@@ -50,7 +51,7 @@ leaves = st.one_of(
 
 def _containers(inner: st.SearchStrategy[DebugValue]) -> st.SearchStrategy[DebugValue]:
     items = st.lists(inner, max_size=4).map(tuple)
-    fields = st.lists(st.tuples(names, inner), max_size=4).map(tuple)
+    fields = st.lists(st.tuples(names, inner), max_size=4, unique_by=itemgetter(0)).map(tuple)
     return st.one_of(
         items,
         st.builds(Call, st.one_of(st.just(""), names), items),
@@ -83,7 +84,7 @@ def test_any_text_parses_or_is_refused(text: str) -> None:
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(st.tuples(names, debug_values), max_size=5))
+@given(st.lists(st.tuples(names, debug_values), max_size=5, unique_by=itemgetter(0)))
 def test_split_agrees_with_parse(fields: list[tuple[str, DebugValue]]) -> None:
     text = debugtext.to_text(Struct("Config", tuple(fields)))
     found = debugtext.split_struct(text, "Config")
@@ -91,6 +92,17 @@ def test_split_agrees_with_parse(fields: list[tuple[str, DebugValue]]) -> None:
     for field, (_, value) in zip(found, fields, strict=True):
         assert text[field.start : field.end] == debugtext.to_text(value)
         assert debugtext.parse(text, start=field.start, end=field.end) == value
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.tuples(names, debug_values), min_size=1, max_size=4, unique_by=itemgetter(0)), st.data())
+def test_a_field_that_stands_twice_is_refused(fields: list[tuple[str, DebugValue]], data: st.DataObject) -> None:
+    again = data.draw(st.sampled_from(fields))
+    text = debugtext.to_text(Struct("Config", (*fields, again)))
+    with pytest.raises(LoadError, match="each field once"):
+        debugtext.parse(text)
+    with pytest.raises(LoadError, match="each field once"):
+        debugtext.split_struct(text, "Config")
 
 
 # -- layouts --------------------------------------------------------------------------------------------------------
