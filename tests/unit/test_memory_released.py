@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.dumps import SAMPLES
-from tileview.core.memory.usage import KeptResults
 from tileview.core.memory.whatif import with_layouts
 from tileview.formats.opening import open_file
+from tileview.model.kept import KeptResults
 from tileview.model.recipe import Overrides
 from tileview.session.document import Document
 from tileview.session.edits import EditState

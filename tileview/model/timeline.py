@@ -341,6 +341,11 @@ class Timeline:
     """Root → the step at which it is first live, which makes it. Inputs are not in it, nor what a file has live at its
     first step: nothing tells inputs from what that step makes."""
 
+    @property
+    def limits(self) -> tuple[int, int, int]:
+        """Budget, interleaved budget and reserve, in bytes."""
+        return self.budget_bytes, self.interleaved_budget_bytes, self.reserve_bytes
+
     def maker(self, root: int) -> int | None:
         """The operation whose plan makes an allocation: that of the step which makes it; None where none does.
 
@@ -367,8 +372,7 @@ def is_same_program(one: Timeline | None, other: Timeline | None) -> bool:
         and one.values is other.values
         and one.tiles is other.tiles
         and one.unavailable_roots is other.unavailable_roots
-        and (one.budget_bytes, one.interleaved_budget_bytes, one.reserve_bytes)
-        == (other.budget_bytes, other.interleaved_budget_bytes, other.reserve_bytes)
+        and one.limits == other.limits
     )
 
 

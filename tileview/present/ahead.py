@@ -6,10 +6,7 @@ from tileview.analysis.lifetimes import lifetimes
 from tileview.model.timeline import Timeline, positions_of_operation
 from tileview.present.curves import unavailable_steps
 from tileview.present.problem_rows import invalid_layouts, over_budget
-from tileview.present.step_rows import step_nodes
-
-MOST_AHEAD = 20_000
-"""Steps of which a list is made as a whole."""
+from tileview.present.step_rows import MOST_LISTED, step_nodes
 
 
 def find_ahead(timeline: Timeline, has_graph: bool) -> None:
@@ -22,5 +19,5 @@ def find_ahead(timeline: Timeline, has_graph: bool) -> None:
     lifetimes(timeline)
     invalid_layouts(timeline)
     over_budget(timeline)
-    if not has_graph and len(timeline.steps) <= MOST_AHEAD:
+    if not has_graph and len(timeline.steps) <= MOST_LISTED:
         step_nodes(timeline)

@@ -169,8 +169,7 @@ def _unavailable(timeline: Timeline) -> list[ProblemRow]:
 
 def over_budget(timeline: Timeline) -> list[ProblemRow]:
     """One row for each unbroken run of steps over the total budget or the interleaved region, at its worst step."""
-    budgets = (timeline.budget_bytes, timeline.interleaved_budget_bytes, timeline.reserve_bytes)
-    return _OVER.get((timeline.steps,), lambda: _over_budget(timeline), (steps_read(timeline), budgets))
+    return _OVER.get((timeline.steps,), lambda: _over_budget(timeline), (steps_read(timeline), timeline.limits))
 
 
 def _over_budget(timeline: Timeline) -> list[ProblemRow]:

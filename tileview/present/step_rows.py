@@ -38,6 +38,10 @@ class StepRow:
     peak: str
 
 
+MOST_LISTED: Final = 20_000
+"""Steps of which a list is made as a whole: a table of 50,000 rows is felt."""
+
+
 def step_nodes(timeline: Timeline, query: str = "", within: tuple[int, int] | None = None) -> tuple[Node[StepRow], ...]:
     """All steps, or those whose operation text, operation id or number holds the words of ``query`` and that lie in a
     half-open range.
@@ -59,8 +63,7 @@ _NODES: Final[KeptFor[tuple[Node[StepRow], ...]]] = KeptFor(2)
 def _kept_nodes(timeline: Timeline, wanted: range) -> tuple[Node[StepRow], ...]:
     """Steps in a row; made anew where more of them have been read since, or peaks or budgets are others."""
     peaks = (timeline.total_peak_step, timeline.standard_peak_step, timeline.interleaved_peak_step)
-    budgets = (timeline.budget_bytes, timeline.interleaved_budget_bytes, timeline.reserve_bytes)
-    facts = (wanted, steps_read(timeline), peaks, budgets)
+    facts = (wanted, steps_read(timeline), peaks, timeline.limits)
     return _NODES.get((timeline.steps, timeline.unavailable_roots), lambda: _make_nodes(timeline, wanted), facts)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from tileview.core.memory.footprint import Footprint, footprint
 from tileview.core.memory.infer import Inferred
-from tileview.core.memory.usage import KeptResults
+from tileview.model.kept import KeptResults
 from tileview.model.sizes import LARGEST_COUNTED_BYTES, Unavailable, exact_text
 from tileview.model.tensor import MemoryClass, Precision, PrecisionKind
 from tileview.model.timeline import ByteArray, Problem

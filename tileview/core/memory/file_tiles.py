@@ -9,7 +9,8 @@ import numpy as np
 
 from tileview.core.memory.file_rows import known_part
 from tileview.core.memory.step_table import StepTable, Usages
-from tileview.core.memory.usage import KeptResults, PlacedTiles
+from tileview.core.memory.usage import PlacedTiles
+from tileview.model.kept import KeptResults
 from tileview.model.sizes import LARGEST_COUNTED_BYTES
 from tileview.model.timeline import ByteArray
 from tileview.model.timeline_file import TILE_UNAVAILABLE, TimelineFile

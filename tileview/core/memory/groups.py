@@ -1,6 +1,5 @@
-"""Which values share one allocation, which allocations fill whole memory elements, and which have an access tail.
-
-When each allocation is live.
+"""Which values share one allocation, which allocations fill whole memory elements, which have an access tail, and
+when each is live.
 
 Inputs are live from the start, everything else from the step that first mentions it. At a step, live = live before ∪
 what the step reads or writes; after it, what has passed its last use is dropped. Program outputs and Parameter inputs
@@ -19,9 +18,9 @@ from typing import Final, overload
 import numpy as np
 
 from tileview.core.columns import Numbers, ProgramColumns
-from tileview.core.memory.usage import KeptResults
 from tileview.model.config import TAIL_ELEMENTS
 from tileview.model.graph import InputKind
+from tileview.model.kept import KeptResults
 from tileview.model.program import Kernel, Product, Repeat, Step, Value
 
 

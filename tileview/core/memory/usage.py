@@ -8,15 +8,14 @@ its live allocations, a fraction of a millisecond.
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Generic, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from tileview.model.kept import KeptResults
 from tileview.model.timeline import ByteArray
 
 _CHUNK_NUMBERS = 1 << 16
@@ -436,31 +435,3 @@ def live_stretches(live: Sequence[Sequence[int]]) -> list[tuple[int, int, int]]:
         previous = roots
     spans.extend((root, first, len(live)) for root, first in since.items())
     return spans
-
-
-K = TypeVar("K", bound=Hashable)
-V = TypeVar("V")
-
-
-class KeptResults(Generic[K, V]):
-    """The results asked for last, at most ``limit`` of them; may be used from several threads.
-
-    An object that caches its own methods with ``functools.lru_cache`` is part of a ring: a document's arrays would stay
-    in memory until the garbage collector comes by.
-    """
-
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._found: OrderedDict[K, V] = OrderedDict()
-
-    def get(self, key: K, make: Callable[[K], V]) -> V:
-        """What ``make`` gives for a key, made when it is not there."""
-        try:
-            value = self._found[key]
-            self._found.move_to_end(key)
-        except KeyError:  # not there, or put out by another thread between the two lines
-            value = self._found[key] = make(key)
-            if len(self._found) > self._limit:
-                with suppress(KeyError):
-                    self._found.popitem(last=False)
-        return value

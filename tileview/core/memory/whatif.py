@@ -93,7 +93,7 @@ def with_findings(timeline: Timeline, findings: Findings) -> Timeline:
     if evidence is None:
         return timeline
     evidence = replace(evidence, own=(*evidence.own, *findings.own), damage=(*evidence.damage, *findings.damage))
-    budgets = Budgets(timeline.budget_bytes, timeline.interleaved_budget_bytes, timeline.reserve_bytes)
+    budgets = Budgets(*timeline.limits)
     steps = findings.peak_steps or (
         timeline.standard_peak_step,
         timeline.interleaved_peak_step,

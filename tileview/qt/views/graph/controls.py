@@ -34,7 +34,7 @@ from PySide6.QtWidgets import (
 
 from tileview.model.timeline import Problem, Timeline
 from tileview.present.graph_boxes import MADE, READ, UNAVAILABLE, ColourMode, GraphStyle, StepState
-from tileview.present.step_rows import StepColumn, StepRow, StepSpec, step_nodes
+from tileview.present.step_rows import MOST_LISTED, StepColumn, StepRow, StepSpec, step_nodes
 from tileview.present.tables import Node
 from tileview.qt.base.painting import painting
 from tileview.qt.base.text import plain_tip
@@ -389,9 +389,8 @@ class Overview(QWidget):
         return super().event(event)
 
 
-MOST_LISTED = 20_000
 LISTED_PART = 10_000
-"""Of more steps than fit into one list, so many are listed at a time: a table of 50,000 rows is felt."""
+"""Of more steps than :data:`MOST_LISTED`, so many are listed at a time."""
 
 
 class StepsList(FocusHolder):
