@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import os
 import re
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NoReturn, cast
+from typing import Final, NoReturn, cast
 
 from tileview import __version__
 from tileview.commands.base import Arguments, UsageError
@@ -29,29 +27,8 @@ class Invocation:
         return cast(int, getattr(module, f"run_{self.command}")(self.arguments))
 
 
-class _Help(argparse.HelpFormatter):
-    """Help as wide as the terminal. argparse would ask shutil, which imports all that can pack files."""
-
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, width=_columns() - 2)
-
-
-def _columns() -> int:
-    """Columns of the terminal: what the environment says, else what standard output is, else 80."""
-    said = os.environ.get("COLUMNS", "")
-    if said.isascii() and said.isdigit() and int(said) > 0:
-        return int(said)
-    try:
-        return os.get_terminal_size(sys.__stdout__.fileno() if sys.__stdout__ is not None else 1).columns or 80
-    except (AttributeError, ValueError, OSError):
-        return 80
-
-
 class _Parser(argparse.ArgumentParser):
     """An argument parser whose complaints are one-line :class:`UsageError`\\ s."""
-
-    def __init__(self, **words: Any) -> None:
-        super().__init__(formatter_class=_Help, allow_abbrev=False, **words)
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message} (see {self.prog} --help)")
@@ -338,11 +315,12 @@ def _build(names: Sequence[str]) -> _Parser:
         description="Does a compiled model fit the tiles of an IPU21 chip, why not, and what would make it fit.",
         epilog="Exit codes: 0 fits / nothing wrong, 1 does not fit / differs, 2 bad input or usage, 3 not known. "
         "'tileview FILE' opens the window; everything but open works without a display.",
+        allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"tileview {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, prog=parser.prog)
     for name in names:
         words, add_arguments = COMMANDS[name]
         sentence = f"{words[0].upper()}{words[1:]}."
-        add_arguments(commands.add_parser(name, help=words, description=sentence))
+        add_arguments(commands.add_parser(name, help=words, description=sentence, allow_abbrev=False))
     return parser

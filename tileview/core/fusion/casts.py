@@ -6,6 +6,7 @@ region stays, at equal prices that of the consumers.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -16,8 +17,7 @@ from tileview.core.lowering.tilings import (
     ZERO,
     broadcast,
     dimension_of,
-    find_axis,
-    from_end,
+    last_axis,
     moved,
     replaced,
     with_order,
@@ -134,19 +134,8 @@ def f8_layout(shape: Shape, layout: Layout, precision: Precision, wanted: Order)
 
 def _whole_panels(layout: Layout, rank: int) -> Layout:
     tiling = layout.tiling
-    position = find_axis(tiling, rank, rank - 1)
-    axis = from_end(1, 1, 1, ZERO) if position is None else tiling.axes[position]
-    padded = Axis(
-        axis.base,
-        axis.index,
-        axis.partitions,
-        axis.padding_groups,
-        axis.block_size,
-        axis.padding_multiple,
-        max(axis.shard_padding_multiple, _PANEL),
-        ZERO,
-        axis.tile_stride,
-    )
+    position, axis = last_axis(tiling, rank)
+    padded = replace(axis, shard_padding_multiple=max(axis.shard_padding_multiple, _PANEL), padding=ZERO)
     axes = replaced(tiling.axes, position, padded)
     return Layout(layout.order, Tiling(tiling.tile_count, tiling.replicas, axes), layout.memory_class)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from tileview.core.geometry.resolve import LayoutError, resolve
 from tileview.core.lowering.sheet import DIRECT, STAGED
-from tileview.core.lowering.tilings import ZERO, find_axis, from_end, replaced, with_blocks, with_order
+from tileview.core.lowering.tilings import ZERO, last_axis, replaced, with_order
 from tileview.core.lowering.valuetypes import TypeTable, ValueType
-from tileview.model.tensor import ROW_MAJOR, Axis, Layout, OrderKind, Precision, PrecisionKind, Shape, Tiling
+from tileview.model.tensor import ROW_MAJOR, Layout, OrderKind, Precision, PrecisionKind, Shape, Tiling
 
 CAST: Final = None
 """In place of a copy's policy: the hop is a Cast."""
@@ -106,20 +107,8 @@ def _can_stage_rows(shape: Shape, layout: Layout) -> bool:
 def _padded_to_panels(layout: Layout, rank: int) -> Layout:
     """The layout row-major, its last dimension's shards padded with zeros to whole panels."""
     tiling = layout.tiling
-    position = find_axis(tiling, rank, rank - 1)
-    axis = from_end(1, 1, 1, ZERO) if position is None else tiling.axes[position]
-    axis = with_blocks(axis, axis.block_size, axis.padding_multiple, _PANEL_WIDTH)
-    padded = Axis(
-        axis.base,
-        axis.index,
-        axis.partitions,
-        axis.padding_groups,
-        axis.block_size,
-        axis.padding_multiple,
-        axis.shard_padding_multiple,
-        ZERO,
-        axis.tile_stride,
-    )
+    position, axis = last_axis(tiling, rank)
+    padded = replace(axis, shard_padding_multiple=_PANEL_WIDTH, padding=ZERO)
     return Layout(
         ROW_MAJOR,
         Tiling(tiling.tile_count, tiling.replicas, replaced(tiling.axes, position, padded)),

@@ -90,6 +90,13 @@ def axis_on(tiling: Tiling, rank: int, dimension: int) -> Axis | None:
     return None if position is None else tiling.axes[position]
 
 
+def last_axis(tiling: Tiling, rank: int) -> tuple[int | None, Axis]:
+    """The axis that divides the last dimension and its position in the list; where none does, one that leaves it whole
+    and None, for :func:`replaced`."""
+    position = find_axis(tiling, rank, rank - 1)
+    return position, from_end(1, 1, 1, ZERO) if position is None else tiling.axes[position]
+
+
 def strides(tiling: Tiling) -> list[int]:
     """Each axis's stride: its own, or the packed one (replicas times the partitions of the axes before it)."""
     packed = tiling.replicas
