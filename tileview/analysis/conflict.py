@@ -11,18 +11,15 @@ Graph values fall into *classes*: a value, what a View or Slice makes of it, and
 operation touches the classes of its operands and results.
 
 - A resident parameter's payload: nothing decides, its home is fixed.
-- What a step of operation q reads, writes and needs as scratch, where the step is no Copy and no Cast: q's plan
-alone, because
-  plans bring their operands to types of their own first. Exceptions are plans that take an operand as it comes
+- What a step of operation q reads, writes and needs as scratch, where the step is no Copy and no Cast: q's plan alone,
+  because plans bring their operands to types of their own first. Exceptions are plans that take an operand as it comes
   (output-stationary products and scalar attention with ``DispatchSlices``): there the neighbours of q count too.
 - What was made before q's steps and is read after them: the operations that touch its class. q runs at least one step
-that is no
-  Copy, so no composition of copies reaches across it.
+  that is no Copy, so no composition of copies reaches across it.
 - Anything else at a step of q: whatever touches a class that q touches, or an operand class of a reader of q's results.
 - Rounding up to memory elements, and an access tail: the operations that touch any class of the allocation.
 - Two allocations may come to share memory by in-place plans in a row: where counted classes are linked by operations
-that may work
-  in place, all operations along the links count.
+  that may work in place, all operations along the links count.
 - Views and Slices with a choice of plans always count.
 - Where the compiler's fusions are looked for, the composed program is looked at, and what a fusion could take away
   counts nothing (:mod:`tileview.analysis.influence`): then both programs break the limit.

@@ -152,21 +152,14 @@ class ProgramColumns:
         mentioned: list[tuple[int, ...]] = []
         sayings: list[int] = []
         known, steps = self.table.sayings, self.steps
-        key: tuple[object, ...]
         for place in places:
             step = steps[place]
-            kind = type(step)
-            if kind is Copy:
-                key = (id(step.mapping), step.policy)  # type: ignore[union-attr]
-            elif kind is Kernel:
-                key = (step.kernel, len(step.inputs), step.aliases, id(step.part))  # type: ignore[union-attr]
-            else:
-                key = _saying(step)
+            key = _saying(step)
             saying = known.get(key)
             if saying is None:
                 self.table.kept.append(step)
                 saying = known.setdefault(key, _next_number())
-            mentioned.append(mentions(step) if kind is Repeat else step.inputs + step.results)
+            mentioned.append(_mentions(step))
             sayings.append(saying)
         return mentioned, sayings
 
@@ -218,7 +211,7 @@ class ProgramColumns:
         return found  # type: ignore[return-value]
 
 
-def mentions(step: Step) -> tuple[int, ...]:
+def _mentions(step: Step) -> tuple[int, ...]:
     """The values a step reads, then those it makes; a Repeat also every member of its sequences and its body's
     yields."""
     if type(step) is Repeat:
@@ -227,7 +220,11 @@ def mentions(step: Step) -> tuple[int, ...]:
 
 
 def _saying(step: Step) -> tuple[object, ...]:
-    """What a step other than a Copy or a Kernel says, by the identities of its parts."""
+    """What a step says beside the values that it mentions, by the identities of its parts."""
+    if isinstance(step, Copy):
+        return (id(step.mapping), step.policy)
+    if isinstance(step, Kernel):
+        return (step.kernel, len(step.inputs), step.aliases, id(step.part))
     kind = type(step)
     if isinstance(step, Product):
         return (kind, len(step.inputs), id(step.multiply), id(step.accumulate), step.aliases, id(step.blocks))
@@ -235,7 +232,6 @@ def _saying(step: Step) -> tuple[object, ...]:
         return (kind, step.axis, id(step.staging))
     if isinstance(step, Repeat):
         return (kind, step.count)
-    assert not isinstance(step, Copy | Kernel)
     return (kind, len(step.inputs), step.reason)
 
 

@@ -309,26 +309,26 @@ class _Parser:
         return False
 
     def struct(self, name: str, depth: int) -> Struct:
-        fields: list[tuple[str, DebugValue]] = []
+        fields: dict[str, DebugValue] = {}
         while True:
             match = self.next("a field name or '}'")
             kind = match.lastindex
             if kind == _PUNCTUATION and match.group(_PUNCTUATION) == "}":
-                return Struct(name, tuple(fields))
+                return Struct(name, tuple(fields.items()))
             if kind == _DOTS:
                 if not self.peek("}"):
                     self.fail(self.end, "'}'")
-                return Struct(name, tuple(fields), partial=True)
+                return Struct(name, tuple(fields.items()), partial=True)
             if kind != _NAME:
                 self.fail(self.start(match), "a field name or '}'")
             own = match.group(_NAME)
             if not self.peek(":"):
                 self.fail(self.end, f"':' after the field {shorten(own)}")
-            if any(own == field for field, _ in fields):
+            if own in fields:
                 self.fail(self.start(match), f"each field once, not {shorten(own)} again")
-            fields.append((own, self.value(self.next("a value"), depth)))
+            fields[own] = self.value(self.next("a value"), depth)
             if self.separated("}"):
-                return Struct(name, tuple(fields))
+                return Struct(name, tuple(fields.items()))
 
     def map_or_set(self, depth: int) -> DebugValue:
         entries: list[tuple[DebugValue, DebugValue]] = []

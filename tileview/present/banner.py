@@ -164,15 +164,15 @@ def banner(
     recipe, state = session.recipe, session.state
     title, mark = _title(verdict, words, session.placement is not None)
     overrides = state.overrides
+    what_if = what_if_text(overrides, recipe)
     changed = not session.history.is_clean
     doing: NextStep | None = None
     if diagnosis is not None or verdict.cause is Cause.FITS:
         swaps = len(state.swaps) + len(state.homes) + len(state.boundaries) if changed and recipe is not None else 0
         layouts = len(state.layouts) if changed else 0
-        what_if = bool(what_if_text(overrides, recipe))
         unplaced = unplaced_words(session.placement)
         doing = next_step(
-            diagnosis, verdict, timeline, recipe, swaps=swaps, layouts=layouts, what_if=what_if, unplaced=unplaced
+            diagnosis, verdict, timeline, recipe, swaps=swaps, layouts=layouts, what_if=bool(what_if), unplaced=unplaced
         )
     kinds = {} if session.graph is None else session.graph.kind_names()
     load = None if timeline is None else Load.of(timeline, places)
@@ -187,7 +187,7 @@ def banner(
         words.steps if timeline is not None else (),
         tuple(_says(verdict, timeline, diagnosis, kinds, words)),
         doing,
-        what_if_text(overrides, recipe),
+        what_if,
         "" if load is None else load.short_text(verdict.at_least),
         _cycles_text(session),
         tuple(notes),

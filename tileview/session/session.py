@@ -467,6 +467,11 @@ class Session:
         return None if result is None else result.steps
 
     @property
+    def unplaced(self) -> TilePlacements | None:
+        """Of a recipe, the placement that leaves tiles without a place; None where there is none, or none is known."""
+        return None if self.placement is None else self.placement.failed
+
+    @property
     def placement_unknown(self) -> str:
         """Why nothing can be said of the placement; empty where something can, or will be."""
         if self._document is None or self.is_placing:

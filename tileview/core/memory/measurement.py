@@ -371,10 +371,14 @@ class Measurement:
     def _exchange(self) -> Size:
         return total(cost.exchange for cost in self.costs if cost is not FREE)
 
+    @cached_property
+    def _unknown(self) -> tuple[str, ...]:
+        return _unknown_notes(self.program, self.steps)
+
     def judged(self, budgets: Budgets) -> Judged:
         """Peaks and verdict; kept for the budgets asked for last."""
         if self._judged is None or self._judged[0] != budgets:
-            at_least = bool(unknown_notes(self.program, self.steps))
+            at_least = bool(self._unknown)
             asked = (self.work, self.allocations, self.placed, budgets, self._exchange(), self._unsized())
             self._judged = budgets, judge_allocations(*asked, at_least=at_least)
         return self._judged[1]
@@ -384,7 +388,6 @@ class Measurement:
     ) -> Timeline:
         """Put everything together."""
         judged = self.judged(budgets)
-        unknown = unknown_notes(self.program, self.steps)
         return Timeline(
             origin=Origin.ESTIMATE,
             version=3,
@@ -406,7 +409,7 @@ class Measurement:
             tails=self.groups.tails,
             aligned_roots=self.groups.aligned,
             verdict=judged.verdict,
-            notes=(*notes, *unknown),
+            notes=(*notes, *self._unknown),
             problems=tuple(
                 Problem("error", value.name, f"no size: {value.reason}", value=value.value) for value in self._unsized()
             ),
@@ -579,7 +582,7 @@ def layout_text(layout: Layout) -> str:
     return str(layout)
 
 
-def unknown_notes(program: Program, steps: Sequence[Step]) -> tuple[str, ...]:
+def _unknown_notes(program: Program, steps: Sequence[Step]) -> tuple[str, ...]:
     """A sentence for each operation that is not modelled and makes every sum a lower bound."""
     reasons = dict(program.unknown)
     consequence = "sums are at least what is shown"

@@ -246,11 +246,12 @@ class FixDialog(QDialog):
             return
         reserve = configured(recipe.config, session.state.overrides).reserve_bytes
         known = [one for one in presets(reserve) if one.ranges[0][0] < one.ranges[0][1]]
+        fits = session.verdict is not None and session.verdict.fits
+        failing = session.unplaced.preset if fits and session.unplaced is not None else None
         for one in known if session.ranges in known else [session.ranges, *known]:
             self.memory_box.addItem(f"Placed in {one.title}", one)
-        failed = None if session.placement is None else session.placement.failed
-        if failed is not None and session.verdict is not None and session.verdict.fits:
-            self.memory_box.setCurrentIndex(max(0, self.memory_box.findText(f"Placed in {failed.preset.title}")))
+            if one == failing:
+                self.memory_box.setCurrentIndex(self.memory_box.count() - 1)
 
     def _tree(self, titles: tuple[str, ...], name: str, widths: tuple[int, ...]) -> QTreeWidget:
         tree = QTreeWidget(self)

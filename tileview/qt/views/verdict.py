@@ -538,10 +538,9 @@ class VerdictBar(View):
         self.act.setVisible(bool(name))
         self.act.setText(name)
         fits = session.verdict is not None and session.verdict.fits is True
-        unplaced = session.placement is not None and session.placement.failed is not None
         reason = (
             "A dump of addresses holds no plans to swap." if document is not None and document.no_program
-            else "It fits: there is nothing to fix." if fits and not unplaced
+            else "It fits: there is nothing to fix." if fits and session.unplaced is None
             else "A timeline holds no plans to swap: open the recipe of the same compile."
             if self._diagnosis is not None and not self._is_recipe() and not layouts
             else "The estimate is being made." if not session.is_current
