@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from tileview.model.recipe import Overrides
+from tileview.present.step_rows import StepSpec, step_nodes
 from tileview.qt.widgets.node_model import NodeModel
 from tileview.qt.widgets.node_view import NodeView
 
@@ -224,3 +225,20 @@ def is_control(widget: QWidget, view: QWidget) -> bool:
             return False
         around = around.parentWidget()
     return not widget.objectName().startswith("qt_") and type(widget).__name__ not in ("QScrollBar", "QHeaderView")
+
+
+@pytest.mark.parametrize(("step", "is_at_top"), [(8, True), (140, False)])
+def test_a_table_filled_before_it_is_seen_scrolls_no_further_than_its_row_asks(driver, vit3, step, is_at_top) -> None:
+    driver.open(vit3)
+    model = NodeModel(StepSpec(), driver.window.bridge.theme, driver.window)
+    tree = NodeView(model, "Steps")
+    driver.qtbot.addWidget(tree)
+    tree.resize(300, 40)  # as before it is laid out
+    model.set_nodes(step_nodes(driver.session.timeline))
+    assert tree.show_current(step)
+    tree.resize(600, 600)
+    tree.show()
+    driver.qtbot.waitExposed(tree)
+    driver.qtbot.waitUntil(lambda: tree.viewport().rect().contains(tree.visualRect(tree.currentIndex()).center()))
+    assert tree.current_key() == step
+    assert (tree.verticalScrollBar().value() == 0) is is_at_top

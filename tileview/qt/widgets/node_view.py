@@ -266,14 +266,14 @@ class NodeView(QTreeView):
         ):
             return True
         self._quiet = True
-        self.setAutoScroll(scroll and not centre)
+        can_scroll = self.isVisible()  # a table that was never seen has no height yet: Qt scrolls it when it is shown
+        self.setAutoScroll(scroll and not (centre and can_scroll))
         try:
             flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
             selection.setCurrentIndex(index, flags)
-            if scroll and not centre:
-                self.scrollTo(index)
-            elif scroll and not self.viewport().rect().contains(self._line_of(index)):
-                self.scrollTo(index, NodeView.ScrollHint.PositionAtCenter)
+            if scroll and can_scroll and not (centre and self.viewport().rect().contains(self._line_of(index))):
+                hints = NodeView.ScrollHint
+                self.scrollTo(index, hints.PositionAtCenter if centre else hints.EnsureVisible)
         finally:
             self.setAutoScroll(True)
             self._quiet = False
